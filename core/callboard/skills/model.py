@@ -1,0 +1,93 @@
+"""What a skill package says, as values. Nothing here reads a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob"]
+Affinity = Literal["main", "any"]
+Execution = Literal["sync", "async"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, or the
+    tool's name; messages carry no absolute path. ``line`` counts from 1."""
+
+    skill: str
+    reference: str
+    kind: FailureKind
+    message: str
+    line: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        found = {
+            "skill": self.skill,
+            "reference": self.reference,
+            "kind": self.kind,
+            "message": self.message,
+        }
+        return found if self.line is None else {**found, "line": self.line}
+
+
+@dataclass(frozen=True)
+class ToolDeclaration:
+    """One entry of ``tools.yaml``. ``script`` is absolute and inside the skill's folder, or None when
+    nothing was found to run."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None = None
+    required_capabilities: tuple[str, ...] = ()
+    script: Path | None = None
+    affinity: Affinity = "main"
+    execution: Execution = "sync"
+    timeout_hint_secs: float | None = None
+    title: str | None = None
+    #: MCP's camelCase hints: readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    icons: tuple[Mapping[str, Any], ...] = ()
+    #: ``{"on-success": (...), "on-failure": (...)}``
+    next_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search_aliases: tuple[str, ...] = ()
+    #: Keys this version doesn't know, kept as written.
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SkillMetadata:
+    """One skill package. References (``prompts``, ``examples`` …) are kept as written and read late."""
+
+    name: str
+    description: str
+    path: Path
+    dcc: str | None = None
+    version: str | None = None
+    layer: str | None = None
+    license: str | None = None
+    compatibility: str | None = None
+    tags: tuple[str, ...] = ()
+    search_hint: str | None = None
+    search_aliases: tuple[str, ...] = ()
+    depends: tuple[str, ...] = ()
+    tools: tuple[ToolDeclaration, ...] = ()
+    prompts: str | None = None
+    examples: str | tuple[str, ...] | None = None
+    recipes: str | tuple[str, ...] | None = None
+    workflows: str | tuple[str, ...] | None = None
+    failures: tuple[Failure, ...] = ()
+    #: The frontmatter's ``metadata`` mapping, kept as written.
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def required_capabilities(self) -> list[str]:
+        """Sorted union over the skill's tools."""
+        return sorted({c for tool in self.tools for c in tool.required_capabilities})
+
+    def wire_name(self, tool: str) -> str:
+        """``maya-geometry`` and ``bevel`` make ``maya_geometry__bevel``."""
+        return f"{self.name.replace('-', '_')}__{tool}"
