@@ -1,0 +1,282 @@
+"""Sets callboard up on a fresh machine, then runs it. Needs nothing but Python.
+
+    python packaging/bootstrap.py serve [arguments of `callboard serve`]
+    python packaging/bootstrap.py test [arguments of pytest]
+
+The first run creates .venv beside this project and installs the exact versions of
+constraints.txt; later runs find it ready and start at once. Whatever this program
+says goes to stderr: stdout belongs to what it starts.
+
+This file also runs under Pythons too old or too new for callboard, to find or name
+the one that fits: keep its syntax at 3.7 and its imports to the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from find_python import BLENDER_VERSIONS, VERSIONS, WINDOWS, SetupError, find_python, probe
+
+PROJECT = Path(__file__).resolve().parent.parent
+HOST_EXTRAS = {"openusd": ["usd"], "blender": ["blender"]}
+TEST_EXTRAS = ["blender", "dev", "usd"]
+STATE_FILE = "callboard-setup.json"
+
+
+class State(NamedTuple):
+    """What is written inside the environment about how far its set-up came."""
+
+    phase: str
+    """`creating`, `installing` or `ready`: the first two mean it was interrupted."""
+    project: str
+    python: str
+    extras: list[str]
+    fingerprint: str
+
+
+def say(text: str) -> None:
+    print("callboard: " + text, file=sys.stderr, flush=True)
+
+
+# --- how far the set-up came ----------------------------------------------------------
+
+
+def fingerprint() -> str:
+    """Changes when what is to be installed changes."""
+    digest = hashlib.sha256()
+    for name in ("pyproject.toml", "constraints.txt"):
+        digest.update((PROJECT / name).read_bytes() + b"\0")
+    # An editable install knows the packages there were when it was made.
+    for root in ("core", "hosts", "ui"):
+        for package in sorted((PROJECT / root).glob("callboard*/__init__.py")):
+            digest.update(package.parent.name.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def read_state(venv: Path) -> State | None:
+    """None where nothing legible is written: the environment is not ours, or not there."""
+    try:
+        return State(**json.loads((venv / STATE_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_state(venv: Path, state: State) -> None:
+    fresh = venv / (STATE_FILE + ".new")
+    fresh.write_text(json.dumps(state._asdict()), encoding="utf-8")
+    fresh.replace(venv / STATE_FILE)
+
+
+def program(venv: Path, name: str) -> Path:
+    return venv / "Scripts" / (name + ".exe") if WINDOWS else venv / "bin" / name
+
+
+def is_ready(venv: Path, extras: Sequence[str], versions: Sequence[str]) -> bool:
+    state = read_state(venv)
+    return (
+        state is not None
+        and state.phase == "ready"
+        and state.project == str(PROJECT)
+        and state.python in versions
+        and set(extras) <= set(state.extras)
+        and state.fingerprint == fingerprint()
+        and program(venv, "python").exists()
+    )
+
+
+# --- setting up -----------------------------------------------------------------------
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def wait_for_lock(descriptor: int) -> None:
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # tries for ten seconds
+            except OSError:
+                say("another set-up of this project is running; waiting for it")
+            else:
+                return
+
+else:
+    import fcntl
+
+    def wait_for_lock(descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another set-up of this project is running; waiting for it")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def run(command: Sequence[str], lock: int) -> int:
+    """Runs one step of the set-up, its output on stderr; returns its exit code.
+
+    The step inherits the lock: should this program be killed, the next one waits until
+    the orphaned step has ended instead of working against it.
+    """
+    kept = () if WINDOWS else (lock,)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=kept).returncode
+
+
+def empty(venv: Path) -> None:
+    """Removes what is inside; the state goes last, so that the rest stays known as ours."""
+    for child in venv.iterdir():
+        if child.name != STATE_FILE:
+            if child.is_dir() and not child.is_symlink():
+                shutil.rmtree(child)
+            else:
+                child.unlink()
+
+
+def adopt(venv: Path, lock: int) -> str:
+    """Takes over a working environment made by hand; returns its Python version."""
+    python = str(program(venv, "python"))
+    found = probe([python])
+    if found is None or run([python, "-I", "-m", "pip", "--quiet", "--version"], lock):
+        raise SetupError(
+            f"{venv} exists, was not made by this program and is no working virtual "
+            "environment. Move it away or delete it, then run this again."
+        )
+    return found.version
+
+
+def create(venv: Path, versions: Sequence[str], lock: int) -> str:
+    """Makes the empty environment; returns its Python version."""
+    python = find_python(versions)
+    say(f"making {venv} with Python {python.version} ({python.path})")
+    venv.mkdir(exist_ok=True)
+    write_state(venv, State("creating", str(PROJECT), python.version, [], ""))
+    empty(venv)
+    if run([python.path, "-I", "-m", "venv", str(venv)], lock):
+        raise SetupError(
+            f"{python.path} could not make a virtual environment in {venv}: its own words are "
+            "above. Mend that, then run this again."
+        )
+    return python.version
+
+
+def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int) -> None:
+    """Brings the environment to `ready`, from whatever an earlier run left."""
+    before = read_state(venv)
+    if before is None and venv.exists() and any(venv.iterdir()):
+        version = adopt(venv, lock)
+        before = State("ready", str(PROJECT), version, [], "")
+        if version not in versions:
+            raise SetupError(
+                f"{venv} is Python {version}, needed is {' or '.join(versions)}. It was not "
+                "made by this program: move it away or delete it, then run this again."
+            )
+    usable = (
+        before is not None
+        and before.phase == "ready"
+        and before.project == str(PROJECT)
+        and before.python in versions
+        and program(venv, "python").exists()
+    )
+    if before is None or not usable:
+        version = create(venv, versions, lock)
+        before = State("ready", str(PROJECT), version, [], "")
+    wanted = sorted({*extras, *before.extras})
+    say(f"installing {', '.join(wanted)}: once, some minutes where the network is slow")
+    write_state(venv, before._replace(phase="installing"))
+    pip = [str(program(venv, "python")), "-I", "-m", "pip", "install"]
+    if not sys.stderr.isatty():
+        pip.append("--quiet")
+    pip += ["--no-input", "--disable-pip-version-check", "-c", str(PROJECT / "constraints.txt")]
+    if run([*pip, "-e", f"{PROJECT}[{','.join(wanted)}]"], lock):
+        # pip changes nothing before it has everything, so what was ready still is.
+        write_state(venv, before)
+        raise SetupError(
+            "pip could not install what is needed: its own words are above. Without a network "
+            "or behind a proxy, set pip up first (pip config, PIP_PROXY). Then run this again."
+        )
+    write_state(venv, before._replace(extras=wanted, fingerprint=fingerprint()))
+    say("ready")
+
+
+def ensure(venv: Path, extras: Sequence[str], versions: Sequence[str]) -> None:
+    if is_ready(venv, extras, versions):
+        return
+    with venv.with_name(venv.name + ".lock").open("ab") as lock:
+        wait_for_lock(lock.fileno())
+        if not is_ready(venv, extras, versions):
+            set_up(venv, extras, versions, lock.fileno())
+
+
+# --- the two commands -----------------------------------------------------------------
+
+
+def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
+    """Extras and Python versions that `callboard serve` with these arguments needs."""
+    options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    options.add_argument("--host", default="openusd")
+    options.add_argument("--ui", action="store_true")
+    known, _ = options.parse_known_args(arguments)
+    extras = [*HOST_EXTRAS.get(known.host, ["usd"]), *(["ui"] if known.ui else [])]
+    return extras, BLENDER_VERSIONS if known.host == "blender" else VERSIONS
+
+
+def start(command: list[str]) -> NoReturn:
+    """Becomes the command, or where a process cannot, waits for it and ends like it."""
+    if not WINDOWS:
+        os.execv(command[0], command)
+    child = subprocess.Popen(command)
+    while True:
+        # Control-C reaches the child as well: how to end is its decision.
+        with contextlib.suppress(KeyboardInterrupt):
+            sys.exit(child.wait())
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bootstrap.py", description="Sets up callboard in .venv, then runs it."
+    )
+    parser.add_argument(
+        "--python",
+        choices=sorted(VERSIONS, key=VERSIONS.index),
+        help="use this version, in an environment of its own (.venv-3.12)",
+    )
+    parser.add_argument("command", choices=["serve", "test"], help="the server, or the tests")
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="passed on to callboard serve or pytest"
+    )
+    asked = parser.parse_args(arguments)
+    venv = PROJECT / (".venv-" + asked.python if asked.python else ".venv")
+    extras, versions = (
+        serve_needs(asked.arguments) if asked.command == "serve" else (TEST_EXTRAS, VERSIONS)
+    )
+    if asked.python:
+        versions = [version for version in versions if version == asked.python]
+    try:
+        if not versions:
+            raise SetupError("Blender as a module needs Python 3.11: leave --python out.")
+        ensure(venv, extras, versions)
+    except SetupError as error:
+        say(str(error))
+        return 1
+    except OSError as error:
+        say(f"{error}. Mend that, then run this again.")
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted; the next run starts the set-up again")
+        return 130
+    if asked.command == "serve":
+        start([str(program(venv, "callboard")), "serve", *asked.arguments])
+    os.chdir(PROJECT)
+    start([str(program(venv, "python")), "-m", "pytest", *asked.arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""Finds a Python that callboard runs on, or says what is missing and how to mend it.
+
+Runs under whatever Python started bootstrap.py: syntax of 3.7, standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.10")
+"""What callboard runs on, best first: Blender as a module exists for 3.11 alone."""
+BLENDER_VERSIONS = ("3.11",)
+WINDOWS = os.name == "nt"
+
+PROBE = """
+import importlib.util, json, sys
+print(json.dumps({
+    "path": sys.executable,
+    "version": "%d.%d" % sys.version_info[:2],
+    "cpython": sys.implementation.name == "cpython",
+    "bits": 64 if sys.maxsize > 2**32 else 32,
+    "venv": all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")),
+}))
+"""
+
+
+class SetupError(Exception):
+    """The environment cannot be made; the message says what is missing and how to mend it."""
+
+
+class Interpreter(NamedTuple):
+    path: str
+    version: str
+    cpython: bool
+    bits: int
+    venv: bool
+    """Whether it can create environments: Debian packages that part on its own."""
+
+
+def probe(command: Sequence[str]) -> Interpreter | None:
+    """What this Python is, or None where the command is no working Python."""
+    try:
+        answer = subprocess.run(
+            [*command, "-I", "-c", PROBE],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=30,
+            check=True,
+        ).stdout
+        return Interpreter(**json.loads(answer))
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
+        return None
+
+
+def commands_for(version: str) -> Iterator[list[str]]:
+    """Every command on this machine that may start this version of Python."""
+    if version == "{}.{}".format(*sys.version_info):
+        yield [sys.executable]
+    if WINDOWS:
+        if shutil.which("py"):
+            yield ["py", "-" + version]
+        local = os.environ.get("LOCALAPPDATA", "")
+        digits = version.replace(".", "")
+        yield [str(Path(local, "Programs", "Python", "Python" + digits, "python.exe"))]
+    else:
+        for name in ("python" + version, "python3", "python"):
+            found = shutil.which(name)
+            if found:
+                yield [found]
+        yield ["/usr/bin/python" + version]
+        yield ["/usr/local/bin/python" + version]
+        yield ["/opt/homebrew/bin/python" + version]
+        yield ["/Library/Frameworks/Python.framework/Versions/" + version + "/bin/python3"]
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    program = "python.exe" if WINDOWS else "bin/python"
+    for folder in sorted(pyenv.glob("versions/" + version + ".*"), reverse=True):
+        yield [str(folder / program)]
+
+
+def find_python(versions: Sequence[str]) -> Interpreter:
+    """The first usable Python, in the order of `versions`."""
+    unusable: dict[str, Interpreter] = {}
+    probed: dict[tuple[str, ...], Interpreter | None] = {}
+    for version in versions:
+        for command in map(tuple, commands_for(version)):
+            if command not in probed:
+                probed[command] = probe(command)
+            found = probed[command]
+            if found is None:
+                continue
+            if found.version == version and found.cpython and found.bits == 64 and found.venv:
+                return found
+            unusable[found.path] = found
+    raise SetupError(explain_missing_python(versions, list(unusable.values())))
+
+
+def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpreter]) -> str:
+    """What was found instead, why it will not do, and what to install here."""
+    for found in unusable:
+        if found.version in versions and found.cpython and found.bits == 64:
+            return (
+                f"Python {found.version} at {found.path} cannot create virtual environments "
+                "(its venv or ensurepip module is missing). "
+                f"On Debian or Ubuntu: sudo apt install python3-venv python{found.version}-venv. "
+                "Elsewhere: install Python from python.org. Then run this again."
+            )
+    if len(versions) == 1:
+        need = "Python " + versions[0]
+        if tuple(versions) == BLENDER_VERSIONS:
+            need += ", the only one Blender is published for as a module,"
+    else:
+        need = "Python 3.10, 3.11, 3.12 or 3.13"
+    seen = "; ".join(describe(found) for found in unusable) or "no other Python"
+    install = {
+        "darwin": "brew install python@{0}, or the installer from python.org",
+        "win32": "winget install Python.Python.{0}, or the installer from python.org",
+    }.get(
+        sys.platform,
+        "sudo apt install python{0} python{0}-venv on Debian or Ubuntu, "
+        "sudo dnf install python{0} on Fedora, pyenv install {0} anywhere",
+    )
+    return (
+        f"{need} is needed (64 bit, CPython) and was not found; this machine has: {seen}. "
+        f"To mend it: {install.format(versions[0])}. Then run this again."
+    )
+
+
+def describe(found: Interpreter) -> str:
+    kind = "" if found.cpython else " (not CPython)"
+    bits = " (32 bit)" if found.bits == 32 else ""
+    return f"{found.version}{kind}{bits} at {found.path}"
