@@ -1,0 +1,85 @@
+"""What the text of a path may hold, before anyone asks what it names. Strings only."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from urllib.parse import unquote_to_bytes
+
+from callboard.errors import WorkspaceResolveError
+
+Flavour = Literal["posix", "windows"]
+
+#: No system opens more by name; a longer path is only there to keep us busy.
+_LONGEST = {"posix": 4096, "windows": 32767}
+_SHOWN = 200
+_WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_WINDOWS_DEVICE = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
+_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def shown(text: str) -> str:
+    """``text`` as a message may carry it: quoted, control characters escaped, cut when long."""
+    start = text[:_SHOWN]
+    quoted = f"'{start}'" if start.isprintable() else repr(start)
+    return quoted if len(text) <= _SHOWN else f"{quoted}… ({len(text)} characters)"
+
+
+def decode_once(text: str) -> str:
+    """Percent-decodes ``text``, once. WorkspaceResolveError where that isn't clean UTF-8 text."""
+    if _BAD_PERCENT.search(text):
+        raise WorkspaceResolveError(
+            f"{shown(text)} has a '%' without two hex digits after it; "
+            "write a plain percent sign as %25"
+        )
+    try:
+        decoded = unquote_to_bytes(text).decode("utf-8")
+    except UnicodeError:
+        raise WorkspaceResolveError(
+            f"{shown(text)} isn't UTF-8 once decoded; percent-encode the path's UTF-8 bytes"
+        ) from None
+    if _CONTROL.search(decoded):
+        raise WorkspaceResolveError(
+            f"{shown(text)} holds a control character once decoded; "
+            "leave it out, and write a plain percent sign as %25"
+        )
+    return decoded
+
+
+def is_windows_absolute(path: str) -> bool:
+    r"""``C:\x``, ``C:/x`` or ``\\server\share``, whatever platform we run on."""
+    return bool(_WINDOWS_ABSOLUTE.match(path))
+
+
+def require_text(path: object, flavour: Flavour) -> None:
+    """WorkspaceResolveError unless ``path`` is text that a file system call could take."""
+    if not isinstance(path, str):
+        raise WorkspaceResolveError(f"a path must be a string, not {type(path).__name__}")
+    if len(path) > _LONGEST[flavour]:
+        raise WorkspaceResolveError(
+            f"the path is {len(path)} characters long; no file can be there"
+        )
+    if "\0" in path:
+        raise WorkspaceResolveError(f"{shown(path)} holds a NUL character; leave it out")
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        raise WorkspaceResolveError(f"{shown(path)} isn't valid Unicode text; send it as UTF-8")
+
+
+def require_windows_name(part: str, path: str) -> None:
+    """WorkspaceResolveError where Windows takes ``part``, one name out of ``path``, for something
+    else than a file of that name."""
+    if ":" in part:
+        raise WorkspaceResolveError(
+            f"{shown(path)} has a ':', which means a drive or a stream on Windows; leave it out"
+        )
+    if part[-1] in ". ":
+        raise WorkspaceResolveError(
+            f"{shown(path)}: Windows drops the dot or space that ends {shown(part)}; leave it out"
+        )
+    if _WINDOWS_DEVICE.fullmatch(part):
+        raise WorkspaceResolveError(
+            f"{shown(path)}: {shown(part)} is a device on Windows, not a file; use another name"
+        )
