@@ -14,8 +14,8 @@ Execution = Literal["sync", "async"]
 
 @dataclass(frozen=True)
 class Failure:
-    """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, or the
-    tool's name; messages carry no absolute path. ``line`` counts from 1."""
+    """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, as
+    written; messages carry no absolute path. ``line`` counts from 1."""
 
     skill: str
     reference: str
@@ -35,8 +35,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class ToolDeclaration:
-    """One entry of ``tools.yaml``. ``script`` is absolute and inside the skill's folder, or None when
-    nothing was found to run."""
+    """One entry of ``tools.yaml``.
+
+    ``script`` is absolute and inside the skill's folder, or None when nothing was found to run.
+    """
 
     name: str
     description: str
@@ -60,7 +62,7 @@ class ToolDeclaration:
 
 @dataclass(frozen=True)
 class SkillMetadata:
-    """One skill package. References (``prompts``, ``examples`` …) are kept as written and read late."""
+    """One skill package. References (``prompts``, ``examples`` …) are kept as written, read late."""
 
     name: str
     description: str

@@ -1,0 +1,95 @@
+"""Where skills are looked for, and what is found there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from .load import SKILL_FILE, is_usable, load_skill
+from .model import Failure, SkillMetadata
+
+BUNDLED = Path(__file__).parent / "bundled"
+
+#: What a skill writes as its ``dcc`` when it suits every host.
+_EVERY_HOST = frozenset(("", "*", "any", "all", "python"))
+
+
+def search_paths(
+    dcc: str | None = None,
+    extra: Iterable[str | Path] = (),
+    environ: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Folders that hold skills, the most important first, each once; they need not exist.
+
+    ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
+    joined by the system's path separator; then ``extra``; then what ships with callboard.
+    """
+    environ = os.environ if environ is None else environ
+    variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]
+    if dcc:
+        variables.append(f"DCC_MCP_{dcc.upper().replace('-', '_')}_SKILL_PATHS")
+    written: list[str | Path] = []
+    for variable in variables:
+        written += environ.get(variable, "").split(os.pathsep)
+    written += extra
+    paths = [Path(text).expanduser().absolute() for text in written if str(text).strip()]
+    return list(dict.fromkeys([*paths, BUNDLED]))
+
+
+def skill_folders(search_path: Path) -> Iterator[Path]:
+    """The skills in one search path, sorted by name: itself, or its direct subfolders.
+
+    Raises OSError when the path can't be listed.
+    """
+    # os.path.lexists: a SKILL.md that is a broken link or not a file is reported, not passed over.
+    if os.path.lexists(search_path / SKILL_FILE):
+        yield search_path
+        return
+    with os.scandir(search_path) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_dir())
+    for name in names:
+        folder = search_path / name
+        if not name.startswith((".", "__")) and (
+            os.path.lexists(folder / SKILL_FILE) or not os.access(folder, os.X_OK)
+        ):
+            yield folder
+
+
+def suits(skill: SkillMetadata, dcc: str | None) -> bool:
+    """Whether the skill is for this host: it names the same, or none in particular."""
+    named = (skill.dcc or "").lower()
+    return dcc is None or named in _EVERY_HOST or named == dcc.lower()
+
+
+def scan_and_load(
+    dcc_name: str | None = None, extra_paths: Iterable[str | Path] = ()
+) -> tuple[list[SkillMetadata], list[Failure]]:
+    """Every usable skill for the host, sorted by name, and why others were skipped.
+
+    What is wrong inside a usable skill is in its own ``failures``. Of two skills with one name the
+    one from the more important search path is kept. Skills for other hosts are left out silently.
+    """
+    found: dict[str, SkillMetadata] = {}
+    skipped: list[Failure] = []
+    for search_path in search_paths(dcc_name, extra_paths):
+        try:
+            folders = list(skill_folders(search_path))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            reason = f"the search path can't be listed: {error.strerror or 'unreadable'}"
+            skipped.append(Failure(search_path.name, ".", "read", reason))
+            continue
+        for folder in folders:
+            skill = load_skill(folder)
+            if not is_usable(skill):
+                skipped.extend(skill.failures)
+            elif not suits(skill, dcc_name):
+                continue
+            elif skill.name in found:
+                reason = f"the name is taken by the skill in folder '{found[skill.name].path.name}'"
+                skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
+            else:
+                found[skill.name] = skill
+    return [found[name] for name in sorted(found)], skipped

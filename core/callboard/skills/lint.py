@@ -1,0 +1,104 @@
+"""What is wrong with skills on disk, one line per finding. Runs none of their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import fastjsonschema
+
+from .discovery import skill_folders
+from .load import SKILL_FILE, is_usable, load_skill
+from .model import SkillMetadata, ToolDeclaration
+from .script_check import check_script
+from .skill_files import FileProblem, read_text
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """``file`` is relative to the folder that was linted, with forward slashes."""
+
+    file: str
+    line: int
+    severity: Severity
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.severity}: {self.message}"
+
+
+def lint(folder: Path) -> list[Finding]:
+    """Findings about one skill, or about every skill in a folder of skills, sorted by place.
+
+    No skill at all is a finding too.
+    """
+    try:
+        folders = list(skill_folders(folder))
+    except OSError as error:
+        return [Finding(".", 1, "error", f"can't be listed: {error.strerror or 'unreadable'}")]
+    if not folders:
+        return [
+            Finding(".", 1, "error", f"holds no skill: no {SKILL_FILE} here or one level below")
+        ]
+    found: list[Finding] = []
+    names: dict[str, str] = {}
+    for one in folders:
+        prefix = "" if one == folder else f"{one.name}/"
+        skill = load_skill(one)
+        for finding in _lint_skill(skill, one.name if prefix else skill.path.name):
+            found.append(
+                Finding(prefix + finding.file, finding.line, finding.severity, finding.message)
+            )
+        wire = skill.wire_name("")
+        if is_usable(skill) and wire in names:
+            message = f"the name clashes with the skill in '{names[wire]}'"
+            found.append(Finding(f"{prefix}{SKILL_FILE}", 1, "error", message))
+        names.setdefault(wire, one.name)
+    return sorted(set(found), key=lambda f: (f.file, f.line, f.message))
+
+
+def _lint_skill(skill: SkillMetadata, folder_name: str) -> Iterator[Finding]:
+    for failure in skill.failures:
+        yield Finding(failure.reference, failure.line or 1, "error", failure.message)
+    if not is_usable(skill):
+        return
+    if skill.name != folder_name:
+        message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
+        yield Finding(SKILL_FILE, 1, "warning", message)
+    for tool in skill.tools:
+        yield from _lint_tool(skill, tool)
+
+
+def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]:
+    place = _tools_file(skill)
+    if not tool.description:
+        yield Finding(place, 1, "warning", f"tool '{tool.name}' has no description")
+    for key, schema in (("input_schema", tool.input_schema), ("output_schema", tool.output_schema)):
+        try:
+            if schema is not None:
+                fastjsonschema.compile(dict(schema))
+        # The compiler raises whatever it stumbles over in a bad schema.
+        except Exception as error:
+            message = f"tool '{tool.name}': '{key}' isn't a valid JSON Schema: {error}"
+            yield Finding(place, 1, "error", message)
+    if tool.script is None:
+        yield Finding(place, 1, "warning", f"tool '{tool.name}' has no script to run")
+        return
+    shown = tool.script.relative_to(skill.path).as_posix()
+    try:
+        source = read_text(skill.path, tool.script)
+    except FileProblem as problem:
+        yield Finding(shown, problem.line or 1, "error", problem.message)
+        return
+    for line, message in check_script(source, tool):
+        yield Finding(shown, line, "error", message)
+
+
+def _tools_file(skill: SkillMetadata) -> str:
+    block: Any = skill.metadata.get("dcc-mcp")
+    reference = block.get("tools") if isinstance(block, dict) else None
+    return str(reference or skill.metadata.get("dcc-mcp.tools") or SKILL_FILE)

@@ -1,0 +1,224 @@
+"""A skill's folder -> :class:`SkillMetadata`. Reads two files, runs nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import safe_yaml
+from .model import Failure, FailureKind, SkillMetadata, ToolDeclaration
+from .skill_files import FileProblem, read_text, relative, resolve_inside
+from .tool_entry import EntryProblem, read_tool, texts
+
+SKILL_FILE = "SKILL.md"
+MAX_TOOLS = 2000
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+
+def load_skill(folder: Path) -> SkillMetadata:
+    """Never raises for a bad skill: what is wrong is in ``failures``, the rest is loaded.
+
+    When ``SKILL.md`` itself is unusable the skill has no description; :func:`is_usable` tells.
+    """
+    return _Reader(folder).read()
+
+
+def is_usable(skill: SkillMetadata) -> bool:
+    return bool(skill.description)
+
+
+def split_frontmatter(text: str) -> tuple[str, int] | None:
+    """The YAML between the first two ``---`` lines, and the line it starts on; None without."""
+    fences = _FENCE.finditer(text)
+    first = next(fences, None)
+    if first is None or text[: first.start()].strip():
+        return None
+    second = next(fences, None)
+    if second is None:
+        return None
+    start = first.end() + 1
+    return text[start : second.start()], text.count("\n", 0, start) + 1
+
+
+class _Reader:
+    """Reads one skill and collects what is wrong with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Path(os.path.realpath(folder))
+        self._name = folder.name or self._folder.name
+        self._failures: list[Failure] = []
+        self._document = safe_yaml.Document({})
+        #: Keys of the ``dcc-mcp`` block -> where they are written.
+        self._places: dict[str, safe_yaml.Path] = {}
+
+    def read(self) -> SkillMetadata:
+        front = self._frontmatter()
+        if front is None:
+            return self._unusable()
+        name = front.get("name")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            self._fail("metadata", "'name' must be 1 to 64 of A-Z a-z 0-9 _ . -", ("name",))
+            return self._unusable()
+        self._name = name
+        description = front.get("description")
+        if not isinstance(description, str) or not description.strip():
+            self._fail("metadata", "'description' must be text", ("description",))
+            return self._unusable()
+        metadata = front.get("metadata")
+        if metadata is not None and not isinstance(metadata, dict):
+            self._fail("metadata", "'metadata' must be a mapping", ("metadata",))
+        metadata = metadata if isinstance(metadata, dict) else {}
+        block = self._block(metadata)
+        tools = self._tools(block)
+        fields: dict[str, Any] = {
+            "dcc": self._text(block, "dcc"),
+            "version": self._text(block, "version"),
+            "layer": self._text(block, "layer"),
+            "license": self._text(front, "license"),
+            "compatibility": self._text(front, "compatibility"),
+            "tags": self._texts(block, "tags"),
+            "search_hint": self._text(block, "search-hint"),
+            "search_aliases": self._texts(block, "search-aliases"),
+            "depends": self._texts(block, "depends"),
+            "prompts": self._text(block, "prompts"),
+            "examples": self._references(block, "examples"),
+            "recipes": self._references(block, "recipes"),
+            "workflows": self._references(block, "workflows"),
+        }
+        return SkillMetadata(
+            name=name,
+            description=description.strip(),
+            path=self._folder,
+            tools=tools,
+            metadata=metadata,
+            failures=tuple(self._failures),
+            **fields,
+        )
+
+    def _unusable(self) -> SkillMetadata:
+        return SkillMetadata(self._name, "", self._folder, failures=tuple(self._failures))
+
+    def _frontmatter(self) -> dict[str, Any] | None:
+        try:
+            text = read_text(self._folder, resolve_inside(self._folder, SKILL_FILE))
+        except FileProblem as problem:
+            self._fail_at(problem.kind, problem.message, SKILL_FILE, problem.line)
+            return None
+        parts = split_frontmatter(text)
+        if parts is None:
+            self._fail_at(
+                "parse", "doesn't start with frontmatter between two --- lines", SKILL_FILE, 1
+            )
+            return None
+        try:
+            self._document = safe_yaml.load(*parts)
+        except safe_yaml.YamlError as error:
+            self._fail_at("parse", error.message, SKILL_FILE, error.line)
+            return None
+        for _, key, line in self._document.duplicates:
+            self._fail_at("parse", f"'{key}' is written twice; the first counts", SKILL_FILE, line)
+        front = self._document.value
+        if not isinstance(front, dict):
+            self._fail_at("parse", "the frontmatter must be a mapping", SKILL_FILE, parts[1])
+            return None
+        return front
+
+    def _block(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """``metadata.dcc-mcp`` as a mapping, or flat as ``dcc-mcp.tools: …``."""
+        block: dict[str, Any] = {}
+        for key, value in metadata.items():
+            if key.startswith("dcc-mcp."):
+                block[key[8:]] = value
+                self._places[key[8:]] = ("metadata", key)
+        nested = metadata.get("dcc-mcp")
+        if nested is not None and not isinstance(nested, dict):
+            self._fail("metadata", "'metadata.dcc-mcp' must be a mapping", ("metadata", "dcc-mcp"))
+        elif nested:
+            for key, value in nested.items():
+                block[key] = value
+                self._places[key] = ("metadata", "dcc-mcp", key)
+        return block
+
+    def _tools(self, block: Mapping[str, Any]) -> tuple[ToolDeclaration, ...]:
+        reference = self._text(block, "tools")
+        if reference is None:
+            return ()
+        try:
+            path = resolve_inside(self._folder, reference)
+            shown = relative(self._folder, path)
+            document = safe_yaml.load(read_text(self._folder, path))
+        except FileProblem as problem:
+            self._fail_at(problem.kind, problem.message, reference, problem.line)
+            return ()
+        except safe_yaml.YamlError as error:
+            self._fail_at("parse", error.message, reference, error.line)
+            return ()
+        value = document.value
+        at: safe_yaml.Path = () if isinstance(value, list) else ("tools",)
+        entries = value.get("tools") if isinstance(value, dict) else value
+        if entries is None:
+            self._fail_at("empty", "holds no tools", shown, 1)
+            return ()
+        if not isinstance(entries, list):
+            self._fail_at("parse", "must hold a list 'tools'", shown, document.line(*at))
+            return ()
+        if len(entries) > MAX_TOOLS:
+            self._fail_at("parse", f"holds over {MAX_TOOLS} tools", shown, document.line(*at))
+            return ()
+        found: dict[str, ToolDeclaration] = {}
+        for index, entry in enumerate(entries):
+            here = (*at, index)
+            try:
+                repeated = document.duplicate_under(*here)
+                if repeated is not None:
+                    raise EntryProblem(f"'{repeated[0]}' is written twice", None, "parse")
+                tool = read_tool(entry, self._folder)
+                if tool.name in found:
+                    raise EntryProblem("the name is taken by an earlier tool", "name")
+                found[tool.name] = tool
+            except EntryProblem as problem:
+                line = document.line(*here, *([problem.key] if problem.key else []))
+                self._fail_at(
+                    problem.kind, f"{_called(entry, index)}: {problem.message}", shown, line
+                )
+        return tuple(found.values())
+
+    def _text(self, mapping: Mapping[str, Any], key: str) -> str | None:
+        value = mapping.get(key)
+        if value is None:
+            return None
+        # An unquoted `version: 1.0` is a number to YAML.
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str):
+            return value.strip() or None
+        self._fail("metadata", f"'{key}' must be text", self._places.get(key, (key,)))
+        return None
+
+    def _texts(self, mapping: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        try:
+            return texts(key, mapping.get(key))
+        except EntryProblem as problem:
+            self._fail("metadata", problem.message, self._places.get(key, (key,)))
+            return ()
+
+    def _references(self, mapping: Mapping[str, Any], key: str) -> str | tuple[str, ...] | None:
+        if isinstance(mapping.get(key), list):
+            return self._texts(mapping, key) or None
+        return self._text(mapping, key)
+
+    def _fail(self, kind: FailureKind, message: str, path: safe_yaml.Path) -> None:
+        self._fail_at(kind, message, SKILL_FILE, self._document.line(*path))
+
+    def _fail_at(self, kind: FailureKind, message: str, reference: str, line: int | None) -> None:
+        self._failures.append(Failure(self._name, reference, kind, message, line))
+
+
+def _called(entry: Any, index: int) -> str:
+    name = entry.get("name") if isinstance(entry, dict) else entry
+    return f"tool '{name[:64]}'" if isinstance(name, str) else f"tool {index + 1}"

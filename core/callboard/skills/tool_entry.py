@@ -1,0 +1,243 @@
+"""One entry of ``tools.yaml`` -> one :class:`ToolDeclaration`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from .model import Affinity, Execution, FailureKind, ToolDeclaration
+from .skill_files import FileProblem, resolve_inside
+
+#: MCP revision 2025-11-25, "Tool names".
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+
+
+def _spellings(key: str) -> tuple[str, str, str]:
+    """``snake_case``, ``kebab-case``, ``camelCase``."""
+    head, *tail = key.split("_")
+    return key, key.replace("_", "-"), head + "".join(part.title() for part in tail)
+
+
+_KNOWN = frozenset(
+    spelling
+    for key in (
+        *("name", "title", "description", "input_schema", "output_schema", "icons"),
+        *("required_capabilities", "source_file", "affinity", "execution", "timeout_hint_secs"),
+        *("annotations", "next_tools", "search_aliases", *_HINTS),
+    )
+    for spelling in _spellings(key)
+)
+
+
+class EntryProblem(Exception):
+    """This entry isn't a tool. ``key`` is where in the entry it went wrong, if anywhere."""
+
+    def __init__(
+        self, message: str, key: str | None = None, kind: FailureKind = "metadata"
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.key = key
+        self.kind: FailureKind = kind
+
+
+def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
+    """``entry`` is a mapping, or a bare name. ``folder`` is the skill's real path.
+
+    Raises EntryProblem.
+    """
+    if isinstance(entry, str):
+        entry = {"name": entry}
+    if not isinstance(entry, dict):
+        raise EntryProblem("a tool is a mapping with at least a name")
+    name = entry.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise EntryProblem("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")
+    next_key, next_tools = _either(entry, "next_tools")
+    return ToolDeclaration(
+        name=name,
+        description=_text(entry, "description") or "",
+        input_schema=_schema(entry, "input_schema") or {"type": "object"},
+        output_schema=_schema(entry, "output_schema"),
+        required_capabilities=_capabilities(entry),
+        script=_script(entry, name, folder),
+        affinity=cast(Affinity, _choice(entry, "affinity", ("main", "any"))),
+        execution=cast(Execution, _choice(entry, "execution", ("sync", "async"))),
+        timeout_hint_secs=_timeout(entry),
+        title=_text(entry, "title"),
+        annotations=_annotations(entry),
+        icons=_icons(entry),
+        next_tools=_next_tools(next_key, next_tools),
+        search_aliases=texts(*_either(entry, "search_aliases")),
+        extra={key: value for key, value in entry.items() if key not in _KNOWN},
+    )
+
+
+def texts(key: str, value: Any) -> tuple[str, ...]:
+    """A list of strings, or one string with commas. Raises EntryProblem."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise EntryProblem(f"'{key}' must be a list of strings", key)
+    return tuple(value)
+
+
+def _either(entry: Mapping[str, Any], key: str) -> tuple[str, Any]:
+    """The spelling of ``key`` that was used, and its value."""
+    for spelling in _spellings(key):
+        if spelling in entry:
+            return spelling, entry[spelling]
+    return key, None
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str | None:
+    value = entry.get(key)
+    if value is not None and not isinstance(value, str):
+        raise EntryProblem(f"'{key}' must be text", key)
+    return value.strip() if value else None
+
+
+def _choice(entry: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
+    value = entry.get(key)
+    if value is None:
+        return choices[0]
+    if value not in choices:
+        raise EntryProblem(f"'{key}' must be {' or '.join(choices)}", key)
+    return cast(str, value)
+
+
+def _schema(entry: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    key, schema = _either(entry, key)
+    if schema is None:
+        return None
+    if not isinstance(schema, dict):
+        raise EntryProblem(f"'{key}' must be a mapping", key)
+    if schema.get("type", "object") != "object":
+        raise EntryProblem(f"'{key}' must have type: object", key)
+    if not isinstance(schema.get("properties", {}), dict):
+        raise EntryProblem(f"'{key}': 'properties' must be a mapping", key)
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(item, str) for item in required):
+        raise EntryProblem(f"'{key}': 'required' must be a list of names", key)
+    _refuse_outside_references(key, schema)
+    return schema if "type" in schema else {"type": "object", **schema}
+
+
+def _refuse_outside_references(key: str, node: Any) -> None:
+    # A validator would fetch them, and a skill has no business making the server fetch.
+    if isinstance(node, dict):
+        target = node.get("$ref")
+        if isinstance(target, str) and not target.startswith("#"):
+            raise EntryProblem(f"'{key}': '$ref' may only point into the schema itself", key)
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            if isinstance(item, (dict, list)):
+                _refuse_outside_references(key, item)
+
+
+def _capabilities(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    key, value = _either(entry, "required_capabilities")
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise EntryProblem(f"'{key}' must be a list of strings", key)
+    if not all(isinstance(item, str) and item.strip() for item in value):
+        raise EntryProblem(f"'{key}' must hold only non-empty strings", key)
+    return tuple(dict.fromkeys(value))
+
+
+def _script(entry: Mapping[str, Any], name: str, folder: Path) -> Path | None:
+    key, source = _either(entry, "source_file")
+    if source is not None and not isinstance(source, str):
+        raise EntryProblem(f"'{key}' must be text", key)
+    try:
+        if source:
+            if not source.endswith(".py"):
+                raise EntryProblem(f"'{key}' must be a Python file", key)
+            for place in (source, f"scripts/{source}"):
+                script = resolve_inside(folder, place)
+                if script.is_file():
+                    return script
+            raise EntryProblem(f"'{key}': '{source}' doesn't exist", key, "missing")
+        for stem in dict.fromkeys((name, name.replace("-", "_"))):
+            for place in (f"scripts/{stem}.py", f"{stem}.py"):
+                script = resolve_inside(folder, place)
+                if script.is_file():
+                    return script
+    except FileProblem as problem:
+        raise EntryProblem(problem.message, key, problem.kind) from None
+    except OSError:
+        raise EntryProblem("its script can't be read", key, "read") from None
+    return None
+
+
+def _timeout(entry: Mapping[str, Any]) -> float | None:
+    """Seconds; 0 means no limit."""
+    key, value = _either(entry, "timeout_hint_secs")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise EntryProblem(f"'{key}' must be a number of seconds", key)
+    try:
+        seconds = float(value)
+    except OverflowError:
+        seconds = math.inf
+    return seconds if 0 < seconds < math.inf else None
+
+
+def _annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
+    written = entry.get("annotations")
+    if written is None:
+        written = {}
+    if not isinstance(written, dict):
+        raise EntryProblem("'annotations' must be a mapping", "annotations")
+    found: dict[str, Any] = {}
+    for word, hint in _HINTS.items():
+        # Packages for dcc-mcp also write `read_only: true` beside `annotations`.
+        for place, spelling in ((written, hint), (written, f"{word}_hint"), (entry, word)):
+            value = place.get(spelling)
+            if value is None:
+                continue
+            if not isinstance(value, bool):
+                raise EntryProblem(f"'{spelling}' must be true or false", "annotations")
+            found[hint] = value
+            break
+    if isinstance(written.get("title"), str):
+        found["title"] = written["title"]
+    return found
+
+
+def _icons(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    value = entry.get("icons")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(
+        isinstance(icon, dict) and isinstance(icon.get("src"), str) for icon in value
+    ):
+        raise EntryProblem("'icons' must be a list of mappings with 'src'", "icons")
+    return tuple(value)
+
+
+def _next_tools(key: str, value: Any) -> dict[str, tuple[str, ...]]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise EntryProblem(f"'{key}' must be a mapping", key)
+    found: dict[str, tuple[str, ...]] = {}
+    for outcome in ("on-success", "on-failure"):
+        listed = value.get(outcome, value.get(outcome.replace("-", "_")))
+        if listed is not None:
+            found[outcome] = texts(outcome, listed)
+    return found
