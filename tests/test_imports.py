@@ -1,0 +1,131 @@
+"""Imports point down, and importing core costs a host nothing but time."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+LAYERS = (
+    {"errors"},
+    {"host", "status"},
+    {"protocol"},
+    {"skills"},
+    {"server"},
+    {"extensions", "records", "guest"},
+    {"transport"},
+    {"app"},
+    {"testing", "gateway", "farm"},
+    {"cli"},
+    # The face: names of every layer, resolved when asked for.
+    {"__init__", "__main__"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def sources(root: Path) -> Iterator[Path]:
+    for path in sorted(root.rglob("*.py")):
+        # Skill scripts are what a user would write: they may import the whole face.
+        if "bundled" not in path.parts and "scripts" not in path.parts:
+            yield path
+
+
+def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
+    """(line, absolute dotted name) of every import in a file, deferred ones included."""
+    package = list(path.relative_to(root).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = [*above, *([node.module] if node.module else [])]
+            for alias in node.names:
+                yield node.lineno, ".".join([*base, alias.name])
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(PROJECT / "core" / "callboard").parts[0].removesuffix(".py")
+
+
+CORE = list(sources(PROJECT / "core" / "callboard"))
+
+
+def test_every_part_of_core_has_a_layer() -> None:
+    assert {layer_of(path) for path in CORE} <= set(LEVEL)
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_imports_inside_core_point_down(path: Path) -> None:
+    own = LEVEL[layer_of(path)]
+    upward = []
+    for line, name in imported(path, PROJECT / "core"):
+        parts = name.split(".")
+        assert not parts[0].startswith("callboard_"), f"line {line}: core imports {name}"
+        # `from callboard import __version__` asks the face for a constant.
+        if parts[0] == "callboard" and name != "callboard.__version__":
+            part = parts[1] if len(parts) > 1 and parts[1] in LEVEL else "__init__"
+            if LEVEL[part] > own:
+                upward.append(f"line {line}: {name}")
+    assert not upward
+
+
+@pytest.mark.parametrize("root", ["hosts", "ui"])
+def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
+    sideways = [
+        f"{path.relative_to(PROJECT)}, line {line}: {name}"
+        for path in sources(PROJECT / root)
+        for line, name in imported(path, PROJECT / root)
+        if (package := name.split(".")[0]).startswith("callboard_")
+        and package not in (path.relative_to(PROJECT / root).parts[0], "callboard_ui")
+    ]
+    assert not sideways
+
+
+IMPORT_ALL_OF_CORE = """
+import asyncio, importlib, pkgutil, sys, threading
+
+def refuse(what):
+    def refused(*args, **kwargs):
+        raise AssertionError("importing core " + what)
+    return refused
+
+asyncio.base_events.BaseEventLoop.__init__ = refuse("made an event loop")
+threading.Thread.start = refuse("started a thread")
+
+sys.path.insert(0, sys.argv[1])
+import callboard
+names = [m.name for m in pkgutil.walk_packages(callboard.__path__, "callboard.")]
+for name in names:
+    if not name.endswith(".__main__"):
+        importlib.import_module(name)
+
+import _thread
+assert _thread._count() == 0, "importing core started a thread"
+print(*sorted({name.partition(".")[0] for name in sys.modules}), sep="\\n")
+"""
+
+FOREIGN = {"bpy", "mathutils", "hou", "maya", "pymxs", "MaxPlus", "pxr"}
+QT = {"qtpy", "PySide2", "PySide6", "PyQt5", "PyQt6", "shiboken2", "shiboken6"}
+# What would cost every host start-up time and a wheel per Python version.
+HEAVY = {"pydantic", "httpx", "mcpeye", "numpy", "distributed", "jsonschema", "requests"}
+
+
+def test_importing_core_loads_no_host_no_qt_and_starts_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", IMPORT_ALL_OF_CORE, str(PROJECT / "core")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    assert "callboard" in loaded
+    assert not loaded & (FOREIGN | QT | HEAVY)
+    assert not {name for name in loaded if name.startswith("callboard_")}
