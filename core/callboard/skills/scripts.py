@@ -84,7 +84,7 @@ class SkillScripts:
             # SystemExit and its like included: a script must not end the application.
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             raise SkillError(f"'{shown}' can't be imported: {reason}") from error
-        return _entry(_function(module, tool, shown), tool, shown)
+        return entry_of(_function(module, tool, shown), tool.name, shown)
 
     def close(self) -> None:
         """Forgets the modules. Idempotent."""
@@ -228,10 +228,11 @@ def _function(module: ModuleType, tool: ToolDeclaration, shown: str) -> Callable
     raise SkillError(f"'{shown}' defines neither main(**arguments) nor {own}(…)")
 
 
-def _entry(function: Callable[..., Any], tool: ToolDeclaration, shown: str) -> Entry:
+def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
+    """How to call ``function``, which ``shown`` defines for the tool ``name``. Raises SkillError."""
     if inspect.isasyncgenfunction(function):
         raise SkillError(
-            f"'{shown}': {tool.name} is an async generator; make it a generator or a coroutine"
+            f"'{shown}': {name} is an async generator; make it a generator or a coroutine"
         )
     kind: EntryKind = "function"
     if inspect.isgeneratorfunction(function):
@@ -241,7 +242,7 @@ def _entry(function: Callable[..., Any], tool: ToolDeclaration, shown: str) -> E
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        raise SkillError(f"'{shown}': the signature of {tool.name} can't be read") from None
+        raise SkillError(f"'{shown}': the signature of {name} can't be read") from None
     return Entry(
         function,
         kind,
