@@ -17,7 +17,7 @@ SKILL_FILE = "SKILL.md"
 MAX_TOOLS = 2000
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
 def load_skill(folder: Path) -> SkillMetadata:
@@ -170,19 +170,23 @@ class _Reader:
         if len(entries) > MAX_TOOLS:
             self._fail_at("parse", f"holds over {MAX_TOOLS} tools", shown, document.line(*at))
             return ()
+        for where, key, line in document.duplicates:
+            if len(where) <= len(at):
+                self._fail_at("parse", f"'{key}' is written twice; the first counts", shown, line)
         found: dict[str, ToolDeclaration] = {}
         for index, entry in enumerate(entries):
             here = (*at, index)
             try:
                 repeated = document.duplicate_under(*here)
                 if repeated is not None:
-                    raise EntryProblem(f"'{repeated[0]}' is written twice", None, "parse")
+                    key, line = repeated
+                    raise EntryProblem(f"'{key}' is written twice", None, "parse", line)
                 tool = read_tool(entry, self._folder)
                 if tool.name in found:
                     raise EntryProblem("the name is taken by an earlier tool", "name")
                 found[tool.name] = tool
             except EntryProblem as problem:
-                line = document.line(*here, *([problem.key] if problem.key else []))
+                line = problem.line or document.line(*here, *filter(None, [problem.key]))
                 self._fail_at(
                     problem.kind, f"{_called(entry, index)}: {problem.message}", shown, line
                 )

@@ -62,7 +62,7 @@ class ToolDeclaration:
 
 @dataclass(frozen=True)
 class SkillMetadata:
-    """One skill package. References (``prompts``, ``examples`` …) are kept as written, read late."""
+    """One skill package. References (``prompts`` …) are kept as written and read late."""
 
     name: str
     description: str

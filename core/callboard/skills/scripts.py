@@ -229,7 +229,7 @@ def _function(module: ModuleType, tool: ToolDeclaration, shown: str) -> Callable
 
 
 def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
-    """How to call ``function``, which ``shown`` defines for the tool ``name``. Raises SkillError."""
+    """How to call ``function``, which ``shown`` defines for tool ``name``. Raises SkillError."""
     if inspect.isasyncgenfunction(function):
         raise SkillError(
             f"'{shown}': {name} is an async generator; make it a generator or a coroutine"

@@ -39,15 +39,21 @@ _KNOWN = frozenset(
 
 
 class EntryProblem(Exception):
-    """This entry isn't a tool. ``key`` is where in the entry it went wrong, if anywhere."""
+    """This entry isn't a tool. ``key`` is where in the entry it went wrong, ``line`` where in the
+    file, if known."""
 
     def __init__(
-        self, message: str, key: str | None = None, kind: FailureKind = "metadata"
+        self,
+        message: str,
+        key: str | None = None,
+        kind: FailureKind = "metadata",
+        line: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.key = key
         self.kind: FailureKind = kind
+        self.line = line
 
 
 def read_tool(entry: Any, folder: Path) -> ToolDeclaration:

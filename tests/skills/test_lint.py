@@ -1,0 +1,58 @@
+from callboard.skills.lint import lint
+from skills.skill_tree import write_skill
+
+GOOD = {
+    "tools.yaml": "tools:\n- name: go\n  description: Goes.\n  input_schema: {type: object}\n",
+    "scripts/go.py": "def main(): pass\n",
+}
+
+
+def lines(folder):
+    return [str(finding) for finding in lint(folder)]
+
+
+def test_a_good_skill_has_no_findings(tmp_path):
+    assert lines(write_skill(tmp_path, "good", files=GOOD)) == []
+
+
+def test_a_folder_without_skills_is_a_finding(tmp_path):
+    assert lines(tmp_path) == [".:1: error: holds no skill: no SKILL.md here or one level below"]
+
+
+def test_findings_name_file_and_line(tmp_path):
+    write_skill(tmp_path, "good", files=GOOD)
+    files = {
+        "tools.yaml": (
+            "tools:\n- name: a\n  description: d\n  required_capabilities: usd\n"
+            "- name: b\n  description: d\n"
+            "- name: c\n  description: d\n  input_schema: {properties: {x: {type: 3}}}\n"
+            "- name: e\n  description: d\n"
+        ),
+        "scripts/b.py": "import os\nraise SystemExit\n",
+        "scripts/c.py": "def main():\n  pass\n\n)\n",
+        "scripts/e.py": "import sys\ndef e(): pass\nsys.exit(1)\n",
+    }
+    write_skill(tmp_path, "bad", files=files)
+    found = lines(tmp_path)
+    assert (
+        "bad/tools.yaml:4: error: tool 'a': 'required_capabilities' must be a list of strings"
+        in found
+    )
+    assert "bad/scripts/b.py:2: error: raises when it is imported" in found
+    assert any(f.startswith("bad/scripts/c.py:4: error: can't be parsed") for f in found)
+    assert any("'input_schema' isn't a valid JSON Schema" in f for f in found)
+    assert "bad/scripts/e.py:3: error: calls sys.exit() when it is imported" in found
+    assert not [f for f in found if f.startswith("good/")]
+
+
+def test_lint_does_not_run_scripts(tmp_path):
+    marker = tmp_path / "ran"
+    source = f"open({str(marker)!r}, 'w')\ndef main(): pass\n"
+    lint(write_skill(tmp_path, "s", files={**GOOD, "scripts/go.py": source}))
+    assert not marker.exists()
+
+
+def test_skills_whose_wire_names_clash(tmp_path):
+    write_skill(tmp_path, "a-b", files=GOOD)
+    write_skill(tmp_path, "a_b", files=GOOD)
+    assert any("a_b/SKILL.md:1: error: the name clashes" in f for f in lines(tmp_path))
