@@ -259,6 +259,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     if asked.python:
         versions = [version for version in versions if version == asked.python]
+        if asked.command == "test" and asked.python not in BLENDER_VERSIONS:
+            extras = [extra for extra in extras if extra != "blender"]
     try:
         if not versions:
             raise SetupError("Blender as a module needs Python 3.11: leave --python out.")

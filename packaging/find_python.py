@@ -137,3 +137,11 @@ def describe(found: Interpreter) -> str:
     kind = "" if found.cpython else " (not CPython)"
     bits = " (32 bit)" if found.bits == 32 else ""
     return f"{found.version}{kind}{bits} at {found.path}"
+
+
+if __name__ == "__main__":
+    # `find_python.py 3.12` prints where that version is, for scripts.
+    try:
+        print(find_python(sys.argv[1:] or VERSIONS).path)
+    except SetupError as error:
+        sys.exit(str(error))

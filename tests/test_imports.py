@@ -14,11 +14,11 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 LAYERS = (
     {"errors"},
-    {"host", "status"},
-    {"protocol"},
+    {"host", "status", "replacing", "usd_nesting"},
+    {"guest", "protocol"},
     {"skills"},
     {"server"},
-    {"extensions", "records", "guest"},
+    {"extensions", "records"},
     {"transport"},
     {"app"},
     {"testing", "gateway", "farm"},
