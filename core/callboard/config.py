@@ -1,0 +1,41 @@
+"""The settings of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from callboard.server.workspace import Policy
+
+
+@dataclass
+class McpHttpConfig:
+    """What ``start`` and ``create_skill_server`` take; change it before the server starts.
+
+    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one and none is given.
+    ``declared_capabilities`` None means: what the host's ports say.
+    """
+
+    port: int = 0
+    auth: Literal["token", "none"] = "token"
+    token: str | None = None
+    declared_capabilities: list[str] | None = None
+    #: Capabilities withdrawn from the start.
+    deny: Sequence[str] = ()
+    #: Folders of skills, besides the environment's and the bundled ones.
+    skill_paths: Sequence[str | Path] = ()
+    #: The artist's own workspace roots, used where the client names none.
+    roots: Sequence[str] = ()
+    roots_policy: Policy = "advisory"
+    #: Hosts (``name:port``) and Origins allowed besides this machine's own.
+    allowed_hosts: Sequence[str] = ()
+    allowed_origins: Sequence[str] = ()
+    max_sessions: int = 256
+    session_idle_secs: float = 3600.0
+    #: Whether the instance is written down where ``callboard list`` and its friends look.
+    announce: bool = True
+    enable_prompts: bool = True
+    #: Seconds a call without ``timeout_hint_secs`` may take.
+    call_timeout: float = 300.0

@@ -1,0 +1,340 @@
+"""An asyncio loop that is a guest of the host's own event loop.
+
+The host runs :meth:`GuestLoop._tick` on its main thread whenever something is due. A tick
+alternates between a *slice* of the asyncio loop and a batch of main-thread jobs, for at most
+``host.budget`` seconds unless a single job takes longer. A slice is ``run_forever()`` over a
+selector that calls ``loop.stop()`` instead of blocking, so only public asyncio API is used.
+
+Between ticks a watcher thread sits in ``select()``; idle costs nothing. When a tick it asked for
+hasn't moved for ``STAND_IN`` seconds (the main thread renders, or runs a long tool), the watcher
+runs the slices itself, under the same lock, until the host is back. Therefore nothing that
+runs on this loop may touch the host's API or assume the main thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import selectors
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from callboard.host import Host
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: Seconds without a sign of the main thread after which the watcher stands in.
+STAND_IN = 0.25
+#: What one slice may take while the watcher stands in, seconds.
+STAND_IN_BUDGET = 0.008
+#: What a tick that a job has used up still spends on sending the answers, seconds.
+ANSWER_BUDGET = 0.002
+
+
+class Jobs(Protocol):
+    """What a tick runs between two slices; see :mod:`callboard.guest.main_thread`."""
+
+    def pending(self) -> bool: ...
+
+    def drain(self, until: float) -> None: ...
+
+
+class GuestSelector(selectors.BaseSelector):
+    """A selector that ends the loop's slice when there is nothing to do or time is up."""
+
+    def __init__(self) -> None:
+        self.inner = selectors.DefaultSelector()
+        self.stop: Callable[[], None] = lambda: None
+        #: Behave like any selector: used to start and to shut down.
+        self.blocking = True
+        #: The slice ends at the first iteration past this time.
+        self.end = 0.0
+        #: Up to this time an idle slice waits for the next event instead of ending.
+        self.wait_until = 0.0
+        #: When the loop's next timer is due, known once a slice ended idle; None for never.
+        self.next_timer: float | None = None
+        #: The slice ended with work left over.
+        self.more = False
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self.inner.register(self._wake_reader, selectors.EVENT_READ)
+
+    def wake(self) -> None:
+        """Makes a ``watch`` in progress return. Any thread."""
+        try:
+            self._wake_writer.send(b"\0")
+        except BlockingIOError:
+            pass  # a wake-up is already on its way
+        except OSError:
+            pass  # closed meanwhile: nobody waits
+
+    def watch(self) -> None:
+        """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
+        timeout = None if self.next_timer is None else max(0.0, self.next_timer - monotonic())
+        try:
+            events = self.inner.select(timeout)
+        except (OSError, ValueError):
+            return  # a socket was closed under us; the slice will sort it out
+        if any(key.fileobj is self._wake_reader for key, _ in events):
+            self._drain_wake()
+
+    def _drain_wake(self) -> None:
+        try:
+            while self._wake_reader.recv(4096):
+                pass
+        except OSError:
+            pass
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self.blocking:
+            return self._events(timeout)
+        if timeout is not None and timeout <= 0:
+            if monotonic() >= self.end:
+                self.more = True
+                self.stop()
+            return self._events(0)
+        now = monotonic()
+        due = None if timeout is None else now + timeout
+        if now < self.end:
+            wait = self.wait_until - now
+            if due is not None:
+                wait = min(wait, timeout or 0.0)
+            events = self._events(max(0.0, wait))
+            if events or (due is not None and monotonic() >= due):
+                return events
+        self.next_timer = due
+        self.stop()
+        return []
+
+    def _events(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        events = self.inner.select(timeout)
+        for event in events:
+            if event[0].fileobj is self._wake_reader:
+                self._drain_wake()
+                events.remove(event)
+                break
+        return events
+
+    def register(
+        self, fileobj: Any, events: int, data: Any = None
+    ) -> selectors.SelectorKey:
+        return self.inner.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self.inner.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self.inner.modify(fileobj, events, data)
+
+    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self.inner.get_map()
+
+    def close(self) -> None:
+        self.inner.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
+
+
+class GuestLoop:
+    """Runs one asyncio loop inside a host. Made, started and closed on the host's main thread."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._selector = GuestSelector()
+        # Explicit, because a host may have set a policy whose loops aren't ours to have.
+        self.loop = asyncio.SelectorEventLoop(self._selector)
+        self._selector.stop = self.loop.stop
+        self.jobs: Jobs | None = None
+        self._lock = threading.Lock()
+        self._completions: deque[Callable[[], None]] = deque()
+        self._posted = False
+        self._ticking = False
+        self._foreign = False
+        self._rest = threading.Event()
+        self._alive = monotonic()
+        self._owner: int | None = None
+        self._closed = False
+        self._watcher: threading.Thread | None = None
+        self._main = threading.get_ident()
+
+    # -- life ---------------------------------------------------------------------------------
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
+        with self._lock:
+            self._selector.blocking = True
+            try:
+                return self.loop.run_until_complete(work)
+            finally:
+                self._selector.blocking = False
+
+    def start(self) -> None:
+        """Hands the loop to the host and the watcher."""
+        self._selector.blocking = False
+        self._watcher = threading.Thread(
+            target=self._watch, name="callboard-watcher", daemon=True
+        )
+        self._watcher.start()
+        self.request_tick()
+
+    def close(self) -> None:
+        """Stops the watcher and closes the loop; what is still scheduled is cancelled."""
+        if self._closed:
+            return
+        self._closed = True
+        self._rest.set()
+        self._selector.wake()
+        if self._watcher is not None:
+            self._watcher.join()
+        self.run(self._finish())
+        self.loop.close()
+
+    async def _finish(self) -> None:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
+        await self.loop.shutdown_default_executor()
+
+    # -- what others call -----------------------------------------------------------------------
+
+    def request_tick(self) -> None:
+        """Asks the host for a tick unless one is on its way. Any thread."""
+        if not self._posted and not self._closed:
+            self._posted = True
+            self._host.post(self._tick)
+
+    def attend_jobs(self) -> None:
+        """A job was queued: end the slice if the main thread runs it, else ask for a tick.
+        Called on the loop."""
+        if self._owner == self._main:
+            self.loop.stop()
+        else:
+            self.request_tick()
+
+    def complete(self, callback: Callable[[], None]) -> None:
+        """Runs ``callback`` on the loop before its next slice. Main thread, outside a slice."""
+        self._completions.append(callback)
+        if not self._ticking:
+            self.request_tick()
+
+    def stalled_for(self) -> float:
+        """Seconds since the main thread last showed itself, or 0.0 if it isn't overdue. Any thread."""
+        if self._rest.is_set():
+            return 0.0
+        return monotonic() - self._alive if self._main_is_away() else 0.0
+
+    # -- the tick, on the main thread -------------------------------------------------------------
+
+    def _tick(self) -> None:
+        self._posted = False
+        if self._closed:
+            return
+        if self._ticking:
+            return  # a tool spins the host's loop inside itself: jobs never nest
+        self._alive = monotonic()
+        self._ticking = True
+        self._rest.clear()
+        try:
+            # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
+            # runs the slices, and the main thread only the jobs.
+            self._foreign = asyncio._get_running_loop() is not None
+            if self._foreign:
+                self._serve_jobs()
+            else:
+                self._serve()
+        except Exception:
+            log.exception("a tick failed")
+        finally:
+            self._ticking = False
+            self._alive = monotonic()
+            if not self._posted:
+                self._rest.set()
+            self._selector.wake()
+
+    def _serve(self) -> None:
+        end = monotonic() + self._host.budget
+        wait_until = 0.0
+        jobs = self.jobs
+        while True:
+            if not self._slice(end, wait_until):
+                self.request_tick()
+                return
+            self._alive = monotonic()
+            if jobs is not None and jobs.pending():
+                jobs.drain(end)
+                self._alive = now = monotonic()
+                wait_until = min(now + self._host.burst, end)
+                if now < end:
+                    continue
+                # The answers leave in this tick, however long the job took.
+                self._slice(now + ANSWER_BUDGET, 0.0)
+                self.request_tick()
+                return
+            if self._selector.more:
+                self.request_tick()
+            return
+
+    def _serve_jobs(self) -> None:
+        if self.jobs is not None and self.jobs.pending():
+            self.jobs.drain(monotonic() + self._host.budget)
+            self._selector.wake()
+            if self.jobs.pending():
+                self.request_tick()
+
+    def _slice(self, end: float, wait_until: float) -> bool:
+        """One run of the loop; False when the other thread kept it to itself."""
+        if not self._lock.acquire(timeout=2 * STAND_IN_BUDGET):
+            return False
+        selector = self._selector
+        try:
+            if self.loop.is_closed():
+                return True
+            self._owner = threading.get_ident()
+            while self._completions:
+                self._completions.popleft()()
+            selector.end = end
+            selector.wait_until = wait_until
+            selector.more = False
+            self.loop.run_forever()
+        finally:
+            self._owner = None
+            self._lock.release()
+        return True
+
+    # -- the watcher ------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        while not self._closed:
+            self._rest.wait()
+            self._selector.watch()
+            if self._closed:
+                return
+            if self._foreign:
+                self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                continue
+            self._rest.clear()
+            self.request_tick()
+            while not self._rest.wait(STAND_IN):
+                if self._closed:
+                    return
+                if self._main_is_away():
+                    self._stand_in()
+
+    def _main_is_away(self) -> bool:
+        return monotonic() - self._alive >= STAND_IN and self._owner != self._main
+
+    def _stand_in(self) -> None:
+        last_sign = self._alive
+        while self._alive == last_sign and not self._closed:
+            self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+            if self._selector.more or self._alive != last_sign:
+                continue
+            self._selector.watch()

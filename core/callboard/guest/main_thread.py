@@ -1,0 +1,219 @@
+"""The queue of calls that the host's main thread performs, and the capture of what they print.
+
+Jobs are queued by the server's loop and run by a tick, outside any asyncio slice, so a tool may
+block, or spin the host's own event loop, without touching ours.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections import deque
+from collections.abc import Callable, Generator
+from enum import Enum
+from time import monotonic
+from typing import Any, Protocol
+
+from callboard.errors import CallCancelled, HostBusy
+from callboard.guest.loop import GuestLoop
+
+#: Calls that may wait for the main thread.
+QUEUE_LIMIT = 256
+#: What a generator yields to be left alone until ``MainThread.unpark``.
+PARK = object()
+
+
+class JobState(Enum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+
+
+class Transaction(Protocol):
+    """What surrounds a job's work on the main thread: an undo step, for instance."""
+
+    def enter(self) -> None: ...
+
+    def leave(self, error: BaseException | None) -> None:
+        """May raise; then that is the job's error."""
+
+
+class Job:
+    """One call. ``work`` runs on the main thread; if it returns a generator, that is advanced one
+    slice at a time and its return value is the result."""
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], Any],
+        done: Callable[[Any, BaseException | None], None],
+        *,
+        transaction: Transaction | None = None,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        self.name = name
+        self.state = JobState.QUEUED
+        self.queued_at = monotonic()
+        self.started_at: float | None = None
+        self.main_seconds = 0.0
+        self.cancelled = False
+        self.parked = False
+        self._work = work
+        self._done = done
+        self._transaction = transaction
+        self._context = context or contextvars.copy_context()
+        self._slices: Generator[Any, None, Any] | None = None
+
+    @property
+    def exclusive(self) -> bool:
+        """Jobs that keep an undo step open never overlap."""
+        return self._transaction is not None
+
+    def step(self) -> None:
+        """Runs the job, or its next slice. Main thread."""
+        if self.cancelled and self.state is JobState.QUEUED:
+            self._finish(None, CallCancelled("cancelled before it started"))
+            return
+        started = monotonic()
+        try:
+            finished, value = self._context.run(self._advance)
+        except BaseException as error:
+            # SystemExit and KeyboardInterrupt of a tool end the tool, not the host.
+            self.main_seconds += monotonic() - started
+            self._finish(None, error)
+            return
+        self.main_seconds += monotonic() - started
+        if finished:
+            self._finish(value, None)
+
+    def _advance(self) -> tuple[bool, Any]:
+        slices = self._slices
+        if slices is None:
+            self.state = JobState.RUNNING
+            self.started_at = monotonic()
+            if self._transaction is not None:
+                self._transaction.enter()
+            value = self._work()
+            if not isinstance(value, Generator):
+                return True, value
+            slices = self._slices = value
+        if self.cancelled:
+            slices.close()
+            raise CallCancelled("cancelled")
+        try:
+            self.parked = next(slices) is PARK
+        except StopIteration as stop:
+            return True, stop.value
+        return False, None
+
+    def _finish(self, value: Any, error: BaseException | None) -> None:
+        if self._transaction is not None and self.state is JobState.RUNNING:
+            if error is None and self.cancelled:
+                error = CallCancelled("cancelled")
+            try:
+                self._context.run(self._transaction.leave, error)
+            except BaseException as failed:
+                error = error or failed
+        self.state = JobState.DONE
+        self._slices = None
+        self._done(value, error)
+
+
+class MainThread:
+    """The bounded queue, drained by the guest loop's ticks."""
+
+    def __init__(self, guest: GuestLoop, limit: int = QUEUE_LIMIT) -> None:
+        self._guest = guest
+        self._limit = limit
+        self._queue: deque[Job] = deque()
+        self._active: list[Job] = []
+        self.running: Job | None = None
+        guest.jobs = self
+
+    def __len__(self) -> int:
+        return len(self._queue) + len(self._active)
+
+    def submit(self, job: Job) -> None:
+        """Queues a job. On the server's loop. Raises HostBusy when the queue is full."""
+        if len(self._queue) >= self._limit:
+            raise HostBusy(
+                f"the host has {len(self._queue)} calls waiting for its main thread; "
+                "wait for an answer, or a few seconds, before the next call",
+                data=self.stall(),
+            )
+        self._queue.append(job)
+        self._guest.attend_jobs()
+
+    def stall(self) -> dict[str, Any]:
+        """``{stalled_ms, queued, call?}``: how long the main thread has been away, and since
+        which call. Any thread."""
+        found: dict[str, Any] = {
+            "stalled_ms": round(self._guest.stalled_for() * 1000),
+            "queued": len(self._queue),
+        }
+        running = self.running
+        if running is not None:
+            found["call"] = running.name
+        return found
+
+    def cancel(self, job: Job) -> None:
+        """A queued job never starts; a generator stops before its next slice; a plain function can
+        ask. On the server's loop."""
+        job.cancelled = True
+        if job.state is JobState.QUEUED:
+            self._guest.attend_jobs()
+
+        if job.parked:
+            self.unpark(job)
+
+    def unpark(self, job: Job) -> None:
+        """Gives a parked job its next slice. On the server's loop."""
+        job.parked = False
+        self._guest.attend_jobs()
+
+    def complete(self, callback: Callable[[], None]) -> None:
+        """Runs ``callback`` on the server's loop, soon. Main thread, from within a job."""
+        self._guest.complete(callback)
+
+    def pending(self) -> bool:
+        """Whether a drain would do anything now."""
+        if any(not job.parked for job in self._active):
+            return True
+        held = any(job.exclusive for job in self._active)
+        return any(not (held and job.exclusive) or job.cancelled for job in self._queue)
+
+    def drain(self, until: float) -> None:
+        """One slice of every generator, then queued jobs until time is up; at least one job. Main
+        thread."""
+        for job in list(self._active):
+            if job.parked:
+                continue
+            self._step(job)
+            if job.state is JobState.DONE:
+                self._active.remove(job)
+        waiting: list[Job] = []
+        while self._queue:
+            job = self._queue.popleft()
+            if job.exclusive and not job.cancelled and any(a.exclusive for a in self._active):
+                waiting.append(job)
+                continue
+            self._step(job)
+            if job.state is not JobState.DONE:
+                self._active.append(job)
+            if monotonic() >= until:
+                break
+        self._queue.extendleft(reversed(waiting))
+
+    def _step(self, job: Job) -> None:
+        self.running = job
+        try:
+            job.step()
+        finally:
+            self.running = None
+
+    def abandon(self) -> None:
+        """Ends every job at shut-down; what was open is rolled back. Main thread."""
+        for job in [*self._active, *self._queue]:
+            job.cancelled = True
+            job.step()
+        self._active.clear()
+        self._queue.clear()

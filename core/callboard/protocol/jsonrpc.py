@@ -1,0 +1,173 @@
+"""JSON-RPC 2.0 messages as plain values: bytes in, values out, and back.
+
+MCP narrows JSON-RPC: ids are strings or integers, never null, and params are objects
+(specification, Base Protocol, every revision).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from callboard.errors import CallboardError, InvalidParams, ParseError, PeerError
+
+Id = str | int
+Json = dict[str, Any]
+
+#: Arrays and objects deeper than this are refused before anything looks inside.
+DEPTH_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Request:
+    id: Id
+    method: str
+    params: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Notification:
+    method: str
+    params: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Response:
+    id: Id
+    result: Json | None
+    error: Json | None
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """Not a message. ``id`` is the offender's where it could be read, else None."""
+
+    id: Id | None
+    error: CallboardError
+
+
+Message = Request | Notification | Response | Invalid
+
+
+def decode(body: bytes | bytearray) -> Any:
+    """The JSON value in ``body``. Raises ParseError; never anything else."""
+    try:
+        # json would guess UTF-16 and UTF-32, and take a byte order mark for a syntax error.
+        text = body.decode("utf-8")
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise ParseError(f"the body is not UTF-8: byte {error.start} can't be decoded") from None
+    except RecursionError:
+        raise ParseError("the body is nested too deeply") from None
+    except ValueError as error:
+        raise ParseError(f"the body is not JSON: {error}") from None
+    _check_depth(value)
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check_depth(value: Any) -> None:
+    level = [value] if isinstance(value, (dict, list)) else []
+    depth = 0
+    while level:
+        depth += 1
+        if depth > DEPTH_LIMIT:
+            raise ParseError(f"the body is nested more than {DEPTH_LIMIT} levels deep")
+        deeper: list[Any] = []
+        for item in level:
+            children = item.values() if isinstance(item, dict) else item
+            deeper.extend(child for child in children if isinstance(child, (dict, list)))
+        level = deeper
+
+
+def encode(value: Any) -> bytes:
+    """``value`` as compact JSON. Raises ValueError for NaN, cycles, and what JSON can't hold."""
+    try:
+        return _encode_plain(value).encode("utf-8")
+    except UnicodeEncodeError:
+        # Lone surrogates have no UTF-8; escaped, they survive.
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+
+
+_encode_plain = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
+
+
+def is_id(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def parse(value: Any) -> Message:
+    """Which message ``value`` is. Never raises: what isn't one becomes Invalid."""
+    if not isinstance(value, dict):
+        return Invalid(None, PeerError("a message must be a JSON object"))
+    raw_id = value.get("id")
+    known_id = raw_id if is_id(raw_id) else None
+    if value.get("jsonrpc") != "2.0":
+        return Invalid(known_id, PeerError('a message must have "jsonrpc": "2.0"'))
+    if "method" in value:
+        return _parse_call(value, known_id)
+    if "result" in value or "error" in value:
+        return _parse_response(value, known_id)
+    return Invalid(known_id, PeerError("a message needs a method, a result or an error"))
+
+
+def _parse_call(value: Json, known_id: Id | None) -> Message:
+    method, params = value["method"], value.get("params", {})
+    if not isinstance(method, str):
+        return Invalid(known_id, PeerError("method must be a string"))
+    if "id" in value and known_id is None:
+        return Invalid(None, PeerError("id must be a string or an integer"))
+    if not isinstance(params, dict):
+        return Invalid(known_id, InvalidParams(f"params of {method[:80]} must be an object"))
+    if "id" in value:
+        assert known_id is not None
+        return Request(known_id, method, params)
+    return Notification(method, params)
+
+
+def _parse_response(value: Json, known_id: Id | None) -> Message:
+    result, error = value.get("result"), value.get("error")
+    if known_id is None:
+        return Invalid(None, PeerError("a response's id must be a string or an integer"))
+    if ("result" in value) == ("error" in value):
+        return Invalid(known_id, PeerError("a response has either a result or an error"))
+    if "error" in value:
+        if not isinstance(error, dict) or not isinstance(error.get("code"), int):
+            error = {"code": -32603, "message": "the peer sent a malformed error"}
+        return Response(known_id, None, error)
+    if not isinstance(result, dict):
+        return Response(known_id, None, {"code": -32603, "message": "the result is no object"})
+    return Response(known_id, result, None)
+
+
+def result_message(id: Id, result: Json) -> Json:
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def error_message(id: Id | None, error: CallboardError) -> Json:
+    body: Json = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": body}
+
+
+def request_message(id: Id, method: str, params: Json | None = None) -> Json:
+    message: Json = {"jsonrpc": "2.0", "id": id, "method": method}
+    if params is not None:
+        message["params"] = params
+    return message
+
+
+def notification_message(method: str, params: Json | None = None) -> Json:
+    message: Json = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        message["params"] = params
+    return message

@@ -1,0 +1,97 @@
+"""A client as the rest of core sees it: no revision strings, no sessions, no streams."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard.errors import PeerError
+from callboard.protocol.jsonrpc import Id, Json
+from callboard.protocol.revisions import Revision
+
+
+@dataclass(frozen=True)
+class ClientInfo:
+    """What the client calls itself; never trusted for anything but showing it."""
+
+    name: str = "unknown"
+    version: str = ""
+    title: str | None = None
+
+    @staticmethod
+    def read(value: Any) -> ClientInfo:
+        if not isinstance(value, dict):
+            return ClientInfo()
+
+        def text(key: str, default: str) -> str:
+            found = value.get(key)
+            return found[:200] if isinstance(found, str) and found else default
+
+        return ClientInfo(text("name", "unknown"), text("version", ""), text("title", "") or None)
+
+
+class AskFailed(PeerError):
+    """The client answered with an error, with nonsense, too late, or went away."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One thing the server wants of its client: ``roots/list``, ``elicitation/create`` …"""
+
+    method: str
+    params: Json = field(default_factory=dict)
+
+
+class Peer:
+    """One client. In a session it lives as long as the session, else as long as the request."""
+
+    def __init__(
+        self, label: str, features: Revision, client: ClientInfo, capabilities: Mapping[str, Any]
+    ) -> None:
+        self.label = label
+        self.features = features
+        self.client = client
+        self.capabilities = capabilities
+        #: What the server remembers about this peer, by the name of who remembers it.
+        self.memory: dict[str, Any] = {}
+
+    def offers(self, capability: str) -> bool:
+        """Whether the client declared ``roots``, ``sampling``, ``elicitation`` …"""
+        return isinstance(self.capabilities.get(capability), dict)
+
+    def notify(self, method: str, params: Json | None = None) -> None:
+        """Sends a notification that belongs to no request, where the peer listens for any. On the
+        server's loop."""
+
+    async def ask(self, ask: Ask) -> Json:
+        """Asks outside any request, which only a session can. Raises AskFailed."""
+        raise AskFailed("this client can only be asked while it calls")
+
+
+class PeerRequest(ABC):
+    """One request of one peer. Everything here is called on the server's loop."""
+
+    def __init__(self, peer: Peer, id: Id, method: str, params: Json) -> None:
+        self.peer = peer
+        self.id = id
+        self.method = method
+        self.params = params
+        meta = params.get("_meta")
+        self.meta: Json = meta if isinstance(meta, dict) else {}
+
+    @abstractmethod
+    def notify(self, method: str, params: Json) -> None:
+        """Sends a notification that belongs to this request, if anyone still listens."""
+
+    @abstractmethod
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json]:
+        """Asks the client several things at once; answers under the same keys. Raises AskFailed.
+        Never asks for what the client didn't declare: that is an AskFailed at once."""
+
+    def flush_waiting(self) -> None:
+        """Lets this request's stream carry what the client has no other stream for."""
+
+    async def ask(self, ask: Ask) -> Json:
+        return (await self.ask_all({ask.method: ask}))[ask.method]

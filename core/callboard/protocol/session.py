@@ -1,0 +1,297 @@
+"""Revisions up to 2025-11-25: ``initialize``, a session, requests in both directions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from time import monotonic
+from typing import Any, Literal, Protocol
+
+from callboard.errors import (
+    CallboardError,
+    InvalidParams,
+    PeerError,
+)
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Id, Json, Notification, Request, Response
+from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
+from callboard.protocol.revisions import Revision, negotiate
+
+PeerEvent = Literal["ready", "roots_changed", "closed"]
+
+#: Messages kept for a client that has no stream open; the oldest go first.
+OUTBOX_LIMIT = 256
+#: Requests of one session that may be under way at once.
+INFLIGHT_LIMIT = 512
+
+
+class Server(Protocol):
+    """What a conversation needs of the server behind it."""
+
+    def introduce(self, peer: Peer) -> Json:
+        """``{capabilities, serverInfo, instructions?}``."""
+
+    async def handle(self, request: PeerRequest) -> Json:
+        """The result, or a CallboardError."""
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None: ...
+
+
+class Channel(Protocol):
+    """The stream that one POST may carry back."""
+
+    def send(self, message: Json) -> bool:
+        """Streams a message to the client. False when this channel can't, or is closed."""
+
+
+class Session(Peer):
+    """One client's session: its requests under way, what we asked it, what waits to be sent."""
+
+    def __init__(
+        self, features: Revision, client: ClientInfo, capabilities: Mapping[str, Any]
+    ) -> None:
+        super().__init__(secrets.token_hex(16), features, client, capabilities)
+        self.inflight: dict[Id, SessionRequest] = {}
+        self.asked: dict[Id, asyncio.Future[Json]] = {}
+        self.last_seen = monotonic()
+        self.closed = False
+        self._outbox: deque[Json] = deque(maxlen=OUTBOX_LIMIT)
+        self._listener: Channel | None = None
+        self._ask_count = 0
+
+    @property
+    def id(self) -> str:
+        return self.label
+
+    @property
+    def listening(self) -> bool:
+        return self._listener is not None
+
+    def notify(self, method: str, params: Json | None = None) -> None:
+        message = jsonrpc.notification_message(method, params)
+        if params is None and message in self._outbox:
+            return  # "the list changed" once is enough
+        self.send(message)
+
+    def send(self, message: Json) -> None:
+        """Sends on the session's own stream, or keeps the message until one is open."""
+        if self.closed or (self._listener is not None and self._listener.send(message)):
+            return
+        self._outbox.append(message)
+
+    def listen(self, channel: Channel | None) -> None:
+        """Makes ``channel`` the session's own stream; a newer one replaces an older one."""
+        self._listener = channel
+        if channel is not None:
+            self.flush(channel)
+
+    def unlisten(self, channel: Channel) -> None:
+        if self._listener is channel:
+            self._listener = None
+
+    def flush(self, channel: Channel) -> None:
+        """Sends what waits for a stream over this one."""
+        while self._outbox and channel.send(self._outbox[0]):
+            self._outbox.popleft()
+
+    async def ask(self, ask: Ask) -> Json:
+        return await self.ask_on(None, ask)
+
+    async def ask_on(self, channel: Channel | None, ask: Ask) -> Json:
+        """Sends a request to the client and waits for the answer, on ``channel`` if it can carry
+        it. Raises AskFailed."""
+        self._ask_count += 1
+        id = f"callboard-{self._ask_count}"
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self.asked[id] = answer
+        message = jsonrpc.request_message(id, ask.method, ask.params or None)
+        if channel is None or not channel.send(message):
+            self.send(message)
+        try:
+            return await answer
+        finally:
+            del self.asked[id]
+            if message in self._outbox:
+                self._outbox.remove(message)
+
+    def answered(self, response: Response) -> None:
+        """An answer of the client's; one that nobody waits for is dropped."""
+        answer = self.asked.get(response.id)
+        if answer is None or answer.done():
+            return
+        if response.result is not None:
+            answer.set_result(response.result)
+        else:
+            error = response.error or {}
+            answer.set_exception(
+                AskFailed(str(error.get("message", ""))[:500], code=error.get("code"))
+            )
+
+    def close(self) -> None:
+        """Ends everything the session held."""
+        self.closed = True
+        for answer in self.asked.values():
+            if not answer.done():
+                answer.set_exception(AskFailed("the session ended"))
+        for request in list(self.inflight.values()):
+            request.cancel()
+        self._outbox.clear()
+        self._listener = None
+
+
+class SessionRequest(PeerRequest):
+    def __init__(self, session: Session, request: Request, channel: Channel) -> None:
+        super().__init__(session, request.id, request.method, request.params)
+        self.session = session
+        self._channel = channel
+        self._task: asyncio.Task[Any] | None = None
+        self.cancelled = False
+
+    def notify(self, method: str, params: Json) -> None:
+        message = jsonrpc.notification_message(method, params)
+        if not self._channel.send(message):
+            self.session.send(message)
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json]:
+        for ask in asks.values():
+            capability = ask.method.partition("/")[0]
+            if not self.peer.offers(capability):
+                raise AskFailed(f"the client did not declare the capability '{capability}'")
+        answers = await asyncio.gather(
+            *(self.session.ask_on(self._channel, ask) for ask in asks.values())
+        )
+        return dict(zip(asks, answers, strict=True))
+
+    def flush_waiting(self) -> None:
+        """Lets this request's stream carry what the client has no other stream for."""
+        if not self.session.listening:
+            self.session.flush(self._channel)
+
+    def bind(self, task: asyncio.Task[Any] | None) -> None:
+        self._task = task
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self._task is not None:
+            self._task.cancel()
+
+
+class SessionEra:
+    """Turns messages of a session into calls of the server, and its results into messages."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def initialize(self, request: Request) -> tuple[Session, Json]:
+        """Opens a session (2025-11-25, Lifecycle). Raises InvalidParams."""
+        params = request.params
+        asked = params.get("protocolVersion")
+        if not isinstance(asked, str):
+            raise InvalidParams("protocolVersion must be a string such as '2025-11-25'")
+        capabilities = params.get("capabilities", {})
+        if not isinstance(capabilities, dict):
+            raise InvalidParams("capabilities must be an object")
+        revision = negotiate(asked)
+        session = Session(revision, ClientInfo.read(params.get("clientInfo")), capabilities)
+        result = {"protocolVersion": revision.name, **self._server.introduce(session)}
+        return session, jsonrpc.result_message(request.id, result)
+
+    def receive(self, session: Session, message: Notification | Response) -> None:
+        """Takes a message that wants no answer."""
+        session.last_seen = monotonic()
+        if isinstance(message, Response):
+            session.answered(message)
+        elif message.method == "notifications/initialized":
+            self._server.peer_event(session, "ready")
+        elif message.method == "notifications/roots/list_changed":
+            self._server.peer_event(session, "roots_changed")
+        elif message.method == "notifications/cancelled":
+            cancelled_id = message.params.get("requestId")
+            if isinstance(cancelled_id, (str, int)):
+                under_way = session.inflight.get(cancelled_id)
+                if under_way is not None:
+                    under_way.cancel()
+
+    async def answer(self, session: Session, message: Request, channel: Channel) -> Json | None:
+        """The response to one request, or None when the client cancelled it."""
+        session.last_seen = monotonic()
+        if message.method == "ping":
+            return jsonrpc.result_message(message.id, {})
+        if message.id in session.inflight:
+            error: CallboardError = PeerError(
+                f"a request with the id {message.id!r} is still under way"
+            )
+            return jsonrpc.error_message(message.id, error)
+        if len(session.inflight) >= INFLIGHT_LIMIT:
+            error = PeerError(f"{INFLIGHT_LIMIT} requests are under way; wait for an answer")
+            return jsonrpc.error_message(message.id, error)
+        request = SessionRequest(session, message, channel)
+        session.inflight[message.id] = request
+        request.bind(asyncio.current_task())
+        try:
+            if message.method == "initialize":
+                raise PeerError("this session is initialized already")
+            result = await self._server.handle(request)
+            return jsonrpc.result_message(message.id, result)
+        except CallboardError as failed:
+            if request.cancelled:
+                return None
+            return jsonrpc.error_message(message.id, failed)
+        except asyncio.CancelledError:
+            if not request.cancelled:
+                raise
+            return None
+        finally:
+            request.bind(None)
+            del session.inflight[message.id]
+            session.last_seen = monotonic()
+
+
+class TooManySessions(PeerError):
+    """The bound is reached; the transport answers 503."""
+
+
+class Sessions:
+    """The open sessions: bounded, and gone when idle."""
+
+    def __init__(
+        self, on_close: Callable[[Session], None], *, limit: int = 256, idle_seconds: float = 3600.0
+    ) -> None:
+        self._on_close = on_close
+        self._limit = limit
+        self._idle_seconds = idle_seconds
+        self._open: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(list(self._open.values()))
+
+    def get(self, id: str) -> Session | None:
+        return self._open.get(id)
+
+    def room(self) -> None:
+        """Raises TooManySessions where no other session fits."""
+        if len(self._open) >= self._limit:
+            raise TooManySessions(
+                f"{self._limit} sessions are open; end one with DELETE, or try again later"
+            )
+
+    def add(self, session: Session) -> None:
+        self._open[session.id] = session
+
+    def end(self, session: Session) -> None:
+        if self._open.pop(session.id, None) is not None:
+            session.close()
+            self._on_close(session)
+
+    def expire(self) -> None:
+        """Ends sessions that have been idle too long."""
+        oldest = monotonic() - self._idle_seconds
+        for session in list(self._open.values()):
+            if session.last_seen < oldest and not session.listening and not session.inflight:
+                self.end(session)
+

@@ -1,0 +1,100 @@
+"""One call of one tool: who asked, what it may see, how it ends."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from callboard.host import Host, UndoPort
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import PeerRequest
+from callboard.server.capabilities import Capabilities
+from callboard.server.logging_levels import wants
+from callboard.server.output import capturing
+from callboard.server.tools import Tool
+from callboard.server.workspace import WorkspaceRoots
+
+
+class Call:
+    """State of a call, from the gate to the answer. Changed on the server's loop only, except
+    ``changes_begun`` and what the undo step notes, which the main thread writes."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        arguments: Json,
+        request: PeerRequest,
+        host: Host,
+        capabilities: Capabilities,
+        call_soon: Callable[..., Any],
+    ) -> None:
+        self.id = uuid.uuid4().hex
+        self.tool = tool
+        self.arguments = arguments
+        self.request = request
+        self.host = host
+        self.capabilities = capabilities
+        self.on_loop = call_soon
+        self.roots: WorkspaceRoots | None = None
+        self.started = monotonic()
+        self.queue_wait = 0.0
+        self.main_seconds = 0.0
+        self.cancelled = False
+        self.timed_out = False
+        self.finished = False
+        self.changes_begun = False
+        self.undo: UndoStep | None = None
+        self.main_session: Any = None
+        self.context, self.output = capturing()
+        self._progress = float("-inf")
+
+    @property
+    def visible_roots(self) -> WorkspaceRoots | None:
+        """What a tool is handed as ``_workspace_roots``."""
+        if self.roots is None or not self.tool.uses_files:
+            return None
+        return self.roots.for_writing() if self.tool.writes_files else self.roots
+
+    def send_progress(self, done: float, total: float | None, message: str | None) -> None:
+        token = self.request.meta.get("progressToken")
+        if token is None or self.finished or done <= self._progress:
+            return
+        self._progress = done
+        params: Json = {"progressToken": token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        self.request.notify("notifications/progress", params)
+
+    def send_log(self, level: str, message: str, data: Json) -> None:
+        if self.finished or not wants(self.request, level):
+            return
+        body: Any = {"message": message, **data} if data else message
+        params = {"level": level, "logger": self.tool.name, "data": body}
+        self.request.notify("notifications/message", params)
+
+
+
+
+class UndoStep:
+    """The one undo step of a call: entered and left on the main thread."""
+
+    def __init__(self, port: UndoPort, label: str) -> None:
+        self._port = port
+        self._label = label
+        self._token: object = None
+        self.id: str | None = None
+        #: None while nothing failed; then whether the host could put everything back.
+        self.rolled_back: bool | None = None
+
+    def enter(self) -> None:
+        self._token = self._port.begin(self._label)
+
+    def leave(self, error: BaseException | None) -> None:
+        if error is None:
+            self.id = self._port.commit(self._token)
+        else:
+            self.rolled_back = self._port.rollback(self._token)

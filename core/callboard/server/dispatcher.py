@@ -1,0 +1,278 @@
+"""The one way to run a tool. MCP, REST, jobs, workflows and the gateway all come through here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    Paused,
+    WorkspaceResolveError,
+)
+from callboard.guest.loop import GuestLoop
+from callboard.guest.main_thread import Job, MainThread
+from callboard.host import Host
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import PeerRequest
+from callboard.server import results
+from callboard.server.call import Call, UndoStep
+from callboard.server.capabilities import Capabilities
+from callboard.server.context import AsyncToolContext, ToolContext
+from callboard.server.json_schema import SchemaViolation
+from callboard.server.main_session import MainSession
+from callboard.server.roots import RootsBook
+from callboard.server.tools import Tool, ToolRegistry
+from callboard.server.workspace import WorkspaceRoots
+
+log = logging.getLogger(__name__)
+
+#: A call without ``timeout_hint_secs`` is given up after this long, seconds.
+DEFAULT_TIMEOUT = 300.0
+#: Threads for tools with ``affinity: any``.
+WORKERS = 4
+
+Observer = Callable[[Call, Json | None, BaseException | None], None]
+
+
+class Dispatcher:
+    """Runs calls. Every method on the server's loop."""
+
+    def __init__(
+        self,
+        host: Host,
+        guest: GuestLoop,
+        tools: ToolRegistry,
+        capabilities: Capabilities,
+        roots: RootsBook,
+    ) -> None:
+        self.host = host
+        self.tools = tools
+        self.capabilities = capabilities
+        self.roots = roots
+        self.main = MainThread(guest)
+        self.paused = False
+        self.default_timeout = DEFAULT_TIMEOUT
+        self.calls: dict[str, Call] = {}
+        #: Told of every call that got past the look-up, with its result or its error.
+        self.observers: list[Observer] = []
+        self._guest = guest
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
+
+    async def call(self, request: PeerRequest, name: str, arguments: Json) -> Json:
+        """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
+        unknown tools, missing capabilities, paths outside the workspace, a busy or paused host."""
+        tool = self.tools.get(name)
+        call = Call(
+            tool,
+            arguments,
+            request,
+            self.host,
+            self.capabilities,
+            self._guest.loop.call_soon_threadsafe,
+        )
+        self.calls[call.id] = call
+        result: Json | None = None
+        error: BaseException | None = None
+        try:
+            result = await self._perform(call)
+            return result
+        except BaseException as failed:
+            error = failed
+            raise
+        finally:
+            call.finished = True
+            del self.calls[call.id]
+            for observer in self.observers:
+                observer(call, result, error)
+
+    async def _perform(self, call: Call) -> Json:
+        tool = call.tool
+        self.capabilities.check(tool.name, tool.required_capabilities)
+        if self.paused:
+            raise Paused(
+                "the artist paused callboard; ask the artist to resume it, then call again"
+            )
+        try:
+            tool.arguments.check(call.arguments)
+        except SchemaViolation as wrong:
+            # An execution error, so that the model sees it and can mend its call
+            # (2025-11-25, Tools, Error Handling).
+            return results.failure(f"invalid arguments for {tool.name}: {wrong}")
+        if tool.uses_files or tool.paths:
+            call.roots = await self.roots.of(call.request)
+            await self._resolve_paths(call)
+        timeout = tool.timeout_secs or self.default_timeout
+        timer = self._guest.loop.call_later(timeout, _expire, call, asyncio.current_task())
+        try:
+            value = await self._run(call)
+        except asyncio.CancelledError:
+            call.cancelled = True
+            if call.timed_out:
+                raise CallTimeout(
+                    f"{tool.name} did not finish within {timeout:g} s; its late answer will be "
+                    "dropped. Check the scene before calling again",
+                    data=self.main.stall(),
+                ) from None
+            raise
+        except WorkspaceResolveError:
+            raise
+        except CallCancelled:
+            raise
+        except Exception as error:
+            return self._finish(call, results.raised(error))
+        finally:
+            timer.cancel()
+        return self._finish(call, self._checked(tool, value))
+
+    def _checked(self, tool: Tool, value: Any) -> Json:
+        try:
+            result = results.success(value)
+        except ValueError as error:
+            return results.failure(f"{tool.name} returned something that isn't JSON: {error}")
+        if tool.output is not None and not result["isError"]:
+            try:
+                tool.output.check(result.get("structuredContent"))
+            except SchemaViolation as wrong:
+                return results.failure(f"{tool.name} broke its own outputSchema: {wrong}")
+        return result
+
+    def _finish(self, call: Call, result: Json) -> Json:
+        undo = call.undo
+        results.add_meta(
+            result,
+            {
+                "callboard/stdout": call.output.text("stdout") or None,
+                "callboard/stderr": call.output.text("stderr") or None,
+                "callboard/undo": undo.id if undo else None,
+                "callboard/rolledBack": undo.rolled_back if undo else None,
+            },
+        )
+        return result
+
+    async def _resolve_paths(self, call: Call) -> None:
+        tool = call.tool
+        if not tool.paths:
+            return
+        roots = call.roots or WorkspaceRoots()
+        admit = partial(roots.admit, write=tool.writes_files)
+        # A network drive may take its time to answer.
+        call.arguments = await self._guest.loop.run_in_executor(
+            self._workers, tool.paths.resolve, call.arguments, admit
+        )
+
+    # -- running ----------------------------------------------------------------------------
+
+    async def _run(self, call: Call) -> Any:
+        tool = call.tool
+        if "entry" not in tool.__dict__:
+            await self._load(call)
+        if tool.entry.kind == "coroutine":
+            return await self._run_coroutine(call)
+        if tool.affinity == "any" and tool.entry.kind == "function":
+            return await self._guest.loop.run_in_executor(
+                self._workers, call.context.run, self._invoke, call
+            )
+        if tool.mutates and self.host.undo is not None:
+            call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
+        return await self._on_main(call, partial(self._invoke, call), call.undo)
+
+    async def _load(self, call: Call) -> None:
+        """Imports the tool's script on the thread it will run on."""
+        tool = call.tool
+        if tool.affinity == "any":
+            await self._guest.loop.run_in_executor(self._workers, getattr, tool, "entry")
+        else:
+            await self._on_main(call, lambda: tool.entry and None, None)
+
+    def _invoke(self, call: Call) -> Any:
+        entry = call.tool.entry
+        extra: dict[str, Any] = {}
+        if entry.takes_ctx:
+            extra["ctx"] = ToolContext(call)
+        if entry.takes_workspace_roots:
+            extra["_workspace_roots"] = call.visible_roots
+        return entry.function(**call.arguments, **extra)
+
+    async def _on_main(self, call: Call, work: Callable[[], Any], undo: UndoStep | None) -> Any:
+        future: asyncio.Future[Any] = self._guest.loop.create_future()
+
+        def done(value: Any, error: BaseException | None) -> None:
+            self._guest.complete(partial(_settle, future, value, error))
+
+        job = Job(call.tool.name, work, done, transaction=undo, context=call.context)
+        self.main.submit(job)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            call.cancelled = True
+            self.main.cancel(job)
+            raise
+        finally:
+            started = job.started_at or monotonic()
+            call.queue_wait += started - job.queued_at
+            call.main_seconds += job.main_seconds
+
+    async def _run_coroutine(self, call: Call) -> Any:
+        tool, entry = call.tool, call.tool.entry
+        if tool.mutates and self.host.undo is not None:
+            call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
+        session = MainSession(self.main, tool.name, call.context, call.undo)
+        call.main_session = session
+        extra: dict[str, Any] = {}
+        if entry.takes_ctx:
+            extra["ctx"] = AsyncToolContext(call)
+        if entry.takes_workspace_roots:
+            extra["_workspace_roots"] = call.visible_roots
+        # The task takes the context it is made in, so that what it prints is the call's.
+        task = call.context.run(
+            lambda: self._guest.loop.create_task(entry.function(**call.arguments, **extra))
+        )
+        error: BaseException | None = None
+        try:
+            return await task
+        except BaseException as failed:
+            task.cancel()
+            error = failed
+            raise
+        finally:
+            await asyncio.shield(session.close(error))
+            call.main_seconds += session.job.main_seconds
+
+    def close(self) -> None:
+        """Ends what is queued and running. Main thread, outside the loop."""
+        self.main.abandon()
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+
+def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
+    call.timed_out = True
+    if task is not None:
+        task.cancel()
+
+
+def _settle(
+    future: asyncio.Future[Any], value: Any, error: BaseException | None
+) -> None:
+    """Delivers a job's outcome, unless nobody waits any more: late answers are dropped."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    elif isinstance(error, Exception):
+        future.set_exception(error)
+    else:
+        # SystemExit, KeyboardInterrupt, GeneratorExit: a tool may end itself, never the server.
+        future.set_exception(ToolExited(f"the tool raised {error!r}"))
+
+
+class ToolExited(CallboardError):
+    """A tool raised SystemExit or its like."""
+

@@ -1,0 +1,102 @@
+"""What a call prints, kept apart from what every other call prints.
+
+``sys.stdout`` and ``sys.stderr`` are replaced, while at least one call runs, by a router that
+writes to the buffer of the call in whose context the writer runs, else to the real stream.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import io
+import sys
+import threading
+from typing import Any, TextIO
+
+#: Characters kept of each stream of a call.
+OUTPUT_LIMIT = 65_536
+
+
+class Output:
+    """What one call wrote."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[str]] = {"stdout": [], "stderr": []}
+        self._room = {"stdout": OUTPUT_LIMIT, "stderr": OUTPUT_LIMIT}
+
+    def write(self, stream: str, text: str) -> None:
+        room = self._room[stream]
+        if room <= 0:
+            return
+        self._parts[stream].append(text[:room])
+        self._room[stream] = room - len(text)
+        if self._room[stream] < 0:
+            self._parts[stream].append(f"\n[cut after {OUTPUT_LIMIT} characters]")
+
+    def text(self, stream: str) -> str:
+        return "".join(self._parts[stream])
+
+
+_current: contextvars.ContextVar[Output | None] = contextvars.ContextVar(
+    "callboard_output", default=None
+)
+
+
+class _Router(io.TextIOBase):
+    def __init__(self, name: str, real: TextIO) -> None:
+        self._name = name
+        self.real = real
+
+    def write(self, text: str) -> int:
+        output = _current.get()
+        if output is not None:
+            output.write(self._name, text)
+        elif self.real is not None:
+            self.real.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if _current.get() is None and self.real is not None:
+            self.real.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+_lock = threading.Lock()
+_users = 0
+_routers: dict[str, _Router] = {}
+
+
+def attach() -> None:
+    """Starts routing; once per running server. Hosts replace the streams too, so what was there
+    is kept and put back."""
+    global _users
+    with _lock:
+        _users += 1
+        if _users == 1:
+            for name in ("stdout", "stderr"):
+                _routers[name] = _Router(name, getattr(sys, name))
+                setattr(sys, name, _routers[name])
+
+
+def detach() -> None:
+    """Puts the real streams back, unless somebody else has replaced ours meanwhile."""
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            for name, router in _routers.items():
+                if getattr(sys, name) is router:
+                    setattr(sys, name, router.real)
+            _routers.clear()
+
+
+def capturing() -> tuple[contextvars.Context, Output]:
+    """A fresh context whose prints go to the returned Output."""
+    output = Output()
+    context = contextvars.copy_context()
+    context.run(_current.set, output)
+    return context, output

@@ -1,0 +1,84 @@
+"""What a tool returned, or raised, as a ``tools/call`` result."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import CallboardError
+from callboard.protocol.jsonrpc import Json, encode
+
+#: Characters of a traceback that a client sees.
+TRACEBACK_LIMIT = 8_000
+
+
+def success(value: Any) -> Json:
+    """The result for what a tool returned. Raises ValueError where it isn't JSON.
+
+    A mapping with ``success: false`` is how skills written for dcc-mcp report failure; it becomes an
+    error, so that no failure looks like success.
+    """
+    if value is None:
+        return {"content": [{"type": "text", "text": "done"}], "isError": False}
+    structured = value if isinstance(value, dict) else {"result": value}
+    text = value if isinstance(value, str) else encode(value).decode("utf-8")
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": structured,
+        "isError": structured.get("success") is False,
+    }
+
+
+def failure(message: str, detail: str | None = None) -> Json:
+    """An error that the agent can read and act on."""
+    content = [{"type": "text", "text": message}]
+    if detail:
+        content.append({"type": "text", "text": detail})
+    return {"content": content, "isError": True}
+
+
+def raised(error: BaseException) -> Json:
+    """The result for what a tool raised: type, message, and the skill's own frames."""
+    if isinstance(error, CallboardError):
+        message = error.message
+    elif isinstance(error, (LookupError, ValueError)) and error.args:
+        message = str(error.args[0])
+    else:
+        message = str(error) or "no message"
+    return failure(f"{type(error).__name__}: {message}", _own_frames(error))
+
+
+def _own_frames(error: BaseException) -> str | None:
+    """The traceback without our own frames, which tell a skill's author nothing, and without
+    the folders of this machine."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not _is_ours(frame.filename)
+    ]
+    if not frames:
+        return None
+    lines = ["Traceback (most recent call last):"]
+    for frame in frames:
+        lines.append(f'  File "{Path(frame.filename).name}", line {frame.lineno}, in {frame.name}')
+        if frame.line:
+            lines.append(f"    {frame.line}")
+    lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
+    return "\n".join(lines)[-TRACEBACK_LIMIT:]
+
+
+_CORE = str(Path(__file__).parent.parent)
+_BUNDLED = str(Path(_CORE, "skills", "bundled"))
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(_CORE) and not filename.startswith(_BUNDLED)
+
+
+def add_meta(result: Json, entries: Mapping[str, Any]) -> None:
+    """Adds what isn't None to the result's ``_meta``."""
+    found = {key: value for key, value in entries.items() if value is not None}
+    if found:
+        result["_meta"] = {**result.get("_meta", {}), **found}

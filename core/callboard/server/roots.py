@@ -1,0 +1,103 @@
+"""Where a call's workspace roots come from: the client, else the artist, else the host's project."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
+from callboard.server.workspace import Policy, Root, WorkspaceRoots, parse_root
+
+log = logging.getLogger(__name__)
+
+#: How long we wait for a client's answer before its roots count as unknown, seconds.
+ANSWER_TIMEOUT = 10.0
+#: How long a call that needs roots waits for an answer that is under way, seconds.
+CALL_PATIENCE = 2.0
+_ASK = Ask("roots/list")
+
+
+@dataclass
+class ClientRoots:
+    """What one client said about its roots. ``problem`` is for the panel: why there are none."""
+
+    roots: WorkspaceRoots | None = None
+    problem: str | None = None
+    asking: asyncio.Task[Any] | None = field(default=None, repr=False)
+
+
+class RootsBook:
+    """Remembers each session's roots and answers what a call's roots are. On the server's loop."""
+
+    def __init__(self, artist: Sequence[str | Root] = (), policy: Policy = "advisory") -> None:
+        self.artist = [_artist_root(root) for root in artist]
+        self.project: list[Root] = []
+        self.policy: Policy = policy
+
+    def set_project(self, folders: Sequence[str]) -> None:
+        """The host's project folders, used where neither client nor artist named any."""
+        self.project = [parse_root(folder, source="project") for folder in folders]
+
+    def known(self, peer: Peer) -> ClientRoots:
+        """What the peer said so far."""
+        entry = peer.memory.get("roots")
+        if not isinstance(entry, ClientRoots):
+            entry = peer.memory["roots"] = ClientRoots()
+        return entry
+
+    def forget(self, peer: Peer) -> None:
+        asking = self.known(peer).asking
+        if asking is not None:
+            asking.cancel()
+
+    def ask_session(self, peer: Peer) -> None:
+        """Asks a session's client, now or anew."""
+        if not peer.offers("roots"):
+            return
+        entry = self.known(peer)
+        if entry.asking is not None:
+            entry.asking.cancel()
+        entry.asking = asyncio.get_running_loop().create_task(self._ask(peer, entry))
+
+    async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
+        try:
+            result = await asyncio.wait_for(peer.ask(_ASK), ANSWER_TIMEOUT)
+        except asyncio.TimeoutError:
+            entry.roots, entry.problem = None, "the client did not answer roots/list"
+        except AskFailed as refused:
+            entry.roots, entry.problem = None, f"the client refused roots/list: {refused.message}"
+        else:
+            self._note(entry, result)
+
+    def _note(self, entry: ClientRoots, result: dict[str, Any]) -> None:
+        entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
+        entry.problem = "; ".join(entry.roots.problems) or None
+
+    async def of(self, request: PeerRequest) -> WorkspaceRoots | None:
+        """The roots that a call sees, or None without any."""
+        client = await self._of_client(request)
+        if client is not None and client.first is not None:
+            return client
+        roots = self.artist or self.project
+        if roots or self.policy == "strict":
+            return WorkspaceRoots(roots, policy=self.policy)
+        return None
+
+    async def _of_client(self, request: PeerRequest) -> WorkspaceRoots | None:
+        peer = request.peer
+        if not peer.offers("roots"):
+            return None
+        entry = self.known(peer)
+        if not peer.features.sessions:
+            self._note(entry, await request.ask(_ASK))
+        elif entry.asking is not None and not entry.asking.done():
+            request.flush_waiting()
+            await asyncio.wait([entry.asking], timeout=CALL_PATIENCE)
+        return entry.roots
+
+
+def _artist_root(root: str | Root) -> Root:
+    return root if isinstance(root, Root) else parse_root(root)

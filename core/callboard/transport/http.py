@@ -1,0 +1,322 @@
+"""The listener: Tornado's low-level HTTP server, access control, limits, and routes.
+
+Handlers get an :class:`Exchange`, one request with the means to answer it, and know nothing of
+Tornado. Everything runs on the server's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Mapping
+from time import monotonic
+
+from tornado.http1connection import HTTP1Connection
+from tornado.httpserver import HTTPServer
+from tornado.httputil import (
+    HTTPConnection,
+    HTTPHeaders,
+    HTTPMessageDelegate,
+    HTTPServerConnectionDelegate,
+    RequestStartLine,
+    ResponseStartLine,
+    responses,
+)
+
+from callboard.protocol.jsonrpc import Json, encode
+from callboard.transport.access import (
+    BODY_LIMIT,
+    BODY_TIMEOUT,
+    HEADER_LIMIT,
+    IDLE_TIMEOUT,
+    WRITE_TIMEOUT,
+    Access,
+    Refusal,
+)
+from callboard.transport.stream import EventStream
+
+log = logging.getLogger(__name__)
+
+#: Connections open at once; further ones are closed at once.
+CONNECTION_LIMIT = 1024
+#: Seconds between two looks at what has been open for too long.
+SWEEP = 5.0
+#: Seconds after which an answer that isn't there yet is announced by a stream with keep-alives.
+PATIENCE = 10.0
+
+Handler = Callable[["Exchange"], None]
+
+
+class Exchange(HTTPMessageDelegate):
+    """One request and its answer."""
+
+    def __init__(self, listener: Listener, connection: HTTP1Connection) -> None:
+        self._listener = listener
+        self._connection = connection
+        self._chunks: list[bytes] = []
+        self.method = ""
+        self.path = ""
+        self.query = ""
+        self.headers: HTTPHeaders = HTTPHeaders()
+        self.began = monotonic()
+        self.state = "waiting"
+        self.stream: EventStream | None = None
+        #: Called once if the client goes away before it has its answer.
+        self.on_gone: Callable[[], None] | None = None
+        #: Called once if the answer takes longer than PATIENCE.
+        self.on_slow: Callable[[], None] | None = None
+
+    @property
+    def body(self) -> bytes:
+        return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+
+    # -- called by Tornado ------------------------------------------------------------------
+
+    def headers_received(
+        self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
+    ) -> None:
+        assert isinstance(start_line, RequestStartLine)
+        self.began = monotonic()
+        self.state = "reading"
+        self.method = start_line.method
+        self.path, _, self.query = start_line.path.partition("?")
+        self.headers = headers
+        if self.method == "OPTIONS" and "Origin" in headers:
+            refusal = self._listener.access.check_origin(headers)
+            if refusal is None:
+                return
+        else:
+            refusal = self._listener.access.check(headers)
+        if refusal is None:
+            length = headers.get("Content-Length", "0")
+            if length.isdigit() and int(length) > BODY_LIMIT:
+                refusal = Refusal(413, f"the body is over {BODY_LIMIT} bytes")
+        if refusal is not None:
+            self.refuse(refusal, close=True)
+
+    def data_received(self, chunk: bytes) -> None:
+        if self.state == "reading":
+            self._chunks.append(chunk)
+
+    def finish(self) -> None:
+        if self.state != "reading":
+            return
+        self.state = "working"
+        # While a request is worked on, Tornado tells the connection, not its delegate.
+        self._connection.set_close_callback(self.on_connection_close)
+        self._listener.serve(self)
+
+    def on_connection_close(self) -> None:
+        self.state = "closed"
+        gone, self.on_gone = self.on_gone, None
+        if gone is not None:
+            gone()
+
+    # -- answering --------------------------------------------------------------------------
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection is closed."""
+        stream = self._connection.stream
+        return stream is None or stream.closed()
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer can still be given."""
+        return self.state == "working" and self.stream is None
+
+    def respond(
+        self,
+        status: int,
+        body: bytes = b"",
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        *,
+        close: bool = False,
+    ) -> None:
+        """Sends the whole answer; at most once."""
+        if self.state not in ("reading", "working") or self.stream is not None:
+            return
+        self.state = "writing"
+        self.began = monotonic()
+        answer = self._headers(headers)
+        if body:
+            answer["Content-Type"] = content_type
+        answer["Content-Length"] = str(len(body))
+        if close:
+            answer["Connection"] = "close"
+        start = ResponseStartLine("HTTP/1.1", status, responses.get(status, "Unknown"))
+        written = self._connection.write_headers(start, answer, body)
+        written.add_done_callback(self._written)
+        self._connection.finish()
+
+    def respond_json(
+        self, status: int, value: Json | list[Json], headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.respond(status, encode(value), headers=headers)
+
+    def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
+        """Sends a problem in plain JSON."""
+        headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
+        body = encode({"error": refusal.message})
+        self.respond(refusal.status, body, headers=headers, close=close)
+
+    def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
+        """Makes the answer a stream of events."""
+        assert self.stream is None
+        self.stream = EventStream(self._connection, self._headers(headers), self._ended)
+        return self.stream
+
+    def _headers(self, headers: Mapping[str, str] | None) -> HTTPHeaders:
+        answer = HTTPHeaders(headers or {})
+        origin = self.headers.get("Origin")
+        if origin is not None:
+            answer["Access-Control-Allow-Origin"] = origin
+            answer["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
+            answer["Vary"] = "Origin"
+        return answer
+
+    def _written(self, written: asyncio.Future[None]) -> None:
+        written.exception()  # a client that left: nothing to tell anyone
+        self._ended()
+
+    def _ended(self) -> None:
+        self._chunks.clear()
+        if self.state != "closed":
+            self.state = "done"
+            if self.stream is not None and self.on_gone is not None:
+                gone, self.on_gone = self.on_gone, None
+                gone()
+
+    # -- called by the sweep ----------------------------------------------------------------
+
+    def sweep(self, now: float) -> None:
+        age = now - self.began
+        limit = {"waiting": IDLE_TIMEOUT, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
+        if self.stream is None and age > limit.get(self.state, age):
+            self.abort()
+        elif self.state == "working" and age > PATIENCE and self.on_slow is not None:
+            slow, self.on_slow = self.on_slow, None
+            slow()
+
+    def abort(self) -> None:
+        """Closes the connection now."""
+        if self.stream is not None:
+            self.stream.abort()
+        elif self._connection.stream is not None:
+            self._connection.stream.close()
+
+
+class Listener(HTTPServerConnectionDelegate):
+    """One listening port and its routes, by path; a route ending in ``/`` takes what is below."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self._address = address
+        self._routes: dict[str, Handler] = {}
+        self._prefixes: list[tuple[str, Handler]] = []
+        #: What each open connection is at.
+        self._exchanges: dict[object, Exchange] = {}
+        self._server: HTTPServer | None = None
+        self._sweeper: asyncio.Task[None] | None = None
+        self.access: Access
+        self.port = 0
+        #: Called at every sweep.
+        self.on_sweep: list[Callable[[], None]] = []
+
+    def route(self, path: str, handler: Handler) -> None:
+        if path.endswith("/"):
+            self._prefixes.append((path, handler))
+        else:
+            self._routes[path] = handler
+
+    def bind(self, port: int) -> None:
+        """Takes a port, 0 for any; ``port`` says which. Raises OSError."""
+        # A numeric address, because names are looked up in a thread.
+        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
+            self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            self._socket.bind((self._address, port))
+        except OSError:
+            self._socket.close()
+            raise
+        self._socket.listen(128)
+        self._socket.setblocking(False)
+        self.port = self._socket.getsockname()[1]
+
+    async def start(self, access: Access) -> None:
+        self.access = access
+        self._server = HTTPServer(
+            self,
+            max_header_size=HEADER_LIMIT,
+            max_body_size=BODY_LIMIT,
+            chunk_size=256 * 1024,
+        )
+        # A timer per request costs more than parsing it; the sweep closes what idles instead.
+        self._server.conn_params.header_timeout = None
+        self._server.add_socket(self._socket)
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+
+    async def stop(self) -> None:
+        """Closes the port and every connection."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        if self._server is not None:
+            self._server.stop()
+            for exchange in list(self._exchanges.values()):
+                exchange.abort()
+            await self._server.close_all_connections()
+        else:
+            self._socket.close()
+
+    def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
+        assert isinstance(request_conn, HTTP1Connection)
+        exchange = Exchange(self, request_conn)
+        self._exchanges[server_conn] = exchange
+        if len(self._exchanges) > CONNECTION_LIMIT:
+            asyncio.get_running_loop().call_soon(exchange.abort)
+        return exchange
+
+    def serve(self, exchange: Exchange) -> None:
+        """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
+        if exchange.method == "OPTIONS":
+            exchange.respond(204, headers=_PREFLIGHT)
+            return
+        handler = self._routes.get(exchange.path)
+        if handler is None:
+            for prefix, candidate in self._prefixes:
+                if exchange.path.startswith(prefix):
+                    handler = candidate
+                    break
+        try:
+            if handler is None:
+                exchange.refuse(Refusal(404, "nothing is served here; MCP is at /mcp"))
+            else:
+                handler(exchange)
+        except Exception:
+            log.exception("%s %s failed", exchange.method, exchange.path)
+            exchange.refuse(Refusal(500, "internal error; the log has the details"))
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP)
+            now = monotonic()
+            for connection, exchange in list(self._exchanges.items()):
+                if exchange.gone:
+                    del self._exchanges[connection]
+                else:
+                    exchange.sweep(now)
+            for callback in self.on_sweep:
+                callback()
+
+
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, "
+        "Mcp-Name, Last-Event-ID"
+    ),
+    "Access-Control-Max-Age": "600",
+}

@@ -1,0 +1,135 @@
+"""Which callboards run on this machine: one small file each, readable by their user only."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import platformdirs
+
+#: Seconds a listed instance gets to say that it lives.
+PROBE_TIMEOUT = 1.5
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One running server, as its file describes it."""
+
+    id: str
+    kind: str
+    name: str
+    url: str
+    token: str | None
+    pid: int
+    started: float
+    scene: str | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An instance and whether it answered: ``serving``, or ``silent`` while its process lives."""
+
+    instance: Instance
+    state: str
+
+
+def folder() -> Path:
+    """Where the files are; ``CALLBOARD_HOME`` moves it."""
+    home = os.environ.get("CALLBOARD_HOME")
+    base = Path(home) if home else platformdirs.user_data_path("callboard", appauthor=False)
+    return base / "instances"
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def announce(instance: Instance) -> Path:
+    """Writes the instance's file, mode 0600, whole or not at all."""
+    where = folder()
+    where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = where / f"{instance.id}.json"
+    partial = where / f".{instance.id}.{os.getpid()}"
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(instance), file)
+    partial.replace(path)
+    return path
+
+
+def withdraw(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def listed() -> list[Listed]:
+    """The instances that run, oldest first. Files of dead processes are removed."""
+    found = [instance for instance in map(_read, sorted(folder().glob("*.json"))) if instance]
+    if not found:
+        return []
+    with ThreadPoolExecutor(min(16, len(found))) as pool:
+        states = list(pool.map(_probe, found))
+    result = []
+    for instance, state in zip(found, states, strict=True):
+        if state == "gone":
+            withdraw(folder() / f"{instance.id}.json")
+        else:
+            result.append(Listed(instance, state))
+    return sorted(result, key=lambda entry: entry.instance.started)
+
+
+def _read(path: Path) -> Instance | None:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        return Instance(**value)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _probe(instance: Instance) -> str:
+    parts = urlsplit(instance.url)
+    headers = {"Authorization": f"Bearer {instance.token}"} if instance.token else {}
+    try:
+        connection = http.client.HTTPConnection(
+            parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
+        )
+        try:
+            connection.request("GET", "/v1/healthz", headers=headers)
+            body = json.loads(connection.getresponse().read(65_536))
+        finally:
+            connection.close()
+        # Another server may have taken a dead one's port.
+        return "serving" if body.get("instance") == instance.id else "gone"
+    except (OSError, ValueError, AttributeError, http.client.HTTPException):
+        return "silent" if _alive(instance.pid) else "gone"
+
+
+def _alive(pid: int) -> bool:
+    if os.name == "nt":
+        return _alive_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _alive_on_windows(pid: int) -> bool:
+    # os.kill would end the process there.
+    import ctypes
+
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
+    handle = kernel.OpenProcess(0x1000, False, pid)
+    if not handle:
+        return False
+    code = ctypes.c_ulong()
+    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+    kernel.CloseHandle(handle)
+    return code.value == 259
