@@ -18,7 +18,7 @@ LAYERS = (
     {"guest", "protocol"},
     {"skills"},
     {"server"},
-    {"extensions", "records"},
+    {"config", "extensions", "records"},
     {"transport"},
     {"app"},
     {"testing", "gateway", "farm"},
