@@ -213,7 +213,7 @@ def test_the_first_root_with_a_path_is_the_workspace() -> None:
         ("asset://library", "posix", None, "asset://library", "asset://library"),
     ],
 )
-def test_parses_roots(text: str, flavour: str, path: str | None, uri: str, name: str) -> None:
+def test_parses_roots(text: str, flavour: Flavour, path: str | None, uri: str, name: str) -> None:
     assert parse_root(text, flavour=flavour) == Root(uri=uri, name=name, path=path)
 
 

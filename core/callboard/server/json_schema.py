@@ -66,7 +66,7 @@ class Validator:
             compiled: Callable[..., Any] = fastjsonschema.compile(
                 lowered, handlers=_NothingIsFetched(), use_default=False, use_formats=False
             )
-        except (fastjsonschema.JsonSchemaException, SyntaxError, RecursionError) as wrong:
+        except (ValueError, SyntaxError, RecursionError) as wrong:
             raise BadSchema(f"the schema can't be used: {str(wrong)[:_LONGEST]}") from None
         return compiled
 

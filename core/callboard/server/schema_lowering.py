@@ -20,6 +20,7 @@ Schema = Mapping[str, Any] | bool
 
 _MOST_NODES = 20_000
 _LONGEST_PATTERN = 4_096
+_LARGEST = 1e300
 #: How many schemas nest in one generated function.
 _INLINE_DEPTH = 3
 
@@ -280,8 +281,10 @@ def _types(value: Any) -> list[str]:
 
 
 def _number(key: str, value: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise BadSchema(f"{key} must be a number")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise BadSchema(f"{key} must be a number within ±{_LARGEST:.0e}")
     if key == "multipleOf" and value <= 0:
         raise BadSchema("multipleOf must be bigger than 0")
     return value
