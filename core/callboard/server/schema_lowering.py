@@ -8,7 +8,6 @@ Draft 07's own spellings (``definitions``, a list of ``items``, ``dependencies``
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
