@@ -7,18 +7,19 @@ is a capability that isn't there; nothing else decides what a host can do.
 Threads: :meth:`Host.post`, :attr:`Host.ports` and :meth:`Host.blocked_by` are called from any
 thread. Every other method, and every method of a port, runs on the host's main thread.
 
-Conventions of every port. Lengths are scene units, angles degrees, time is in frames, images are in
-pixels. Axes are the host's own; ``SceneReader.info`` says which way is up. Transforms
-are local, relative to the parent; ``rotate`` is Euler XYZ. An object is named by its bare name where
-that is unique, or by the host's full path; answers carry both.
+Conventions of every port. Lengths are scene units, angles degrees, time is in frames, images are
+in pixels. Axes are the host's own; ``SceneReader.info`` says which way is up. Transforms are local,
+relative to the parent; ``rotate`` is Euler XYZ. An object is named by its bare name where that is
+unique, or by the host's full path; answers carry both.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
@@ -41,7 +42,7 @@ SCRIPT = "script.execute"
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """Who this host is. ``kind`` is what skills call ``dcc``: ``openusd``, ``blender``, ``maya`` …"""
+    """Who this host is. ``kind`` is what skills call ``dcc``: ``openusd``, ``blender`` …"""
 
     kind: str
     name: str
@@ -73,16 +74,34 @@ class AmbiguousName(LookupError):
         self.paths = list(paths)
 
 
+def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
+    """The ``count`` of ``names`` most like ``name``, best first; any others where none is alike,
+    so that the answer is empty only if ``names`` is. Bounded work: of a large scene's names, those
+    that share the first letters are compared."""
+    wanted = name.rsplit("/", 1)[-1].lower()
+    unique = dict.fromkeys(names)
+    likely = list(unique)
+    if len(likely) > 2000:
+        likely = [n for n in likely if wanted[:3] in n.lower()][:2000] or likely[:2000]
+    spelled: dict[str, list[str]] = {}
+    for candidate in likely:
+        spelled.setdefault(candidate.lower(), []).append(candidate)
+    close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
+    found = [candidate for key in close for candidate in spelled[key]]
+    return (found or likely)[:count]
+
+
 class SceneReader(Protocol):
     """Capability ``scene.read``. Objects are dicts with at least
     ``name, path, type, parent, children, translate, rotate, scale, visible``;
     ``type`` is a primitive kind where it is one, else the host's own word in lower case;
     ``color`` is ``[r, g, b]`` in 0..1, linear, or None;
-    ``bounds`` is ``{min, max}`` in world space, or None.
+    ``bounds`` is ``{min, max}`` in world space, of the object with its descendants, or None.
     """
 
     def info(self) -> Json:
-        """``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count, selection}``."""
+        """``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,
+        selection}``."""
 
     def names(self) -> list[str]:
         """Every object's full path, in scene order."""
@@ -105,8 +124,8 @@ class SceneEditor(Protocol):
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         """``dimensions`` has just the keys that fit the kind: radius; size; width, depth; radius,
-        height; major_radius, minor_radius. Centred on the origin, axis along the host's up axis. A taken name
-        gets the host's own suffix."""
+        height; major_radius, minor_radius. Centred on the origin, axis along the host's up axis.
+        A taken name gets the host's own suffix."""
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
@@ -185,10 +204,6 @@ class UndoPort(Protocol):
 class Host(ABC):
     """An application that callboard lives in."""
 
-    #: A step on the main thread holds it for at most this long, seconds.
-    budget: float = 0.008
-    #: How long a tick that served a call waits for the next one, seconds; within the budget.
-    burst: float = 0.004
     #: The undo port, or None where the host has no undo.
     undo: UndoPort | None = None
 
@@ -204,7 +219,18 @@ class Host(ABC):
 
     @abstractmethod
     def post(self, fn: Callable[[], None]) -> None:
-        """Runs ``fn`` soon on the main thread. Any thread; never blocks; never runs ``fn`` itself."""
+        """Runs ``fn`` soon on the main thread. Any thread; never blocks or runs ``fn`` itself."""
+
+    @property
+    def budget(self) -> float:
+        """A step on the main thread holds it for at most this long, seconds."""
+        return 1.0 if self.identity.headless else 0.008
+
+    @property
+    def burst(self) -> float:
+        """How long a step that served a call waits for the next one, seconds; within the budget.
+        Without a user interface nobody else wants the main thread."""
+        return 0.25 if self.identity.headless else 0.004
 
     @property
     def ports(self) -> Mapping[str, object]:

@@ -1,0 +1,55 @@
+"""The tools of the skill ``render``. Paths arrive resolved and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import HostError
+
+Json = dict[str, Any]
+
+
+def still(
+    ctx: Any, path: str, width: int = 640, height: int = 360, frame: int | None = None
+) -> Json:
+    ctx.port("filesystem.write")
+    image: Json = ctx.port("render").still(path, width, height, frame)
+    _written(image["path"])
+    return {**image, "verified": True}
+
+
+def turntable(
+    ctx: Any, path: str, frames: int = 24, width: int = 640, height: int = 360
+) -> Generator[None, None, Json]:
+    ctx.port("filesystem.write")
+    images = ctx.port("render").turntable(_numbered(path), width, height, frames)
+    paths: list[str] = []
+    try:
+        for image in images:
+            _written(image["path"])
+            paths.append(image["path"])
+            ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
+            yield
+    finally:
+        # A cancel closes this generator; the host's own puts the camera back when it is closed.
+        images.close()
+    if len(paths) != frames:
+        raise HostError(f"{len(paths)} of {frames} frames were rendered")
+    return {"paths": paths, "frames": frames, "verified": True}
+
+
+def _numbered(path: str) -> str:
+    """The pattern with one run of ``#`` in the file's name: ``turn.png`` is ``turn_####.png``."""
+    file = Path(path)
+    runs = re.findall("#+", file.name)
+    if len(runs) > 1:
+        raise ValueError("path may hold one run of #, which becomes the frame's number")
+    return path if runs else str(file.with_name(f"{file.stem}_####{file.suffix}"))
+
+
+def _written(path: str) -> None:
+    if not Path(path).is_file() or Path(path).stat().st_size == 0:
+        raise HostError(f"'{Path(path).name}' was rendered, but is not there")

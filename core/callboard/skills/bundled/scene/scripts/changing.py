@@ -1,0 +1,179 @@
+"""Tools that change objects. Each reads back what it did and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.host import ObjectNotFound
+
+from ._readback import all_near, expect, expect_same_bounds, expect_transform, near
+
+Json = dict[str, Any]
+
+#: What sizes each kind, and the sizes it has when none are given, in scene units.
+DIMENSIONS: dict[str, dict[str, float]] = {
+    "sphere": {"radius": 1.0},
+    "cube": {"size": 2.0},
+    "plane": {"width": 2.0, "depth": 2.0},
+    "cylinder": {"radius": 1.0, "height": 2.0},
+    "cone": {"radius": 1.0, "height": 2.0},
+    "torus": {"major_radius": 1.0, "minor_radius": 0.25},
+}
+
+
+def create_primitive(
+    ctx: Any,
+    kind: str,
+    name: str | None = None,
+    translate: Sequence[float] | None = None,
+    rotate: Sequence[float] | None = None,
+    scale: Sequence[float] | None = None,
+    **given: float,
+) -> Json:
+    fitting = DIMENSIONS[kind]
+    if unfit := [key for key in given if key not in fitting]:
+        raise ValueError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(fitting)}")
+    dimensions = {**fitting, **given}
+    if kind == "torus" and dimensions["minor_radius"] > dimensions["major_radius"]:
+        raise ValueError("minor_radius, the tube's, must not be larger than major_radius")
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    path = editor.create(kind, name, dimensions)
+    made = reader.get(path)
+    expect(made["type"] == kind, "type", kind, made["type"])
+    size = _size(kind, dimensions, reader.info()["up_axis"])
+    bounds = made["bounds"]
+    found = bounds and [high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)]
+    expect(bool(found) and all_near(size, found, 0.01), "the size of its bounds", size, found)
+    asked = {"translate": translate, "rotate": rotate, "scale": scale}
+    if any(value is not None for value in asked.values()):
+        editor.set_transform(path, translate, rotate, scale)
+        before, made = made, reader.get(path)
+        expect_transform(before, made, asked)
+    return _done(made, created=[made["path"]])
+
+
+def transform(
+    ctx: Any,
+    name: str,
+    translate: Sequence[float] | None = None,
+    rotate: Sequence[float] | None = None,
+    scale: Sequence[float] | None = None,
+) -> Json:
+    asked = {"translate": translate, "rotate": rotate, "scale": scale}
+    if all(value is None for value in asked.values()):
+        raise ValueError("give at least one of translate, rotate, scale")
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    before = reader.get(name)
+    after = reader.get(editor.set_transform(before["path"], translate, rotate, scale))
+    expect_transform(before, after, asked)
+    return _done(after, changed=[after["path"]])
+
+
+def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True) -> Json:
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    before = reader.get(name)
+    above = None if parent is None else reader.get(parent)["path"]
+    after = reader.get(editor.set_parent(before["path"], above, keep_world))
+    expect(after["parent"] == above, "parent", above, after["parent"])
+    if keep_world:
+        expect_same_bounds(before, after, "the place in the world")
+    return _done(after, changed=[after["path"]])
+
+
+def rename(ctx: Any, name: str, new_name: str) -> Json:
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    after = reader.get(editor.rename(name, new_name))
+    expect(after["name"] == new_name, "name", new_name, after["name"])
+    return _done(after, changed=[after["path"]])
+
+
+def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
+    wanted = _named(name, names)
+    if not wanted:
+        raise ValueError("give name, or names with at least one entry")
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    targets = [reader.get(each)["path"] for each in wanted]
+    deleted = editor.delete(targets)
+    for target in targets:
+        expect(target in deleted and _is_gone(reader, target), target, "gone", "there")
+    return {"changed": [], "created": [], "deleted": deleted, "verified": True}
+
+
+def duplicate(
+    ctx: Any,
+    name: str,
+    new_name: str | None = None,
+    translate: Sequence[float] | None = None,
+) -> Json:
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    original = reader.get(name)
+    copy = reader.get(editor.duplicate(original["path"], new_name))
+    expect(copy["path"] != original["path"], "the copy", "a new object", copy["path"])
+    for key in ("type", "parent"):
+        expect(copy[key] == original[key], key, original[key], copy[key])
+    count = len(original["children"])
+    expect(len(copy["children"]) == count, "children", count, len(copy["children"]))
+    asked = {"translate": None, "rotate": None, "scale": None}
+    expect_transform(original, copy, asked)
+    if translate is not None:
+        editor.set_transform(copy["path"], translate, None, None)
+        before, copy = copy, reader.get(copy["path"])
+        expect_transform(before, copy, {**asked, "translate": translate})
+    return _done(copy, created=[copy["path"]])
+
+
+def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    wanted = editor.select(_named(name, names))
+    selection = reader.selection()
+    expect(set(selection) == set(wanted), "selection", wanted, selection)
+    return {"changed": [], "created": [], "verified": True, "selection": selection}
+
+
+def set_material_color(ctx: Any, name: str, color: Sequence[float]) -> Json:
+    reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
+    after = reader.get(editor.set_color(name, color))
+    found = after["color"]
+    right = found is not None and all(near(a, b, 1e-3) for a, b in zip(color, found, strict=True))
+    expect(right, "color", list(color), found)
+    return _done(after, changed=[after["path"]])
+
+
+def _done(found: Json, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
+    return {
+        "changed": list(changed),
+        "created": list(created),
+        "verified": True,
+        "object": found,
+    }
+
+
+def _named(name: str | None, names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*([] if name is None else [name]), *names]))
+
+
+def _is_gone(reader: Any, path: str) -> bool:
+    try:
+        reader.get(path)
+    except ObjectNotFound:
+        return True
+    return False
+
+
+def _size(kind: str, of: dict[str, float], up_axis: str) -> list[float]:
+    """How wide the bounds of a new primitive are along X, Y and Z."""
+    wide = deep = tall = 0.0
+    if kind == "sphere":
+        wide = deep = tall = 2 * of["radius"]
+    elif kind == "cube":
+        wide = deep = tall = of["size"]
+    elif kind == "plane":
+        wide, deep = of["width"], of["depth"]
+    elif kind == "torus":
+        wide = deep = 2 * (of["major_radius"] + of["minor_radius"])
+        tall = 2 * of["minor_radius"]
+    else:
+        wide = deep = 2 * of["radius"]
+        tall = of["height"]
+    return [wide, tall, deep] if up_axis == "Y" else [wide, deep, tall]

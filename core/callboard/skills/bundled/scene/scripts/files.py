@@ -1,0 +1,33 @@
+"""Tools that open and save the scene. Paths arrive resolved and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ._readback import expect
+
+Json = dict[str, Any]
+
+
+def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:
+    reader = ctx.port("scene.read")
+    if not discard_changes and reader.info()["modified"]:
+        raise ValueError(
+            "the scene has unsaved changes; save it with scene__save_file, or pass "
+            "discard_changes: true"
+        )
+    # Asked for although opening goes through the files: it tells that the scene is going to change.
+    ctx.port("scene.mutate")
+    opened: Json = ctx.port("filesystem.read").open(path)
+    file = reader.info()["file"]
+    expect(file is not None and Path(file) == Path(path), "the scene's file", path, file)
+    return {**opened, "verified": True}
+
+
+def save_file(ctx: Any, path: str | None = None) -> Json:
+    saved: Json = ctx.port("filesystem.write").save(path)
+    written = Path(saved["path"])
+    found = written.stat().st_size if written.is_file() else 0
+    expect(found > 0 and found == saved["bytes"], "the file's size", saved["bytes"], found)
+    return {**saved, "verified": True}

@@ -1,0 +1,50 @@
+"""Tools that look and change nothing."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def scene_info(ctx: Any) -> Json:
+    info: Json = ctx.port("scene.read").info()
+    return info
+
+
+def list_objects(
+    ctx: Any,
+    pattern: str | None = None,
+    type: str | None = None,
+    parent: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Json:
+    reader = ctx.port("scene.read")
+    above = reader.get(parent)["path"] if parent is not None else None
+    page: list[Json] = []
+    total = 0
+    for found in reader.summaries():
+        if pattern is not None and not fnmatchcase(found["name"].lower(), pattern.lower()):
+            continue
+        if type is not None and found["type"] != type.lower():
+            continue
+        if above is not None and found["parent"] != above:
+            continue
+        if offset <= total < offset + limit:
+            page.append(found)
+        total += 1
+    end = offset + len(page)
+    answer: Json = {"objects": page, "total": total, "offset": offset}
+    return {**answer, "next_offset": end} if page and end < total else answer
+
+
+def get_object(ctx: Any, name: str) -> Json:
+    found: Json = ctx.port("scene.read").get(name)
+    return found
+
+
+def get_selection(ctx: Any) -> Json:
+    selection = ctx.port("scene.read").selection()
+    return {"selection": selection, "count": len(selection)}

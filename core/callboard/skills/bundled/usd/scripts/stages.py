@@ -1,0 +1,44 @@
+"""The tools of the skill ``usd``. Paths arrive resolved and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import HostError
+
+Json = dict[str, Any]
+
+#: Paths that an answer lists; the count is always complete.
+LISTED = 200
+
+
+def import_usd(ctx: Any, path: str, parent: str | None = None) -> Json:
+    ctx.port("scene.mutate")
+    # The port lists what it finds in the scene afterwards, so the list is the read-back.
+    imported = ctx.port("usd").import_usd(path, parent)
+    created = imported["created"]
+    if not created:
+        raise HostError(f"'{Path(path).name}' holds no objects; nothing was imported")
+    return {
+        "path": imported["path"],
+        "changed": [],
+        "created": created[:LISTED],
+        "created_count": len(created),
+        "verified": True,
+    }
+
+
+def export_usd(ctx: Any, path: str, selected_only: bool = False) -> Json:
+    ctx.port("filesystem.write")
+    usd = ctx.port("usd")
+    exported: Json = usd.export_usd(path, selected_only)
+    found = Path(path).stat().st_size if Path(path).is_file() else 0
+    if found == 0 or found != exported["bytes"]:
+        raise HostError(f"the host reported {exported['bytes']} bytes, but {found} are there")
+    return {**exported, "verified": True}
+
+
+def read_stage_metadata(ctx: Any, path: str) -> Json:
+    found: Json = ctx.port("usd").stage_metadata(path)
+    return {**found, "layers": found["layers"][:LISTED]}

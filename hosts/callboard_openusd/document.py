@@ -1,0 +1,92 @@
+"""What is open: a stage, the file it came from, and what changed since the last undo step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+from pxr import Sdf, Tf, Usd, UsdGeom
+
+from callboard.errors import HostError
+from callboard_openusd.layout import WORLD
+from callboard_openusd.names import NameIndex
+from callboard_openusd.patch import difference
+
+
+class OpenStage:
+    """One stage. ``shadow`` is its root layer as it was at the last undo step, and ``touched`` the
+    paths that changed since: a step costs what it changed, not what the scene holds, and edits made
+    by any script count, not just ours."""
+
+    def __init__(self, layer: Sdf.Layer, file: str | None) -> None:
+        self.layer = layer
+        self.stage = Usd.Stage.Open(layer, Usd.Stage.LoadAll)
+        for used in self.stage.GetUsedLayers():
+            if used not in (layer, self.stage.GetSessionLayer()):
+                used.SetPermissionToEdit(False)
+        self.file = file
+        self.selection: list[str] = []
+        self.names = NameIndex(self.stage)
+        self.shadow = Sdf.Layer.CreateAnonymous(".usda")
+        self.shadow.TransferContent(layer)
+        self.touched: set[Sdf.Path] = set()
+        self.modified = False
+        self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
+
+    def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
+        self.modified = True
+        self.touched.update(notice.GetChangedInfoOnlyPaths())
+        for path in notice.GetResyncedPaths():
+            self.touched.add(path)
+            if path.IsAbsoluteRootOrPrimPath():
+                self.names.prims_changed(path)
+
+    def settle(self) -> None:
+        """What is there now is what the next step starts from."""
+        difference(self.touched, self.layer, self.shadow).apply(self.shadow)
+        self.touched.clear()
+
+
+class Document:
+    """The open stage; replaced as a whole when another file is opened."""
+
+    def __init__(self) -> None:
+        self.opened = OpenStage(_new_layer(), None)
+
+    @property
+    def stage(self) -> Usd.Stage:
+        return self.opened.stage
+
+    @property
+    def names(self) -> NameIndex:
+        return self.opened.names
+
+
+def _new_layer() -> Sdf.Layer:
+    """An empty scene in OpenUSD's own defaults: Y is up, one unit is a centimetre."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    stage = Usd.Stage.Open(layer)
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, UsdGeom.LinearUnits.centimeters)
+    stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, WORLD).GetPrim())
+    return layer
+
+
+def working_layer(path: str, content: Sdf.Layer) -> Sdf.Layer:
+    """A layer with that content beside ``path``, so that relative references still resolve, which
+    isn't the file's own layer: other readers of the file must not see unsaved edits."""
+    layer = Sdf.Layer.New(
+        Sdf.FileFormat.FindById("usda"), str(Path(path).with_name(f".callboard-{uuid4().hex}.usda"))
+    )
+    layer.TransferContent(content)
+    return layer
+
+
+def reason(error: Tf.ErrorException) -> str:
+    """The first line of what OpenUSD says, without its source code's location."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].split(" : ", 1)[-1].strip("'") if lines else "OpenUSD gave no reason"
+
+
+def refuse(error: Tf.ErrorException, doing: str) -> HostError:
+    return HostError(f"OpenUSD could not {doing}: {reason(error)}")

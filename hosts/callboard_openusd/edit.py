@@ -1,0 +1,149 @@
+"""Changing the stage: the port ``scene.mutate``. All edits go to the root layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pxr import Sdf, Usd
+
+from callboard.errors import HostError
+from callboard.host import PrimitiveKind, Vector
+from callboard_openusd import look, shapes, transforms
+from callboard_openusd.document import Document
+from callboard_openusd.layout import home, objects_in
+
+
+class UsdSceneEditor:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    @property
+    def _stage(self) -> Usd.Stage:
+        return self._document.stage
+
+    def _find(self, name: str) -> Usd.Prim:
+        return self._document.names.find(name)
+
+    def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
+        stem = kind.capitalize() if name is None else _identifier(name)
+        path = free_path(self._stage, home(self._stage), stem)
+        shapes.define(self._stage, path, kind, dimensions)
+        return str(path)
+
+    def set_transform(
+        self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
+    ) -> str:
+        prim = self._find(name)
+        transforms.write(prim, translate, rotate, scale)
+        return str(prim.GetPath())
+
+    def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
+        prim = self._find(name)
+        above = self._find(parent).GetPath() if parent is not None else home(self._stage)
+        if above.HasPrefix(prim.GetPath()):
+            raise HostError(
+                f"'{above.name}' can't be the parent: it is '{prim.GetName()}' itself, or below it"
+            )
+        if above == prim.GetPath().GetParentPath():
+            return str(prim.GetPath())
+        world = transforms.world_matrix(prim)
+        path = free_path(self._stage, above, prim.GetName())
+        moved = self._move(prim, path)
+        if keep_world:
+            frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
+            if frame.GetDeterminant() == 0:
+                raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
+            transforms.write_matrix(moved, world * frame.GetInverse())
+        return str(path)
+
+    def rename(self, name: str, new_name: str) -> str:
+        prim = self._find(name)
+        path = prim.GetPath().ReplaceName(_identifier(new_name))
+        if path == prim.GetPath():
+            return str(path)
+        if self._stage.GetPrimAtPath(path):
+            raise HostError(f"'{new_name}' is taken beside '{prim.GetName()}'; use another name")
+        self._move(prim, path)
+        return str(path)
+
+    def delete(self, names: Sequence[str]) -> list[str]:
+        doomed = [self._find(name).GetPath() for name in names]
+        removed = []
+        for path in Sdf.Path.RemoveDescendentPaths(sorted(set(doomed))):
+            prim = self._stage.GetPrimAtPath(path)
+            removed += [str(found.GetPath()) for found in objects_in(prim)]
+            self._remove(prim)
+        return removed
+
+    def duplicate(self, name: str, new_name: str | None) -> str:
+        prim = self._find(name)
+        stem = prim.GetName() if new_name is None else _identifier(new_name)
+        path = free_path(self._stage, prim.GetPath().GetParentPath(), stem)
+        layer = source = self._document.opened.layer
+        spec = source.GetPrimAtPath(prim.GetPath())
+        if spec is None or spec.specifier == Sdf.SpecifierOver:
+            # It comes from another file; a copy of its own has to hold all that is composed there.
+            mask = Usd.StagePopulationMask([prim.GetPath()])
+            source = Usd.Stage.OpenMasked(layer, mask).Flatten(False)
+        if not Sdf.CopySpec(source, prim.GetPath(), layer, path):
+            raise HostError(f"'{prim.GetName()}' could not be copied")
+        return str(path)
+
+    def select(self, names: Sequence[str]) -> list[str]:
+        paths = list(dict.fromkeys(str(self._find(name).GetPath()) for name in names))
+        self._document.opened.selection = paths
+        return paths
+
+    def set_color(self, name: str, color: Vector) -> str:
+        prim = self._find(name)
+        look.set_color(prim, color)
+        return str(prim.GetPath())
+
+    def _move(self, prim: Usd.Prim, path: Sdf.Path) -> Usd.Prim:
+        """Moves the prim, and whatever points at it or into it, in the root layer."""
+        old = prim.GetPath()
+        editor = Usd.NamespaceEditor(self._stage)
+        editor.MovePrimAtPath(old, path)
+        self._apply(editor, f"move '{old.name}'")
+        opened = self._document.opened
+        opened.selection = [
+            str(Sdf.Path(selected).ReplacePrefix(old, path)) for selected in opened.selection
+        ]
+        return self._stage.GetPrimAtPath(path)
+
+    def _remove(self, prim: Usd.Prim) -> None:
+        others = {spec.layer for spec in prim.GetPrimStack()} - {self._document.opened.layer}
+        if others:
+            prim.SetActive(False)
+            return
+        editor = Usd.NamespaceEditor(self._stage)
+        editor.DeletePrimAtPath(prim.GetPath())
+        self._apply(editor, f"delete '{prim.GetName()}'")
+
+    def _apply(self, editor: Usd.NamespaceEditor, doing: str) -> None:
+        able = editor.CanApplyEdits()
+        if not able:
+            raise HostError(f"OpenUSD can't {doing}: {able.whyNot}")
+        if not editor.ApplyEdits():
+            raise HostError(f"OpenUSD could not {doing}")
+
+
+def free_path(stage: Usd.Stage, parent: Sdf.Path, name: str) -> Sdf.Path:
+    """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
+    path, count = parent.AppendChild(name), 0
+    while stage.GetPrimAtPath(path) or stage.GetRootLayer().GetPrimAtPath(path):
+        count += 1
+        path = parent.AppendChild(f"{name}_{count}")
+    return path
+
+
+def _identifier(name: str) -> str:
+    if Sdf.Path.IsValidIdentifier(name):
+        return name
+    allowed = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "object"
+    if not Sdf.Path.IsValidIdentifier(allowed):
+        allowed = f"_{allowed}"
+    raise HostError(
+        f"'{name}' is no name in OpenUSD: letters, digits and _ only, no digit first."
+        f" '{allowed}' would do."
+    )

@@ -1,0 +1,107 @@
+"""Opening and saving stages: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from pxr import Sdf, Tf, Usd, UsdUtils
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard.replacing import replacing
+from callboard.usd_nesting import check_usd_nesting
+from callboard_openusd.document import Document, OpenStage, refuse, working_layer
+
+READ = (".usd", ".usda", ".usdc", ".usdz")
+WRITE = (".usd", ".usda", ".usdc")
+
+
+class UsdFiles:
+    def __init__(self, document: Document, opened: Callable[[], None]) -> None:
+        self._document = document
+        self._opened = opened
+
+    def open(self, path: str) -> Json:
+        content = read_layer(path)
+        try:
+            opened = OpenStage(working_layer(path, content), path)
+        except Tf.ErrorException as error:
+            raise refuse(error, f"open '{Path(path).name}'") from None
+        self._document.opened = opened
+        self._opened()
+        return {"path": path, "object_count": opened.names.count}
+
+    def save(self, path: str | None) -> Json:
+        opened = self._document.opened
+        target = path or opened.file
+        if target is None:
+            raise HostError("this scene has never been saved; give a path")
+        size = write_layer(opened.layer, target, anchor=opened.file)
+        opened.file, opened.modified = target, False
+        self._opened()
+        return {"path": target, "bytes": size}
+
+
+def read_layer(path: str) -> Sdf.Layer:
+    """A file's root layer, which nothing else shares. Raises HostError."""
+    _check(Path(path), seen=set())
+    try:
+        if Path(path).suffix.lower() == ".usdz":
+            # What a package refers to is inside it, and is found only from there.
+            return Usd.Stage.Open(path).Flatten(False)
+        return Sdf.Layer.OpenAsAnonymous(path)
+    except Tf.ErrorException as error:
+        raise refuse(error, f"read '{Path(path).name}'") from None
+
+
+def write_layer(layer: Sdf.Layer, path: str, anchor: str | None) -> int:
+    """Writes the file at once or not at all; returns its bytes. ``anchor`` is the file that the
+    layer's relative references are relative to."""
+    check_suffix(path, WRITE)
+    if anchor is not None and Path(anchor).parent != Path(path).parent:
+        moved = Sdf.Layer.CreateAnonymous(".usda")
+        moved.TransferContent(layer)
+        UsdUtils.ModifyAssetPaths(moved, lambda asset: _moved(asset, anchor, path))
+        layer = moved
+    with replacing(path) as written:
+        try:
+            layer.Export(written)
+        except Tf.ErrorException as error:
+            raise refuse(error, f"write '{Path(path).name}'") from None
+    return Path(path).stat().st_size
+
+
+def check_suffix(path: str, allowed: tuple[str, ...]) -> None:
+    if Path(path).suffix.lower() not in allowed:
+        raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
+
+
+def _check(file: Path, seen: set[Path]) -> None:
+    """Refuses what would take the process down, in the file or in the files it is composed of."""
+    check_suffix(str(file), READ)
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    check_usd_nesting(str(file))
+    seen.add(file)
+    if file.suffix.lower() == ".usdz":
+        return
+    try:
+        layer = Sdf.Layer.OpenAsAnonymous(str(file))
+    except Tf.ErrorException as error:
+        raise refuse(error, f"read '{file.name}'") from None
+    for asset in layer.GetCompositionAssetDependencies():
+        used = file.parent / asset
+        if used not in seen and used.suffix.lower() in READ and used.is_file():
+            _check(used, seen)
+
+
+def _moved(asset: str, anchor: str, path: str) -> str:
+    if not asset.startswith(("./", "../")):
+        return asset
+    place = Path(anchor).parent / asset
+    try:
+        return os.path.relpath(place, Path(path).parent).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return place.as_posix()

@@ -1,0 +1,55 @@
+"""The OpenUSD host: its ports, its undo, and where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pxr import Usd
+
+from callboard import host
+from callboard_openusd.document import Document
+from callboard_openusd.edit import UsdSceneEditor
+from callboard_openusd.files import UsdFiles
+from callboard_openusd.scene import UsdSceneReader
+from callboard_openusd.undo import UsdUndo
+from callboard_openusd.usd import UsdStages
+
+
+class OpenUsdHost(host.Host):
+    """A stage in memory, Y up, in centimetres, until a file is opened. ``post`` is whatever runs
+    functions on the thread that made this object, which is the main thread from then on."""
+
+    def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__()
+        self._post = post
+        version = ".".join(str(part) for part in Usd.GetVersion()[1:])
+        self._identity = host.HostIdentity("openusd", "OpenUSD", version)
+        self._document = document = Document()
+        self.undo = UsdUndo(document, lambda: self.announce("scene"))
+        files = UsdFiles(document, lambda: self.announce("project"))
+        self.set_ports(
+            {
+                host.SCENE_READ: UsdSceneReader(document),
+                host.SCENE_MUTATE: UsdSceneEditor(document),
+                host.FILESYSTEM_READ: files,
+                host.FILESYSTEM_WRITE: files,
+                host.USD: UsdStages(document),
+            }
+        )
+
+    @property
+    def identity(self) -> host.HostIdentity:
+        return self._identity
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._post(fn)
+
+    @property
+    def stage(self) -> Usd.Stage:
+        """The open stage, for scripts. Replaced when a file is opened. Main thread."""
+        return self._document.stage
+
+    def project_roots(self) -> list[str]:
+        file = self._document.opened.file
+        return [str(Path(file).parent)] if file else []

@@ -1,0 +1,60 @@
+"""Which prims are objects of the scene, and where new ones go.
+
+An object is a transformable prim. ``/World``, where the stage has it as an Xform that stands still,
+is the scene itself: its children have no parent, and new objects go there; otherwise to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pxr import Sdf, Usd, UsdGeom
+
+WORLD = Sdf.Path("/World")
+
+
+def home(stage: Usd.Stage) -> Sdf.Path:
+    """The path that objects without a parent live under."""
+    world = stage.GetPrimAtPath(WORLD)
+    return WORLD if world and _is_world(world) else Sdf.Path.absoluteRootPath
+
+
+def _is_world(prim: Usd.Prim) -> bool:
+    return (
+        prim.GetPath() == WORLD
+        and prim.GetTypeName() == "Xform"
+        and not UsdGeom.Xformable(prim).GetOrderedXformOps()
+    )
+
+
+def is_object(prim: Usd.Prim) -> bool:
+    return bool(prim.IsA(UsdGeom.Xformable)) and not _is_world(prim)
+
+
+def objects(stage: Usd.Stage) -> Iterator[Usd.Prim]:
+    """Every object, parents before children, siblings in scene order."""
+    return (prim for prim in stage.Traverse() if is_object(prim))
+
+
+def objects_in(prim: Usd.Prim) -> Iterator[Usd.Prim]:
+    """``prim``, if it is an object, and the objects below it."""
+    return (found for found in Usd.PrimRange(prim) if is_object(found))
+
+
+def parent_of(prim: Usd.Prim) -> Usd.Prim | None:
+    """The nearest object above; groups that have no transform are looked through."""
+    parent = prim.GetParent()
+    while parent and not parent.IsPseudoRoot():
+        if is_object(parent):
+            return parent
+        parent = parent.GetParent()
+    return None
+
+
+def children_of(prim: Usd.Prim) -> Iterator[Usd.Prim]:
+    walk = iter(Usd.PrimRange(prim))
+    next(walk)
+    for found in walk:
+        if is_object(found):
+            walk.PruneChildren()
+            yield found

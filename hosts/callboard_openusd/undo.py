@@ -1,0 +1,88 @@
+"""Undo steps: exact, one per call, and as cheap as what the call changed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from callboard_openusd.document import Document, OpenStage
+from callboard_openusd.patch import Patch, difference, keep
+
+#: Steps that can be undone; the oldest is forgotten first.
+HISTORY = 64
+
+
+@dataclass(frozen=True)
+class _Begun:
+    label: str
+    opened: OpenStage
+    selection: list[str]
+    modified: bool
+
+
+@dataclass(frozen=True)
+class _Step:
+    undo_id: str
+    begun: _Begun
+    before: Patch
+
+
+class UsdUndo:
+    """The undo port. Opening a file is a step like any other: the stage that was open before is
+    kept with it, and comes back as it was."""
+
+    def __init__(self, document: Document, scene_changed: Callable[[], None]) -> None:
+        self._document = document
+        self._scene_changed = scene_changed
+        self._steps: deque[_Step] = deque(maxlen=HISTORY)
+        self._count = 0
+
+    def begin(self, label: str) -> object:
+        opened = self._document.opened
+        if opened.touched:
+            # Somebody changed the stage outside a step, so older steps no longer fit.
+            self._steps.clear()
+            opened.settle()
+        return _Begun(label, opened, list(opened.selection), opened.modified)
+
+    def commit(self, token: object) -> str | None:
+        assert isinstance(token, _Begun)
+        opened = self._document.opened
+        if opened is token.opened and not opened.touched and opened.selection == token.selection:
+            return None
+        before = difference(token.opened.touched, token.opened.shadow, token.opened.layer)
+        self._count += 1
+        step = _Step(str(self._count), token, keep(before))
+        token.opened.settle()
+        opened.settle()
+        self._steps.append(step)
+        self._scene_changed()
+        return step.undo_id
+
+    def rollback(self, token: object) -> bool:
+        assert isinstance(token, _Begun)
+        opened = token.opened
+        difference(opened.touched, opened.shadow, opened.layer).apply(opened.layer)
+        self._put_back(token)
+        return True
+
+    def undo(self, undo_id: str) -> bool:
+        newest = self._steps[-1] if self._steps else None
+        if newest is None or newest.undo_id != undo_id or self._document.opened.touched:
+            return False
+        self._steps.pop()
+        opened = newest.begun.opened
+        newest.before.apply(opened.layer)
+        newest.before.apply(opened.shadow)
+        self._put_back(newest.begun)
+        # The file may have been saved since, so the scene counts as different from it.
+        opened.modified = opened.modified or bool(newest.before.paths)
+        self._scene_changed()
+        return True
+
+    def _put_back(self, begun: _Begun) -> None:
+        begun.opened.touched.clear()
+        begun.opened.selection = list(begun.selection)
+        begun.opened.modified = begun.modified
+        self._document.opened = begun.opened

@@ -1,0 +1,116 @@
+"""Files of other stages: the port ``usd``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_openusd import transforms
+from callboard_openusd.document import Document, refuse, working_layer
+from callboard_openusd.edit import free_path
+from callboard_openusd.files import WRITE, check_suffix, read_layer, write_layer
+from callboard_openusd.layout import home, objects_in
+
+
+class UsdStages:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        """Copies the composed content into the root layer, as one new object named after the file;
+        other units or another up axis become that object's transform."""
+        stage = self._document.stage
+        above = home(stage) if parent is None else self._document.names.find(parent).GetPath()
+        source = _open(path)
+        flat = source.Flatten(False)
+        roots = source.GetPseudoRoot().GetChildren()
+        if not roots:
+            raise HostError(f"'{Path(path).name}' holds no prims")
+        target = free_path(stage, above, Tf.MakeValidIdentifier(Path(path).stem))
+        fit = _fit(source, stage)
+        if len(roots) == 1 and roots[0].GetTypeName() == "Xform" and fit == Gf.Matrix4d(1):
+            Sdf.CopySpec(flat, roots[0].GetPath(), stage.GetRootLayer(), target)
+        else:
+            UsdGeom.Xform.Define(stage, target)
+            for root in roots:
+                copy = target.AppendChild(root.GetName())
+                Sdf.CopySpec(flat, root.GetPath(), stage.GetRootLayer(), copy)
+            _point_inside(stage.GetRootLayer(), target, [root.GetPath() for root in roots])
+            transforms.write_matrix(stage.GetPrimAtPath(target), fit)
+        created = [str(prim.GetPath()) for prim in objects_in(stage.GetPrimAtPath(target))]
+        return {"path": path, "created": created}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        """Writes the composed scene as one file that refers to no other layer."""
+        check_suffix(path, WRITE)
+        stage = self._document.stage
+        if selected_only:
+            selected = [Sdf.Path(p) for p in self._document.opened.selection]
+            selected = [p for p in selected if stage.GetPrimAtPath(p)]
+            if not selected:
+                raise HostError("nothing is selected; select objects, or export everything")
+            mask = Usd.StagePopulationMask(selected)
+            stage = Usd.Stage.OpenMasked(self._document.opened.layer, mask)
+            stage.ExpandPopulationMask()
+        flat = stage.Flatten(False)
+        size = write_layer(flat, path, anchor=None)
+        return {"path": path, "bytes": size, "prims": sum(1 for _ in stage.TraverseAll())}
+
+    def stage_metadata(self, path: str) -> Json:
+        stage = _open(path)
+        default = stage.GetDefaultPrim()
+        own = (stage.GetRootLayer(), stage.GetSessionLayer())
+        files = [layer.realPath for layer in stage.GetUsedLayers() if layer not in own]
+        timed = stage.HasAuthoredTimeCodeRange()
+        return {
+            "path": path,
+            "default_prim": str(default.GetPath()) if default else None,
+            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
+            "meters_per_unit": UsdGeom.GetStageMetersPerUnit(stage),
+            "start_frame": stage.GetStartTimeCode() if timed else None,
+            "end_frame": stage.GetEndTimeCode() if timed else None,
+            "fps": stage.GetTimeCodesPerSecond(),
+            "prims": sum(1 for _ in stage.TraverseAll()),
+            "layers": [path, *filter(None, files)],
+        }
+
+
+def _open(path: str) -> Usd.Stage:
+    content = read_layer(path)
+    try:
+        return Usd.Stage.Open(working_layer(path, content))
+    except Tf.ErrorException as error:
+        raise refuse(error, f"open '{Path(path).name}'") from None
+
+
+def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
+    """From the source's units and axes to the target's."""
+    ratio = UsdGeom.GetStageMetersPerUnit(source) / UsdGeom.GetStageMetersPerUnit(target)
+    size = Gf.Matrix4d().SetScale(1.0 if Gf.IsClose(ratio, 1.0, 1e-9) else ratio)
+    here, there = UsdGeom.GetStageUpAxis(source), UsdGeom.GetStageUpAxis(target)
+    if here == there:
+        return size
+    angle = -90.0 if here == UsdGeom.Tokens.z else 90.0
+    return size * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d.XAxis(), angle))
+
+
+def _point_inside(layer: Sdf.Layer, wrapper: Sdf.Path, roots: list[Sdf.Path]) -> None:
+    """Targets and connections between the roots that were copied follow them."""
+
+    def follow(path: Sdf.Path) -> Sdf.Path:
+        for root in roots:
+            if path.HasPrefix(root):
+                return path.ReplacePrefix(root, wrapper.AppendChild(root.name))
+        return path
+
+    def visit(path: Sdf.Path) -> None:
+        spec = layer.GetObjectAtPath(path) if path.IsPropertyPath() else None
+        if isinstance(spec, Sdf.RelationshipSpec):
+            spec.targetPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.AttributeSpec):
+            spec.connectionPathList.ModifyItemEdits(follow)
+
+    layer.Traverse(wrapper, visit)
