@@ -144,5 +144,3 @@ class Callboard:
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
     """Starts a server inside ``host``. Main thread."""
     return Callboard(host, config or McpHttpConfig()).start()
-
-

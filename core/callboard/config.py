@@ -14,7 +14,7 @@ from callboard.server.workspace import Policy
 class McpHttpConfig:
     """What ``start`` and ``create_skill_server`` take; change it before the server starts.
 
-    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one and none is given.
+    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one and there is none.
     ``declared_capabilities`` None means: what the host's ports say.
     """
 

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
+from callboard.errors import HostError
+
 Json = dict[str, Any]
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
@@ -55,7 +57,7 @@ class HostIdentity:
             object.__setattr__(self, "pid", os.getpid())
 
 
-class ObjectNotFound(LookupError):
+class ObjectNotFound(HostError, LookupError):
     """No object of that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
@@ -65,7 +67,7 @@ class ObjectNotFound(LookupError):
         self.nearest = list(nearest)
 
 
-class AmbiguousName(LookupError):
+class AmbiguousName(HostError, LookupError):
     """Several objects have that bare name; ``paths`` are the full paths to choose from."""
 
     def __init__(self, name: str, paths: Sequence[str]) -> None:

@@ -121,9 +121,7 @@ class GuestSelector(selectors.BaseSelector):
                 break
         return events
 
-    def register(
-        self, fileobj: Any, events: int, data: Any = None
-    ) -> selectors.SelectorKey:
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         return self.inner.register(fileobj, events, data)
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
@@ -162,6 +160,8 @@ class GuestLoop:
         self._closed = False
         self._watcher: threading.Thread | None = None
         self._main = threading.get_ident()
+        self._budget = host.budget
+        self._burst = host.burst
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -177,9 +177,7 @@ class GuestLoop:
     def start(self) -> None:
         """Hands the loop to the host and the watcher."""
         self._selector.blocking = False
-        self._watcher = threading.Thread(
-            target=self._watch, name="callboard-watcher", daemon=True
-        )
+        self._watcher = threading.Thread(target=self._watch, name="callboard-watcher", daemon=True)
         self._watcher.start()
         self.request_tick()
 
@@ -225,8 +223,13 @@ class GuestLoop:
         if not self._ticking:
             self.request_tick()
 
+    def interrupt(self) -> None:
+        """Ends an idle slice that waits for the next call, so that the main thread gets back to the
+        host. Any thread, and signal handlers."""
+        self._selector.wake()
+
     def stalled_for(self) -> float:
-        """Seconds since the main thread last showed itself, or 0.0 if it isn't overdue. Any thread."""
+        """Seconds since the main thread last showed itself; 0.0 if it isn't overdue. Any thread."""
         if self._rest.is_set():
             return 0.0
         return monotonic() - self._alive if self._main_is_away() else 0.0
@@ -260,7 +263,7 @@ class GuestLoop:
             self._selector.wake()
 
     def _serve(self) -> None:
-        end = monotonic() + self._host.budget
+        end = monotonic() + self._budget
         wait_until = 0.0
         jobs = self.jobs
         while True:
@@ -271,7 +274,7 @@ class GuestLoop:
             if jobs is not None and jobs.pending():
                 jobs.drain(end)
                 self._alive = now = monotonic()
-                wait_until = min(now + self._host.burst, end)
+                wait_until = min(now + self._burst, end)
                 if now < end:
                     continue
                 # The answers leave in this tick, however long the job took.
@@ -284,7 +287,7 @@ class GuestLoop:
 
     def _serve_jobs(self) -> None:
         if self.jobs is not None and self.jobs.pending():
-            self.jobs.drain(monotonic() + self._host.budget)
+            self.jobs.drain(monotonic() + self._budget)
             self._selector.wake()
             if self.jobs.pending():
                 self.request_tick()

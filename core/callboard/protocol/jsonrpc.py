@@ -95,9 +95,7 @@ def encode(value: Any) -> bytes:
         raise ValueError(f"not JSON: {error}") from None
 
 
-_encode_plain = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
+_encode_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def is_id(value: Any) -> bool:

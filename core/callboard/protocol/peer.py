@@ -90,7 +90,7 @@ class PeerRequest(ABC):
         """Asks the client several things at once; answers under the same keys. Raises AskFailed.
         Never asks for what the client didn't declare: that is an AskFailed at once."""
 
-    def flush_waiting(self) -> None:
+    def flush_waiting(self) -> None:  # noqa: B027 - nothing waits where there is no session
         """Lets this request's stream carry what the client has no other stream for."""
 
     async def ask(self, ask: Ask) -> Json:

@@ -294,4 +294,3 @@ class Sessions:
         for session in list(self._open.values()):
             if session.last_seen < oldest and not session.listening and not session.inflight:
                 self.end(session)
-

@@ -77,8 +77,6 @@ class Call:
         self.request.notify("notifications/message", params)
 
 
-
-
 class UndoStep:
     """The one undo step of a call: entered and left on the main thread."""
 

@@ -258,9 +258,7 @@ def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
         task.cancel()
 
 
-def _settle(
-    future: asyncio.Future[Any], value: Any, error: BaseException | None
-) -> None:
+def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
     """Delivers a job's outcome, unless nobody waits any more: late answers are dropped."""
     if future.done():
         return
@@ -275,4 +273,3 @@ def _settle(
 
 class ToolExited(CallboardError):
     """A tool raised SystemExit or its like."""
-

@@ -17,8 +17,8 @@ TRACEBACK_LIMIT = 8_000
 def success(value: Any) -> Json:
     """The result for what a tool returned. Raises ValueError where it isn't JSON.
 
-    A mapping with ``success: false`` is how skills written for dcc-mcp report failure; it becomes an
-    error, so that no failure looks like success.
+    A mapping with ``success: false`` is how skills written for dcc-mcp report failure; it becomes
+    an error, so that no failure looks like success.
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
@@ -40,23 +40,19 @@ def failure(message: str, detail: str | None = None) -> Json:
 
 
 def raised(error: BaseException) -> Json:
-    """The result for what a tool raised: type, message, and the skill's own frames."""
+    """The result for what a tool raised: type and message; and, where nobody foresaw it, the
+    skill's own frames."""
     if isinstance(error, CallboardError):
-        message = error.message
-    elif isinstance(error, (LookupError, ValueError)) and error.args:
-        message = str(error.args[0])
-    else:
-        message = str(error) or "no message"
-    return failure(f"{type(error).__name__}: {message}", _own_frames(error))
+        return failure(f"{type(error).__name__}: {error.message}")
+    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    return failure(f"{type(error).__name__}: {message or 'no message'}", _own_frames(error))
 
 
 def _own_frames(error: BaseException) -> str | None:
     """The traceback without our own frames, which tell a skill's author nothing, and without
     the folders of this machine."""
     frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not _is_ours(frame.filename)
+        frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
     ]
     if not frames:
         return None

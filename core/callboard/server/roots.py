@@ -1,4 +1,4 @@
-"""Where a call's workspace roots come from: the client, else the artist, else the host's project."""
+"""Whose workspace roots a call sees: the client's, else the artist's, else the host's project's."""
 
 from __future__ import annotations
 

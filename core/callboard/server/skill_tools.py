@@ -31,7 +31,9 @@ class LoadedSkill:
     def _tool(self, declared: ToolDeclaration) -> Tool:
         meta = {}
         if declared.next_tools:
-            meta["dcc.next_tools"] = {key: list(names) for key, names in declared.next_tools.items()}
+            meta["dcc.next_tools"] = {
+                key: list(names) for key, names in declared.next_tools.items()
+            }
         return Tool(
             name=self.metadata.wire_name(declared.name),
             description=declared.description,

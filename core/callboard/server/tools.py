@@ -17,6 +17,7 @@ from callboard.server.json_schema import Validator
 from callboard.server.workspace_fields import PathFields
 from callboard.skills.scripts import Entry
 
+
 @dataclass(frozen=True, eq=False)
 class Tool:
     """One callable tool. ``load`` finds its function at the first call, not before the gate."""

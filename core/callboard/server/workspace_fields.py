@@ -36,7 +36,7 @@ class PathFields:
         return PathFields(schema.get("format") == WORKSPACE_PATH, found, items or None)
 
     def resolve(self, value: Any, admit: Callable[[str], str]) -> Any:
-        """``value`` with every path in it replaced by ``admit(path)``; the original is untouched."""
+        """A copy of ``value`` with every path in it replaced by ``admit(path)``."""
         if self.itself and isinstance(value, str):
             return admit(value)
         if self.properties and isinstance(value, dict):

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from time import monotonic
 
 from tornado.http1connection import HTTP1Connection
@@ -21,7 +22,6 @@ from tornado.httputil import (
     HTTPServerConnectionDelegate,
     RequestStartLine,
     ResponseStartLine,
-    responses,
 )
 
 from callboard.protocol.jsonrpc import Json, encode
@@ -146,7 +146,7 @@ class Exchange(HTTPMessageDelegate):
         answer["Content-Length"] = str(len(body))
         if close:
             answer["Connection"] = "close"
-        start = ResponseStartLine("HTTP/1.1", status, responses.get(status, "Unknown"))
+        start = ResponseStartLine("HTTP/1.1", status, _reason(status))
         written = self._connection.write_headers(start, answer, body)
         written.add_done_callback(self._written)
         self._connection.finish()
@@ -310,6 +310,10 @@ class Listener(HTTPServerConnectionDelegate):
                     exchange.sweep(now)
             for callback in self.on_sweep:
                 callback()
+
+
+def _reason(status: int) -> str:
+    return HTTPStatus(status).phrase
 
 
 _PREFLIGHT = {

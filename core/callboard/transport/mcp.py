@@ -104,9 +104,7 @@ class McpEndpoint:
             return
         reply = Reply(exchange)
         if not (reply.takes_json or reply.takes_stream):
-            exchange.refuse(
-                Refusal(406, "Accept must list application/json and text/event-stream")
-            )
+            exchange.refuse(Refusal(406, "Accept must list application/json and text/event-stream"))
             return
         try:
             value = jsonrpc.decode(exchange.body)
@@ -161,9 +159,7 @@ class McpEndpoint:
         response = await self.era.answer(session, message, reply)
         reply.finish([] if response is None else [response], batch=False)
 
-    async def _answer_batch(
-        self, session: Session, messages: list[Message], reply: Reply
-    ) -> None:
+    async def _answer_batch(self, session: Session, messages: list[Message], reply: Reply) -> None:
         answers = []
         invalid = []
         for message in messages:

@@ -1,0 +1,3 @@
+from callboard.cli import main
+
+raise SystemExit(main())

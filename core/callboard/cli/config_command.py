@@ -1,0 +1,89 @@
+"""``callboard config``: the configuration that connects an MCP client."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callboard.cli.instance import choose
+from callboard.errors import PeerError
+from callboard.transport.instances import Instance
+
+
+@dataclass(frozen=True)
+class ClientFormat:
+    """How a client writes its servers: where, under which key, in which words."""
+
+    title: str
+    key: str
+    path: Path | None
+
+    def entry(self, instance: Instance) -> dict[str, Any]:
+        entry: dict[str, Any] = {"type": "http", "url": instance.url}
+        if instance.token:
+            entry["headers"] = {"Authorization": f"Bearer {instance.token}"}
+        return entry
+
+
+def formats() -> dict[str, ClientFormat]:
+    """The clients we know, by the name that the command takes."""
+    home = Path.home()
+    return {
+        "claude-code": ClientFormat("Claude Code", "mcpServers", Path(".mcp.json").absolute()),
+        "cursor": ClientFormat("Cursor", "mcpServers", home / ".cursor" / "mcp.json"),
+        "vscode": ClientFormat("VS Code", "servers", Path(".vscode").absolute() / "mcp.json"),
+        "other": ClientFormat("any other client", "mcpServers", None),
+    }
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("config", help="print or write an MCP client's configuration")
+    parser.add_argument("client", choices=sorted(formats()))
+    parser.add_argument("--instance", metavar="ID")
+    parser.add_argument("--write", action="store_true", help="merge it into the client's file")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    known = formats()[arguments.client]
+    instance = choose(arguments.instance)
+    addition = {known.key: {"callboard": known.entry(instance)}}
+    if not arguments.write:
+        print(json.dumps(addition, indent=2))
+        if known.path is not None:
+            print(f"# for {known.title}: {known.path}", file=sys.stderr)
+        return 0
+    if known.path is None:
+        raise PeerError("that client's file isn't known; print the configuration and paste it")
+    merge(known.path, known.key, known.entry(instance))
+    return 0
+
+
+def merge(path: Path, key: str, entry: dict[str, Any]) -> None:
+    """Puts the entry into the file, shows the difference, and touches nothing else in it."""
+    before = path.read_text("utf-8") if path.exists() else ""
+    try:
+        settings = json.loads(before) if before.strip() else {}
+    except ValueError as error:
+        raise PeerError(f"{path} is not plain JSON ({error}); add the entry by hand") from None
+    if not isinstance(settings, dict) or not isinstance(settings.get(key, {}), dict):
+        raise PeerError(f"{path} has another shape than expected; add the entry by hand")
+    settings.setdefault(key, {})["callboard"] = entry
+    after = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+    shown = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path)
+    )
+    sys.stderr.writelines(shown)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # It holds a token.
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(after)
+    partial.replace(path)

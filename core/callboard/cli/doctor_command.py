@@ -1,0 +1,83 @@
+"""``callboard doctor``: what is installed, what runs, what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any
+
+from callboard import __version__
+from callboard.skills.discovery import scan_and_load, search_paths
+from callboard.transport.instances import folder, listed
+
+_OPTIONAL = {
+    "pxr": "the OpenUSD host: pip install 'callboard[usd]'",
+    "bpy": "Blender headless: pip install 'callboard[blender]' on Python 3.11",
+}
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("doctor", help="what is installed, runs, and is wrong")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints one line a finding; 1 where something is wrong."""
+    wrong = 0
+    for good, line in findings():
+        print(f"{'ok   ' if good else 'WRONG'} {line}")
+        wrong += not good
+    return 1 if wrong else 0
+
+
+def findings() -> Iterator[tuple[bool, str]]:
+    version = platform.python_version()
+    supported = (3, 10) <= sys.version_info[:2] <= (3, 13)
+    yield supported, f"Python {version}" + ("" if supported else ": 3.10 to 3.13 are supported")
+    yield True, f"callboard {__version__}, tornado {metadata.version('tornado')}"
+    for module, purpose in _OPTIONAL.items():
+        if find_spec(module) is not None:
+            yield True, f"{module} is installed"
+        else:
+            yield True, f"{module} is not installed; it is for {purpose}"
+    yield from _instances()
+    yield from _skills()
+
+
+def _instances() -> Iterator[tuple[bool, str]]:
+    where = folder()
+    if where.exists() and where.stat().st_mode & 0o077 and sys.platform != "win32":
+        yield False, f"{where} can be read by others and holds tokens: chmod 700 it"
+    running = listed()
+    for entry in running:
+        instance = entry.instance
+        if entry.state == "serving":
+            yield True, f"{instance.name} serves at {instance.url} (pid {instance.pid})"
+        else:
+            yield (
+                False,
+                (
+                    f"{instance.name} (pid {instance.pid}) runs but does not answer: look at its "
+                    "window for a dialog, or end it"
+                ),
+            )
+    if not running:
+        yield True, "nothing runs; start a host, or `callboard serve`"
+
+
+def _skills() -> Iterator[tuple[bool, str]]:
+    for path in search_paths():
+        if not path.is_dir():
+            yield False, f"the skill path {path} does not exist; correct CALLBOARD_SKILL_PATHS"
+    skills, skipped = scan_and_load()
+    tools = sum(len(skill.tools) for skill in skills)
+    yield True, f"{len(skills)} skills with {tools} tools"
+    for problem in skipped:
+        yield False, f"skill skipped: {problem}"
+    for skill in skills:
+        for failure in skill.failures:
+            yield False, f"skill {failure.skill}, {failure.reference}: {failure.message}"

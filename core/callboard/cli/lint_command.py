@@ -1,0 +1,26 @@
+"""``callboard lint``: checks a skill, or a folder of skills."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import PeerError
+from callboard.skills.lint import lint
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("lint", help="check skills")
+    parser.add_argument("folder", type=Path)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """One line per finding; 1 if any of them is an error."""
+    if not arguments.folder.is_dir():
+        raise PeerError(f"{arguments.folder} is not a folder")
+    findings = lint(arguments.folder)
+    for finding in findings:
+        print(finding)
+    return 1 if any(finding.severity == "error" for finding in findings) else 0

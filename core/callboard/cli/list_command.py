@@ -1,0 +1,37 @@
+"""``callboard list``: the instances that run on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from time import time
+from typing import Any
+
+from callboard.transport.instances import listed
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("list", help="running instances on this machine")
+    parser.add_argument("--json", action="store_true", help="for programs; without tokens")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    found = listed()
+    if arguments.json:
+        rows = [{**asdict(entry.instance), "state": entry.state} for entry in found]
+        for row in rows:
+            del row["token"]
+        print(json.dumps(rows, indent=2))
+        return 0
+    if not found:
+        print("nothing runs; start Maya, Blender … with callboard, or `callboard serve`")
+    for entry in found:
+        instance = entry.instance
+        minutes = int((time() - instance.started) / 60)
+        print(
+            f"{instance.id}  {instance.kind:<8} {entry.state:<8} pid {instance.pid:<7} "
+            f"{minutes:>4} min  {instance.url}"
+        )
+    return 0

@@ -1,0 +1,121 @@
+"""``callboard serve``: a headless host with the server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.errors import HostError
+from callboard.guest.headless import MainThreadInbox
+from callboard.host import FILESYSTEM_READ, Host
+
+Post = Callable[[Callable[[], None]], None]
+
+#: Where each headless host is, and what installs what it needs.
+HOSTS = {
+    "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
+    "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
+}
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("serve", help="run a headless host with the server")
+    parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
+    parser.add_argument(
+        "--port", type=int, default=0, help="0, the default, lets the system choose"
+    )
+    parser.add_argument("--scene", metavar="FILE", help="open this scene first")
+    parser.add_argument("--skills", metavar="DIR", action="append", default=[])
+    parser.add_argument("--root", metavar="DIR", action="append", default=[], dest="roots")
+    parser.add_argument("--roots-policy", choices=("advisory", "strict"), default="advisory")
+    parser.add_argument("--auth", choices=("token", "none"), default="token")
+    parser.add_argument(
+        "--deny", metavar="CAP", action="append", default=[], help="withdraw a capability"
+    )
+    parser.add_argument("--verbose", action="store_true", help="log what is going on")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if arguments.verbose else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+    config = McpHttpConfig(
+        port=arguments.port,
+        auth=arguments.auth,
+        deny=arguments.deny,
+        skill_paths=[Path(folder).absolute() for folder in arguments.skills],
+        roots=[str(Path(folder).absolute()) for folder in arguments.roots],
+        roots_policy=arguments.roots_policy,
+    )
+    # Programs read the ready line from stdout; whatever else the host prints goes to stderr.
+    ready, sys.stdout = sys.stdout, sys.stderr
+    inbox = MainThreadInbox()
+    host = make_host(arguments.host, inbox.post)
+    if arguments.scene:
+        _open_scene(host, arguments.scene)
+    return serve(host, config, inbox, ready)
+
+
+def make_host(kind: str, post: Post) -> Host:
+    """The headless host of that kind. Raises HostError, saying what to install."""
+    module, name, needed = HOSTS[kind]
+    try:
+        return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
+    except ImportError as error:
+        raise HostError(f"the host '{kind}' needs {needed}: {error}") from None
+
+
+def serve(host: Host, config: McpHttpConfig, inbox: MainThreadInbox, ready: Any) -> int:
+    """Serves until a signal, on this thread, which becomes the host's main thread."""
+    app = Callboard(host, config)
+    try:
+        app.start()
+    except OSError as error:
+        raise HostError(f"can't listen on port {config.port}: {error.strerror or error}") from None
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        inbox.stop()
+        app.guest.interrupt()
+
+    for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop)
+    identity = host.identity
+    line = {"event": "ready", "url": app.url, "token": app.token, "pid": identity.pid}
+    print(json.dumps(line), file=ready, flush=True)
+    print(
+        f"{identity.name} {identity.version} serves {len(app.tools)} tools at {app.url}\n"
+        "Connect a client: callboard config claude-code (or cursor, vscode, claude-desktop)\n"
+        "Call a tool:      callboard call scene__scene_info\n"
+        "Stop:             Ctrl+C",
+        file=sys.stderr,
+        flush=True,
+    )
+    try:
+        inbox.run()
+    finally:
+        app.stop()
+    return 0
+
+
+def _open_scene(host: Host, scene: str) -> None:
+    files: Any = host.ports.get(FILESYSTEM_READ)
+    if files is None:
+        raise HostError("this host can't open files")
+    try:
+        files.open(str(Path(scene).absolute()))
+    except Exception as error:
+        raise HostError(f"can't open {scene}: {error}") from None
