@@ -1,0 +1,82 @@
+"""The database as its one writer sees it: opened, migrated, fed from journals, kept small."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+from callboard.records import retention as retaining
+from callboard.records import schema
+from callboard.records.journal import read_lines
+from callboard.records.retention import Retention
+
+#: Rows in one transaction: a writer that holds the interpreter for long delays the host.
+CHUNK = 100
+#: Rows folded between two looks at the retention.
+RETAIN_EVERY = 2_000
+
+
+class Database:
+    """The writer's side of the database. One thread. Methods raise sqlite3.Error and OSError."""
+
+    def __init__(self, folder: Path, retention: Retention) -> None:
+        """Opens and migrates it, waiting up to 5 s for another process. Raises NewerSchema."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._retention = retention
+        self._until_retention = 0
+        self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
+        try:
+            self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+            # A killed process loses nothing with NORMAL; a power cut may cost the last commits.
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}").fetchone()
+            schema.migrate(self._db)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def fold(self, path: Path, offset: int) -> int:
+        """Takes a journal's lines from ``offset`` on; where they end. Repeating it adds nothing."""
+        lines, end = read_lines(path, offset)
+        for start in range(0, len(lines), CHUNK):
+            rows = [row for line in lines[start : start + CHUNK] if (row := schema.to_row(line))]
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.executemany(schema.INSERT, rows)
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        self._until_retention -= len(lines)
+        return end
+
+    def retain(self) -> None:
+        """Deletes what is past its time, at first and then every so many rows."""
+        if self._until_retention <= 0:
+            self._until_retention = RETAIN_EVERY
+            retaining.apply(self._db, self._retention)
+
+    def close(self) -> None:
+        """Closes the file; the last one out folds the WAL into it."""
+        self._db.close()
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether the file is no database any more, as opposed to busy, full or forbidden."""
+    return (
+        isinstance(error, sqlite3.DatabaseError)
+        and not isinstance(error, sqlite3.OperationalError)
+        and any(word in str(error) for word in ("malformed", "not a database"))
+    )
+
+
+def set_aside(folder: Path) -> None:
+    """Renames a damaged database, so that a new one can begin and the old one can be looked at.
+    Raises OSError."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for suffix in ("", "-wal", "-shm"):
+        path = folder / f"{schema.DATABASE}{suffix}"
+        if path.exists():
+            path.rename(folder / f"damaged-{stamp}-{schema.DATABASE}{suffix}")

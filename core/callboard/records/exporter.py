@@ -1,0 +1,207 @@
+"""Records to an mcpeye ingest URL, for those who want it: off unless it is constructed.
+
+What was sent is remembered in the database, so a restart neither loses nor repeats. One exporter
+works at a time, however many processes share the records. A batch whose answer got lost is sent
+again unchanged, and its ``callId`` lets the other side see that: nobody can do better alone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import sqlite3
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from callboard.records import schema
+from callboard.records.journal import lock
+
+_log = logging.getLogger(__name__)
+
+LOCK_FILE = "exporter.lock"
+#: Answers that won't change by asking again: the batch is wrong, or too large for them.
+_HOPELESS = frozenset({400, 413, 422})
+
+
+@dataclass(frozen=True)
+class ExportTarget:
+    """Where records go. ``url`` is http(s), with or without ``/ingest``; times are seconds."""
+
+    url: str
+    project_id: str
+    secret: str | None = field(default=None, repr=False)
+    batch: int = 50
+    every: float = 5.0
+    timeout: float = 10.0
+    longest_wait: float = 300.0
+
+    def __post_init__(self) -> None:
+        parts = urllib.parse.urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
+        if not self.project_id:
+            raise ValueError("the ingest needs a project id")
+
+    @property
+    def endpoint(self) -> str:
+        url = self.url.rstrip("/")
+        return url if url.endswith("/ingest") else f"{url}/ingest"
+
+    @property
+    def key(self) -> str:
+        """What the database remembers it by."""
+        return f"{self.endpoint} {self.project_id}"
+
+
+class Exporter:
+    """Sends new records from ``folder``, in its own thread. What was recorded before the first
+    start is never sent. ``status`` is a few words for the panel, any thread."""
+
+    def __init__(self, folder: Path, target: ExportTarget) -> None:
+        self.status = "not started"
+        self._folder = folder
+        self._target = target
+        self._began = time.time()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begins to send. Never raises: without network it waits, longer each time."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="callboard-export", daemon=True)
+            self._thread.start()
+
+    def close(self, timeout: float = 2.0) -> None:
+        """Stops. A request under way is given up after ``timeout``; its batch is sent next time."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+            self._thread = None
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                self._export()
+                failures = 0
+                wait = self._target.every
+            except (OSError, sqlite3.Error, schema.NewerSchema, _Refused) as error:
+                failures += 1
+                # Half of it at random, so that a studio's machines don't come back all at once.
+                longest = min(self._target.every * 2**failures, self._target.longest_wait)
+                wait = longest * random.uniform(0.5, 1.0)
+                self.status = f"failed: {_said(error)}; trying again in {wait:.0f} s"
+                _log.info("export %s", self.status)
+            self._stop.wait(wait)
+        self.status = "stopped"
+
+    def _export(self) -> None:
+        """Sends batch after batch until nothing is left."""
+        path = self._folder / schema.DATABASE
+        if not path.exists():
+            self.status = "nothing to send"
+            return
+        fd = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            try:
+                lock(fd)
+            except OSError:
+                self.status = "another process sends"
+                return
+            with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
+                schema.migrate(db)
+                last = self._position(db)
+                while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):
+                    self._send(db, rows)
+                    last = rows[-1][0]
+        finally:
+            os.close(fd)
+
+    def _position(self, db: sqlite3.Connection) -> int:
+        row = db.execute(
+            "SELECT last_seq FROM exports WHERE target = ?", (self._target.key,)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        (last,) = db.execute(
+            "SELECT coalesce((SELECT min(seq) - 1 FROM calls WHERE started >= ?),"
+            " (SELECT max(seq) FROM calls), 0)",
+            (self._began,),
+        ).fetchone()
+        self._remember(db, last)
+        return int(last)
+
+    def _remember(self, db: sqlite3.Connection, last: int) -> None:
+        db.execute("INSERT OR REPLACE INTO exports VALUES (?, ?)", (self._target.key, last))
+
+    def _send(self, db: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
+        """One POST. A batch that they call wrong is halved until the wrong record is alone and can
+        be left out. Raises OSError or _Refused when the rest has to be tried again."""
+        events = [schema.to_record(row[1:]).as_event() for row in rows]
+        try:
+            self._post(events)
+        except _Refused as refusal:
+            if refusal.status not in _HOPELESS:
+                raise
+            if len(rows) > 1:
+                half = len(rows) // 2
+                self._send(db, rows[:half])
+                self._send(db, rows[half:])
+                return
+            _log.warning("export: call %s is not accepted (%s)", events[0]["callId"], refusal)
+        else:
+            self.status = f"sent {len(rows)}"
+        self._remember(db, rows[-1][0])
+
+    def _post(self, events: list[dict[str, Any]]) -> None:
+        body = {"projectId": self._target.project_id, "identity": {}, "events": events}
+        headers = {"Content-Type": "application/json"}
+        if self._target.secret:
+            headers["x-mcpeye-secret"] = self._target.secret
+        request = urllib.request.Request(
+            self._target.endpoint, json.dumps(body).encode(), headers, method="POST"
+        )
+        try:
+            with _OPENER.open(request, timeout=self._target.timeout) as answer:
+                answer.read(65_536)
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise _Refused(error.code) from None
+
+
+class _Refused(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the ingest answered {status}")
+        self.status = status
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry records and the secret to a host that nobody configured."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
+def _said(error: Exception) -> str:
+    reason = getattr(error, "reason", None)
+    return str(reason or error)
+
+
+def _after(db: sqlite3.Connection, last: int, count: int) -> list[tuple[Any, ...]]:
+    return db.execute(
+        f"SELECT seq, {', '.join(schema.COLUMNS)} FROM calls WHERE seq > ? ORDER BY seq LIMIT ?",
+        (last, count),
+    ).fetchall()

@@ -1,0 +1,72 @@
+"""What is kept of one call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Outcome = Literal["ok", "error", "refused", "cancelled", "timeout", "busy", "paused"]
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One call, as it ended. ``started`` is Unix time in seconds, durations are milliseconds.
+
+    ``arguments``, ``result``, ``error_message`` and ``intent`` are given as they are: the store
+    redacts and bounds them before anything is written. ``session`` is a :func:`session_hash`, never
+    the id itself, and None where the protocol has no sessions. ``missing`` are the capabilities
+    that a refused call lacked. ``trace`` is the caller's W3C ``traceparent``.
+    """
+
+    call_id: str
+    started: float
+    duration_ms: float
+    tool: str
+    outcome: Outcome
+    arguments: Any = None
+    skill: str | None = None
+    client_name: str | None = None
+    client_version: str | None = None
+    era: str | None = None
+    session: str | None = None
+    host: str | None = None
+    error_code: int | None = None
+    error_message: str | None = None
+    queue_ms: float | None = None
+    main_thread_ms: float | None = None
+    undo_id: str | None = None
+    intent: str | None = None
+    trace: str | None = None
+    missing: tuple[str, ...] = ()
+    result: Any = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the client was told that it failed."""
+        return self.outcome != "ok"
+
+    def as_event(self) -> dict[str, Any]:
+        """The record as mcpeye's ingest takes it: ``timestamp`` is Unix time in milliseconds."""
+        event: dict[str, Any] = {
+            "callId": self.call_id,
+            "toolName": self.tool,
+            "arguments": self.arguments if isinstance(self.arguments, Mapping) else {},
+            "isError": self.is_error,
+            "timestamp": round(self.started * 1000),
+            "durationMs": round(self.duration_ms, 3),
+        }
+        if self.is_error:
+            event["errorMessage"] = self.error_message or self.outcome
+        elif self.result is not None:
+            event["result"] = self.result
+        if self.intent:
+            event["intent"] = self.intent
+            event["intentSource"] = "mcpeye"
+        return event
+
+
+def session_hash(session_id: str) -> str:
+    """16 hex digits that tell sessions apart and can't be used to join one."""
+    return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,180 @@
+"""Reading records back: the database, the journals that aren't folded yet, and what is in memory.
+
+Reading writes nothing and needs no lock, so any process may look at any time, also after a crash.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.records import schema
+from callboard.records.journal import journals, read_lines
+from callboard.records.model import CallRecord, Outcome
+
+#: The name under which every record can be selected inside :meth:`Reader.connect`.
+EVERYTHING = "everything"
+MAX_PAGE = 500
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which calls. ``since`` and ``until`` are Unix seconds; ``text`` is looked for in tool,
+    arguments, error message and intent, ignoring case."""
+
+    tool: str | None = None
+    outcomes: Sequence[Outcome] = ()
+    session: str | None = None
+    client: str | None = None
+    host: str | None = None
+    since: float | None = None
+    until: float | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Calls, newest first. ``cursor`` asks for the next page; None means that was all."""
+
+    calls: tuple[CallRecord, ...]
+    cursor: str | None
+
+
+class Reader:
+    """Reads the records in ``folder``. Any thread, but every method opens what it needs and takes
+    milliseconds, so not the main one. Raises sqlite3.Error on a damaged database."""
+
+    def __init__(self, folder: Path, memory: Callable[[], list[bytes]] = list) -> None:
+        self._folder = folder
+        self._memory = memory
+
+    def recent(
+        self, where: Filter | None = None, *, limit: int = 100, cursor: str | None = None
+    ) -> Page:
+        """At most ``limit`` calls that match, after ``cursor``. Raises ValueError on a cursor that
+        isn't ours."""
+        limit = max(1, min(limit, MAX_PAGE))
+        conditions, values = _conditions(where or Filter())
+        if cursor is not None:
+            started, call_id = _parse(cursor)
+            conditions.append("(started, call_id) < (?, ?)")
+            values += [started, call_id]
+        with self.connect() as db:
+            rows = db.execute(
+                f"SELECT {', '.join(schema.COLUMNS)} FROM {EVERYTHING} {_where(conditions)} "
+                "ORDER BY started DESC, call_id DESC LIMIT ?",
+                (*values, limit + 1),
+            ).fetchall()
+        calls = tuple(schema.to_record(row) for row in rows[:limit])
+        more = len(rows) > limit
+        return Page(calls, f"{calls[-1].started!r}:{calls[-1].call_id}" if more else None)
+
+    def get(self, call_id: str) -> CallRecord | None:
+        """One call, or None."""
+        with self.connect() as db:
+            row = db.execute(
+                f"SELECT {', '.join(schema.COLUMNS)} FROM {EVERYTHING} WHERE call_id = ?",
+                (call_id,),
+            ).fetchone()
+        return schema.to_record(row) if row else None
+
+    def count(self, where: Filter | None = None) -> int:
+        """How many calls match."""
+        conditions, values = _conditions(where or Filter())
+        with self.connect() as db:
+            query = f"SELECT count(*) FROM {EVERYTHING} {_where(conditions)}"
+            return int(db.execute(query, values).fetchone()[0])
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """A connection on which ``everything`` holds every record in the schema's columns."""
+        # Journals first: what is folded in between is then seen twice and told apart by its id,
+        # rather than missed.
+        lines = [line for path in journals(self._folder) for line in _lines(path)] + self._memory()
+        db = self._open()
+        try:
+            # Readable before the first record: an empty database of the right shape.
+            db.execute(f"CREATE TEMP TABLE waiting {schema.TABLE}")
+            db.executemany(
+                schema.INSERT.replace("INTO calls", "INTO temp.waiting"),
+                [row for line in lines if (row := schema.to_row(line))],
+            )
+            db.execute("DELETE FROM waiting WHERE call_id IN (SELECT call_id FROM main.calls)")
+            columns = ", ".join(schema.COLUMNS)
+            db.execute(
+                f"CREATE TEMP VIEW {EVERYTHING} AS SELECT {columns} FROM main.calls "
+                f"UNION ALL SELECT {columns} FROM temp.waiting"
+            )
+            yield db
+        finally:
+            db.close()
+
+    def _open(self) -> sqlite3.Connection:
+        path = self._folder.absolute() / schema.DATABASE
+        # ``immutable`` is for a disk that can't be written, where WAL's shared memory can't be.
+        for mode in ("mode=ro", "mode=ro&immutable=1"):
+            db = None
+            try:
+                db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+                db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
+                return db
+            except sqlite3.OperationalError:
+                if db is not None:
+                    db.close()
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        schema.migrate(db)
+        return db
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return read_lines(path, 0)[0]
+    except OSError:
+        return []  # folded and removed by its owner just now
+
+
+def _where(conditions: list[str]) -> str:
+    return f"WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _conditions(where: Filter) -> tuple[list[str], list[object]]:
+    conditions: list[str] = []
+    values: list[object] = []
+    equal = (
+        ("tool", where.tool),
+        ("session", where.session),
+        ("client_name", where.client),
+        ("host", where.host),
+    )
+    for column, wanted in equal:
+        if wanted is not None:
+            conditions.append(f"{column} = ?")
+            values.append(wanted)
+    if where.outcomes:
+        conditions.append(f"outcome IN ({', '.join('?' * len(where.outcomes))})")
+        values += where.outcomes
+    if where.since is not None:
+        conditions.append("started >= ?")
+        values.append(where.since)
+    if where.until is not None:
+        conditions.append("started < ?")
+        values.append(where.until)
+    if where.text:
+        escaped = where.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        columns = ("tool", "arguments", "error_message", "intent")
+        conditions.append("(" + " OR ".join(f"{c} LIKE ? ESCAPE '\\'" for c in columns) + ")")
+        values += [f"%{escaped}%"] * len(columns)
+    return conditions, values
+
+
+def _parse(cursor: str) -> tuple[float, str]:
+    started, colon, call_id = cursor.partition(":")
+    try:
+        if colon:
+            return float(started), call_id
+    except ValueError:
+        pass
+    raise ValueError("the cursor isn't one that an earlier page gave; start without one")

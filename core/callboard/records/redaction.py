@@ -1,0 +1,219 @@
+"""What never reaches the disk: secrets, home folders, user names, and anything too long.
+
+It over-redacts rather than leak, but leaves numbers and scene names alone: they are what a
+record of a 3D application is about.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+MAX_FIELD_BYTES = 32_768
+MAX_DEPTH = 64
+SECRET = "[redacted]"
+ADDRESS = "[redacted address]"
+TOO_DEEP = "[too deep]"
+
+_SECRET_WORDS = frozenset(
+    (
+        *("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token", "credential"),
+        *("credentials", "authorization", "cookie", "apikey", "bearer", "accesskey", "privatekey"),
+    )
+)
+_KEY_KINDS = frozenset(
+    ("api", "access", "private", "signing", "secret", "ssh", "encryption", "auth", "license")
+)
+
+_KEYS_IN_TEXT = (
+    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
+    r"credentials?|authorization)"
+)
+# Nothing here repeats without bound before it is sure of a match: the text may be hostile.
+_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S
+        ),
+        SECRET,
+    ),
+    (re.compile(r"\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@:]+:[^\s/@]+@", re.I), rf"\1{SECRET}@"),
+    (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
+    (re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"), SECRET),
+    (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|hf|npm|pypi)[_-][A-Za-z0-9_-]{16,}"), SECRET),
+    (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), SECRET),
+    (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), SECRET),
+    (re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"), SECRET),
+    (
+        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}"),
+        SECRET,
+    ),
+    (
+        # password=…, d["api_key"] = '…', \\"token\\": \\"…\\": the name stays, the value goes.
+        re.compile(
+            rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=,]?\s{{0,8}})(\\?["'])(?:(?!\2).)+\2""",
+            re.I,
+        ),
+        rf"\1\2{SECRET}\2",
+    ),
+    (
+        re.compile(
+            rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=]\s{{0,8}})[^\s"'\\,;&)\]}}\[]+""", re.I
+        ),
+        rf"\1{SECRET}",
+    ),
+    (
+        re.compile(rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I),
+        rf"\1{SECRET}",
+    ),
+    (re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,}"), ADDRESS),
+)
+_SEP = r"(?:/|\\{1,4})"
+_HOMES = re.compile(
+    # Windows profile names may hold spaces: a name runs to the next separator if there is one.
+    rf"(?i:(?<![A-Za-z0-9])[a-z](?::|%3A){_SEP}(?:Users|Documents and Settings){_SEP})"
+    r"(?!(?i:Public|Default|All Users)\b)(?:[^\\/:*?\"<>|\r\n]+(?=[\\/])|[^\\/:*?\"<>|\s',;)]+)"
+    r"|(?<![A-Za-z0-9_.~-])(?:/var)?/(?:home|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
+)
+_PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
+
+#: Text without any of these, in lower case, holds nothing to redact; checked first, because most
+#: calls are a name and some numbers and each is redacted before its answer is sent.
+_HINTS = (
+    *("pass", "pwd", "secret", "token", "key", "credential", "authoriz", "cookie", "bearer"),
+    *(
+        "basic",
+        "sk-",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "ghp-",
+        "github_",
+        "github-",
+        "glpat",
+        "hf_",
+        "hf-",
+        "npm",
+        "pypi",
+        "xox",
+        "akia",
+        "asia",
+        "aiza",
+    ),
+    *("eyj", "@", "home", "users", "documents and"),
+)
+
+
+class Redactor:
+    """Removes secrets and names. ``home`` and ``user`` are those of this machine's user.
+
+    Any thread; holds nothing but compiled patterns.
+    """
+
+    def __init__(self, home: str | None = None, user: str | None = None) -> None:
+        home = str(Path.home()) if home is None else home
+        user = _login_name() if user is None else user
+        # An escaped letter could be part of a name that is looked for.
+        self._hints = [*_HINTS, "\\u"]
+        self._own: list[tuple[re.Pattern[str], str]] = []
+        parts = [part for part in re.split(r"[\\/]+", home) if part]
+        if parts:
+            start = r"(?<![A-Za-z0-9_.~-])" + (_SEP if home[:1] in "/\\" else "")
+            pattern = start + _SEP.join(map(re.escape, parts)) + r"(?![A-Za-z0-9_.-])"
+            self._own.append((re.compile(pattern, re.I if os.name == "nt" else 0), "~"))
+            self._hints.append(parts[-1].lower())
+        if len(user) > 1 and user.lower() not in _PLAIN_USERS:
+            named = rf"((?:^|[\\/])){re.escape(user)}(?=[\\/]|$)"
+            self._own.append((re.compile(named, re.I), r"\1<user>"))
+            self._hints.append(user.lower())
+
+    def text(self, text: str) -> str:
+        """``text`` without secrets, addresses, home folders and the user's name in paths."""
+        if self.is_clean(text):
+            return text
+        for pattern, replacement in _PATTERNS:
+            text = pattern.sub(replacement, text)
+        for own, replacement in self._own:
+            text = own.sub(replacement, text)
+        return _HOMES.sub("~", text)
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """A JSON value with every string redacted, and everything under a secret's name gone."""
+        if isinstance(value, str):
+            return self.text(value)
+        if depth > MAX_DEPTH:
+            return TOO_DEEP
+        if isinstance(value, dict):
+            return {
+                self.text(key) if isinstance(key, str) else key: SECRET
+                if isinstance(key, str) and _holds(item) and names_a_secret(key)
+                else self.value(item, depth + 1)
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            return [self.value(item, depth + 1) for item in value]
+        return value
+
+    def json(self, value: Any) -> str:
+        """``value`` as ASCII JSON, redacted; a marker where it is too large or isn't JSON."""
+        try:
+            text = _encode(value)
+            if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:
+                return _encode({"[truncated]": True, "bytes": size})
+            return text if self.is_clean(text) else _encode(self.value(value))
+        except (TypeError, ValueError, RecursionError):
+            return '{"[unserializable]":true}'
+
+    def line(self, text: str | None) -> str | None:
+        """A message or an intent: redacted, cut at the field limit."""
+        if not text:
+            return text
+        encoded = text.encode("utf-8", "replace")
+        if len(encoded) <= MAX_FIELD_BYTES:
+            return self.text(text)
+        # The cut comes last: cut first, half a secret would no longer look like one.
+        margin = encoded[: MAX_FIELD_BYTES + 4096].decode("utf-8", "ignore")
+        note = f" [truncated, {len(encoded)} bytes]"
+        kept = self.text(margin).encode("utf-8", "replace")[: MAX_FIELD_BYTES - len(note)]
+        return kept.decode("utf-8", "ignore") + note
+
+    def is_clean(self, text: str) -> bool:
+        """Whether there is surely nothing to redact in a text, or in the ASCII JSON of a value."""
+        return not any(map(text.lower().__contains__, self._hints))
+
+
+@lru_cache(maxsize=4096)
+def names_a_secret(key: str) -> bool:
+    """Whether a value under this name is a secret, in any spelling: apiKey, API_KEY, x-api-key."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", key[:256])
+    words = [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
+    if _SECRET_WORDS.intersection(words):
+        return True
+    return any(a in _KEY_KINDS and b in {"key", "keys"} for a, b in pairwise(words))
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def _utf8_size(value: Any) -> int:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return len(text.encode("utf-8", "replace"))
+
+
+def _holds(value: Any) -> bool:
+    return value is not None and not isinstance(value, bool)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""

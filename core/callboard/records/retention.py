@@ -1,0 +1,55 @@
+"""How long records are kept, and how much of them."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+
+#: Rows deleted in one transaction: few enough that another process never waits for long.
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Records older than ``days``, and the oldest while there are more than ``max_bytes``, go."""
+
+    days: float = 90.0
+    max_bytes: int = 256 * 2**20
+
+
+def apply(db: sqlite3.Connection, retention: Retention) -> None:
+    """Deletes what is past its time or too much, and gives the space back to the disk. Raises
+    sqlite3.Error; what was deleted until then stays deleted."""
+    oldest = time.time() - retention.days * 86_400
+    gone = _delete(db, "WHERE started < ?", oldest, None)
+    if (excess := _used(db) - retention.max_bytes) > 0:
+        # A little below the limit, so that not every call at the limit deletes.
+        excess += retention.max_bytes // 10
+        (count,) = db.execute("SELECT count(*) FROM calls").fetchone()
+        gone += _delete(db, "WHERE ? ORDER BY started", 1, -(-count * excess // _used(db)))
+    if gone:
+        # A statement without columns is stepped just once by ``execute``, and frees one page.
+        db.executescript("PRAGMA incremental_vacuum")
+
+
+def _delete(db: sqlite3.Connection, which: str, value: float, most: int | None) -> int:
+    """Deletes batch by batch; how many went."""
+    gone = 0
+    while most is None or gone < most:
+        limit = BATCH if most is None else min(BATCH, most - gone)
+        batch = db.execute(
+            f"DELETE FROM calls WHERE seq IN (SELECT seq FROM calls {which} LIMIT ?)",
+            (value, limit),
+        ).rowcount
+        if not batch:
+            break
+        gone += batch
+    return gone
+
+
+def _used(db: sqlite3.Connection) -> int:
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    return int((pages - free) * size)

@@ -1,0 +1,166 @@
+"""The database's tables and how they came about; a record as a journal line and as a row."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.records.model import CallRecord
+from callboard.records.redaction import Redactor
+
+DATABASE = "calls.db"
+
+#: Text a person didn't write: cut, not replaced by a marker, when it is longer than anything real.
+MAX_NAME = 256
+
+COLUMNS = (
+    "call_id",
+    "started",
+    "duration_ms",
+    "tool",
+    "outcome",
+    "skill",
+    "client_name",
+    "client_version",
+    "era",
+    "session",
+    "host",
+    "error_code",
+    "error_message",
+    "queue_ms",
+    "main_thread_ms",
+    "undo_id",
+    "intent",
+    "trace",
+    "missing",
+    "arguments",
+    "result",
+)
+_JSON = (COLUMNS.index("missing"), COLUMNS.index("arguments"), COLUMNS.index("result"))
+
+#: What the columns are; a reader makes a temporary table of the same shape.
+TABLE = """(
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    call_id TEXT NOT NULL UNIQUE,
+    started REAL NOT NULL,
+    duration_ms REAL NOT NULL,
+    tool TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    skill TEXT, client_name TEXT, client_version TEXT, era TEXT, session TEXT, host TEXT,
+    error_code INTEGER, error_message TEXT,
+    queue_ms REAL, main_thread_ms REAL,
+    undo_id TEXT, intent TEXT, trace TEXT,
+    missing TEXT, arguments TEXT, result TEXT
+)"""
+
+#: Step n takes the schema from version n to n + 1. Steps are added, never changed.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        f"CREATE TABLE calls {TABLE}",
+        "CREATE INDEX calls_started ON calls (started, call_id)",
+        "CREATE INDEX calls_tool ON calls (tool, started)",
+    ),
+    ("CREATE TABLE exports (target TEXT PRIMARY KEY, last_seq INTEGER NOT NULL)",),
+)
+VERSION = len(MIGRATIONS)
+
+INSERT = (
+    f"INSERT OR IGNORE INTO calls ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+)
+
+
+class NewerSchema(Exception):
+    """A newer callboard made this database; writing into it could harm it."""
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Brings the tables to :data:`VERSION`, all or nothing, whoever else is doing the same.
+    ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
+    if _version(db) == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        found = _version(db)
+        if found > VERSION:
+            raise NewerSchema(f"the database has version {found}, this callboard knows {VERSION}")
+        for step in MIGRATIONS[found:]:
+            for statement in step:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def to_line(call: CallRecord, redactor: Redactor) -> bytes:
+    """The journal line of a call: redacted, bounded, ASCII, with its newline."""
+    head = _encode(
+        [
+            _name(call.call_id),
+            call.started,
+            call.duration_ms,
+            _name(call.tool),
+            call.outcome,
+            _name(call.skill),
+            _name(call.client_name),
+            _name(call.client_version),
+            _name(call.era),
+            _name(call.session),
+            _name(call.host),
+            call.error_code,
+            redactor.line(call.error_message),
+            call.queue_ms,
+            call.main_thread_ms,
+            _name(call.undo_id),
+            redactor.line(call.intent),
+            _name(call.trace),
+            [_name(item) for item in call.missing[:64]] if call.missing else None,
+        ]
+    )
+    arguments = "null" if call.arguments is None else redactor.json(call.arguments)
+    result = "null" if call.result is None else redactor.json(call.result)
+    return f"{head[:-1]},{arguments},{result}]\n".encode("ascii")
+
+
+def _name(text: str | None) -> str | None:
+    return text if text is None or len(text) <= MAX_NAME else text[:MAX_NAME] + "…"
+
+
+def to_row(line: bytes) -> list[Any] | None:
+    """The columns of a journal line, or None where the line is damaged."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(row, list) or len(row) != len(COLUMNS):
+        return None
+    for index in _JSON:
+        if row[index] is not None:
+            row[index] = json.dumps(row[index], separators=(",", ":"), ensure_ascii=False)
+    # A client may send half a surrogate pair; SQLite takes only what UTF-8 can say.
+    return [
+        item.encode("utf-8", "replace").decode()
+        if isinstance(item, str) and not item.isascii()
+        else item
+        for item in row
+    ]
+
+
+def to_record(row: Sequence[Any]) -> CallRecord:
+    """The record of a row, its columns in the order of :data:`COLUMNS`."""
+    fields = dict(zip(COLUMNS, row, strict=True))
+    for name in ("arguments", "result"):
+        if fields[name] is not None:
+            fields[name] = json.loads(fields[name])
+    fields["missing"] = tuple(json.loads(fields["missing"])) if fields["missing"] else ()
+    return CallRecord(**fields)

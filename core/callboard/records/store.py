@@ -1,0 +1,285 @@
+"""Where calls are recorded: safe from a killed process before the call is answered, cheap, and
+never the reason why a call fails.
+
+:meth:`Store.record` appends one line to a journal and returns; one writer thread folds the
+journal into SQLite. When neither can be written, records stay in memory until one can.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+
+from callboard.records import schema
+from callboard.records.database import Database, is_damaged, set_aside
+from callboard.records.journal import Journal, is_abandoned, journals
+from callboard.records.model import CallRecord
+from callboard.records.reader import Reader
+from callboard.records.redaction import Redactor
+from callboard.records.retention import Retention
+
+_log = logging.getLogger(__name__)
+
+#: Seconds the writer waits for more records before it folds: at most two wake-ups a second.
+GATHER = 0.5
+#: Seconds between attempts while something can't be written.
+RETRY = 30.0
+#: A folded journal of this size, bytes, is replaced by an empty one.
+ROTATE = 2**20
+#: Records kept while nothing can be written; the oldest go first.
+MEMORY = 10_000
+
+
+def default_folder() -> Path:
+    """The user's data folder for records. Not created."""
+    return platformdirs.user_data_path("callboard", appauthor=False) / "records"
+
+
+class Store:
+    """The records of this process, beside those of every other on this machine.
+
+    ``warn`` gets one sentence when records can't reach the disk, on whichever thread finds out.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        redactor: Redactor | None = None,
+        retention: Retention | None = None,
+        warn: Callable[[str], None] | None = None,
+        retry: float = RETRY,
+    ) -> None:
+        self.folder = folder or default_folder()
+        self.degraded: str | None = None
+        self._redactor = redactor or Redactor()
+        self._retention = retention or Retention()
+        self._warn = warn or _log.warning
+        self._warned = False
+        self._retry = retry
+        self._lock = threading.Lock()
+        self._journal: Journal | None = None
+        self._memory: deque[bytes] = deque(maxlen=MEMORY)
+        self._writable = False
+        self._dirty = False
+        self._wake = threading.Event()
+        self._hurry = threading.Event()
+        self._stopping = False
+        self._folded = threading.Condition()
+        self._rounds = (0, 0)  # begun, finished
+        self._thread: threading.Thread | None = None
+        self._offset = 0
+        self._database: Database | None = None
+
+    def open(self) -> None:
+        """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""
+        if self._thread is not None:
+            return
+        self._stopping = False
+        with self._lock:
+            self._revive()
+        self._dirty = True  # what other processes left behind is folded first
+        self._wake.set()
+        self._thread = threading.Thread(target=self._run, name="callboard-records", daemon=True)
+        self._thread.start()
+
+    def record(self, call: CallRecord) -> None:
+        """Keeps a call. When it returns, a killed process no longer loses it. Any thread; never
+        raises, never waits for the database."""
+        try:
+            line = schema.to_line(call, self._redactor)
+        except Exception:  # a record that can't be written down may not cost the call its answer
+            _log.exception("a call of %.80r could not be recorded", call.tool)
+            return
+        with self._lock:
+            if self._writable and self._journal is not None:
+                try:
+                    self._journal.append(line)
+                except OSError as error:
+                    self._memory.append(line)
+                    self._degrade(_said(error))
+            else:
+                self._memory.append(line)
+        if not self._dirty:
+            self._dirty = True
+            self._wake.set()
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Waits until what was recorded before is in the database; whether it is. Not for the main
+        thread."""
+        if self._thread is None:
+            return False
+        with self._folded:
+            wanted = self._rounds[0] + 1
+            self._dirty = True
+            self._hurry.set()
+            self._wake.set()
+            self._folded.wait_for(lambda: self._rounds[1] >= wanted, timeout)
+            done = self._rounds[1] >= wanted
+        return done and self.degraded is None
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Folds what is left and stops the writer. What doesn't fit in the time is folded by the
+        next process that opens the folder."""
+        thread = self._thread
+        if thread is None:
+            return
+        self._stopping = True
+        self._hurry.set()
+        self._wake.set()
+        thread.join(timeout)
+        self._thread = None
+
+    def reader(self) -> Reader:
+        """Reads every record there is, those in memory too."""
+        return Reader(self.folder, memory=self._in_memory)
+
+    def _in_memory(self) -> list[bytes]:
+        with self._lock:
+            return list(self._memory)
+
+    # The writer thread
+
+    def _run(self) -> None:
+        try:
+            while True:
+                self._wake.wait(self._retry if self.degraded else None)
+                if not self._stopping:
+                    self._hurry.wait(GATHER)
+                with self._folded:
+                    self._hurry.clear()
+                    self._wake.clear()
+                    self._dirty = False
+                    stopping = self._stopping
+                    self._rounds = (self._rounds[0] + 1, self._rounds[1])
+                done = self._round()
+                with self._folded:
+                    self._rounds = (self._rounds[0], self._rounds[0])
+                    self._folded.notify_all()
+                if stopping:
+                    self._retire(done)
+                    return
+        finally:
+            self._leave_database()
+
+    def _round(self) -> bool:
+        """Folds everything there is; whether that worked."""
+        with self._lock:
+            if not self._writable:
+                self._revive()
+            journal, writable = self._journal, self._writable
+        try:
+            self._fold_all(journal)
+        except FileNotFoundError:
+            self._begin_again()
+            return False
+        except schema.NewerSchema as error:
+            reason = f"{error}; update callboard"
+        except (sqlite3.Error, OSError) as error:
+            reason = _said(error)
+            if is_damaged(error):
+                return self._replace_database()
+        else:
+            if writable:
+                self.degraded = None
+            return writable
+        with self._lock:
+            self._degrade(reason)
+        return False
+
+    def _fold_all(self, journal: Journal | None) -> None:
+        if self._database is None:
+            self._database = Database(self.folder, self._retention)
+        if journal is not None:
+            self._offset = self._database.fold(journal.path, self._offset)
+        for path in journals(self.folder):
+            if (journal is None or path != journal.path) and is_abandoned(path):
+                self._database.fold(path, 0)
+                path.unlink(missing_ok=True)
+        if journal is not None:
+            self._rotate(journal)
+        self._database.retain()
+
+    def _rotate(self, journal: Journal) -> None:
+        with self._lock:
+            if not journal.size == self._offset >= ROTATE:
+                return
+            self._journal = Journal(self.folder)
+            self._offset = 0
+        journal.close()
+        journal.path.unlink(missing_ok=True)
+
+    def _replace_database(self) -> bool:
+        """A damaged database makes room for a new one; what is still in the journal goes there."""
+        self._leave_database()
+        try:
+            set_aside(self.folder)
+        except OSError as error:
+            with self._lock:
+                self._degrade(f"the database is damaged and can't be set aside: {error.strerror}")
+            return False
+        self._offset = 0
+        self._warn("The records database was damaged. It was set aside and a new one begun.")
+        self._wake.set()
+        return False
+
+    def _begin_again(self) -> None:
+        """Someone deleted the folder while it was in use: that is their right."""
+        self._leave_database()
+        with self._lock:
+            journal, self._journal, self._writable = self._journal, None, False
+        if journal is not None:
+            journal.close()
+        self._wake.set()
+
+    def _leave_database(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _retire(self, done: bool) -> None:
+        with self._lock:
+            journal, self._journal, self._writable = self._journal, None, False
+        if journal is None:
+            return
+        folded = done and journal.size == self._offset
+        journal.close()
+        if folded:
+            journal.path.unlink(missing_ok=True)
+
+    # Both, under the lock
+
+    def _revive(self) -> None:
+        """Makes the journal writable again and gives it what memory holds."""
+        try:
+            if self._journal is None:
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._journal = Journal(self.folder)
+                self._offset = 0
+            while self._memory:
+                self._journal.append(self._memory[0])
+                self._memory.popleft()
+            self._writable = True
+        except OSError as error:
+            self._degrade(_said(error))
+
+    def _degrade(self, reason: str) -> None:
+        self._writable = self._journal is not None and not self._memory
+        self.degraded = reason
+        if not self._warned:
+            self._warned = True
+            self._warn(
+                f"Calls can't be recorded ({reason}). They are kept aside and written when "
+                "that works again."
+            )
+
+
+def _said(error: Exception) -> str:
+    """The reason alone: an OSError's own text names the path."""
+    return getattr(error, "strerror", None) or str(error)

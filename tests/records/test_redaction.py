@@ -1,0 +1,184 @@
+"""What must not be found in a record, and what must still be there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from call_records import a_call
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callboard.records.redaction import MAX_FIELD_BYTES, Redactor, names_a_secret
+from callboard.records.schema import to_line
+
+POSIX = Redactor(home="/home/jdoe", user="jdoe")
+WINDOWS = Redactor(home=r"C:\Users\Jane Doe", user="Jane Doe")
+UMLAUT = Redactor(home="/home/jürgen", user="jürgen")
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"
+SECRETS = [
+    ("use sk-ant-" + "a1B2" * 8, "a1B2a1B2"),
+    ("key is ghp_" + "a1B2" * 8, "a1B2a1B2"),
+    ("github_pat_" + "a1B2" * 8, "a1B2a1B2"),
+    ("Authorization: Bearer abcdefghijklmnop", "abcdefghijklmnop"),
+    ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+    ("AKIA" + "ABCD1234" * 2, "ABCD1234"),
+    (JWT, "eyJzdWIiOiIxMjM0In0"),
+    ("https://bob:hunter2@files.example/x", "hunter2"),
+    ("https://x.example/a?api_key=hunter2&b=1", "hunter2"),
+    ("os.environ['DB_PASSWORD'] = 'hunter2'", "hunter2"),
+    ('{"password": "hunter2 with blanks"}', "hunter2"),
+    (r"json.loads('{\"token\": \"hunter2\"}')", "hunter2"),
+    ("set('secret', 'hunter2')", "hunter2"),
+    ("render --token hunter2 --frames 10", "hunter2"),
+    ("mail jane.doe@studio.example about it", "jane.doe@studio"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----", "MIIEow"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEow cut off", "MIIEow"),
+]
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+def test_a_secret_in_a_text_goes(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in POSIX.text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sphere1",
+        "monkey_key_token",
+        "|world|keys|geo",
+        "/World/Characters/hero",
+        "set 250 keyframes from 1001 to 1250",
+        "pass 1 of 3",
+        "4111111111111111",
+        "1.0 2.0 3.0",
+        "/Users/Shared/assets/hero.usd",
+        r"C:\Users\Public\hero.max",
+        "textures/home/wall.exr",
+    ],
+)
+def test_what_a_scene_is_about_stays(text: str) -> None:
+    assert POSIX.text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("redactor", "text", "expected"),
+    [
+        (POSIX, "/home/jdoe/shots/a.usd", "~/shots/a.usd"),
+        (POSIX, "file:///home/jdoe/a.usd", "file://~/a.usd"),
+        (POSIX, "open('/home/anna/x.ma')", "open('~/x.ma')"),
+        (POSIX, "/Users/anna/x.ma and /home/bob", "~/x.ma and ~"),
+        (POSIX, "/home/jdoe2/x", "~/x"),
+        (POSIX, "/mnt/work/jdoe/shot.ma", "/mnt/work/<user>/shot.ma"),
+        (POSIX, r"D:\work\JDOE\shot.max", r"D:\work\<user>\shot.max"),
+        (POSIX, r"C:\Users\anna\x.max", r"~\x.max"),
+        (WINDOWS, r"C:\Users\Jane Doe\x.max", r"~\x.max"),
+        (WINDOWS, "C:/Users/Jane Doe/x.max", "~/x.max"),
+        (WINDOWS, "file:///C:/Users/jane/x.max", "file:///~/x.max"),
+        (WINDOWS, r"'C:\\Users\\Jane Doe\\x.max'", r"'~\\x.max'"),
+        (UMLAUT, "/home/jürgen/a.usd", "~/a.usd"),
+    ],
+)
+def test_homes_and_user_names_in_paths_go(redactor: Redactor, text: str, expected: str) -> None:
+    assert redactor.text(text) == expected
+    assert json.loads(redactor.json({"path": text})) == {"path": expected}
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        ("password", True),
+        ("apiKey", True),
+        ("API_KEY", True),
+        ("x-api-key", True),
+        ("dbPassword", True),
+        ("access_token", True),
+        ("Authorization", True),
+        ("ssh_private_key", True),
+        ("key", False),
+        ("keyframe", False),
+        ("max_tokens", False),
+        ("author", False),
+        ("passes", False),
+        ("tokenize", False),
+    ],
+)
+def test_names_of_secrets(key: str, secret: bool) -> None:
+    assert names_a_secret(key) is secret
+    kept = json.loads(POSIX.json({"a": [{key: "plain"}]}))
+    assert (kept["a"][0][key] == "plain") is not secret
+
+
+def test_a_field_over_the_limit_becomes_a_marker_and_one_at_the_limit_stays() -> None:
+    room = MAX_FIELD_BYTES - len('{"a":""}')
+    assert json.loads(POSIX.json({"a": "x" * room})) == {"a": "x" * room}
+    assert json.loads(POSIX.json({"a": "x" * (room + 1)})) == {
+        "[truncated]": True,
+        "bytes": MAX_FIELD_BYTES + 1,
+    }
+    # Bytes are UTF-8's, not those of the escapes that JSON may use.
+    assert json.loads(POSIX.json({"a": "é" * (room // 2)})) == {"a": "é" * (room // 2)}
+
+
+def test_a_long_message_is_cut_without_leaving_half_a_secret() -> None:
+    secret = "sk-ant-" + "a" * 40
+    message = "x " * ((MAX_FIELD_BYTES - 60) // 2) + secret + " y" * 5000
+    kept = POSIX.line(message)
+    assert kept is not None
+    assert len(kept.encode()) <= MAX_FIELD_BYTES
+    assert "sk-ant" not in kept
+    assert "truncated" in kept
+
+
+@pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": float("nan")}, object()])
+def test_what_is_no_json_becomes_a_marker(value: Any) -> None:
+    assert json.loads(POSIX.json(value)) == {"[unserializable]": True}
+
+
+def test_a_circle_and_a_deep_value_do_no_harm() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    assert json.loads(POSIX.json(circle)) == {"[unserializable]": True}
+    deep: Any = "/home/jdoe"
+    for _ in range(200):
+        deep = [deep]
+    assert "jdoe" not in POSIX.json(deep)
+
+
+HOSTILE = ["a_", "a.", "a@", "eyJ-", "token ", "token\\'", "key=", "-", "--", " ", "/", "sk-a "]
+HOSTILE += ["C:\\Users\\a", "://a:", "-----BEGIN ", "bearer ", "/home/"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.timeout(20)
+def test_hostile_text_does_not_stop_the_host(piece: str) -> None:
+    count = (MAX_FIELD_BYTES - 20) // len(piece)
+    kept = POSIX.text("token@" + piece * count)
+    assert len(kept) <= 2 * MAX_FIELD_BYTES
+    POSIX.text("password" + piece * count + "\n")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values, st.text(max_size=40), st.text(max_size=40))
+def test_any_call_makes_one_ascii_line_of_json(value: Any, tool: str, message: str) -> None:
+    line = to_line(a_call(arguments=value, tool=tool, error_message=message), POSIX)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert line.isascii()
+    json.loads(line)
+
+
+@given(json_values)
+def test_a_home_never_survives_wherever_it_stands(value: Any) -> None:
+    line = to_line(a_call(arguments={"v": value, "path": "/home/jdoe/x", "/home/jdoe": 1}), POSIX)
+    assert b"jdoe" not in line

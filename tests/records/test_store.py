@@ -1,0 +1,489 @@
+"""Records survive what happens to them: a kill, a full disk, a damaged file, a second process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from call_records import a_call
+
+from callboard.records.journal import HEADER, Journal
+from callboard.records.model import CallRecord
+from callboard.records.reader import Filter, Reader
+from callboard.records.redaction import Redactor
+from callboard.records.retention import Retention
+from callboard.records.schema import DATABASE, MIGRATIONS, VERSION
+from callboard.records.store import Store
+
+CORE = Path(__file__).parents[2] / "core"
+FOREVER = Retention(days=1e6)
+REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "records"
+
+
+def ids_in_database(folder: Path) -> list[str]:
+    db = sqlite3.connect(folder / DATABASE)
+    try:
+        return [row[0] for row in db.execute("SELECT call_id FROM calls ORDER BY seq")]
+    finally:
+        db.close()
+
+
+def test_a_call_comes_back_as_it_was(folder: Path) -> None:
+    call = a_call(
+        skill="scene",
+        outcome="refused",
+        arguments={"name": "kugel ü", "deep": [1, None, {"a": 1.5}]},
+        client_version="1.2",
+        era="2025-11-25",
+        host="blender",
+        error_code=-32001,
+        error_message="capability_missing: tool 'x' requires usd",
+        queue_ms=0.25,
+        main_thread_ms=0.5,
+        undo_id="undo-1",
+        intent="wants a sphere",
+        trace="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        missing=("usd", "render"),
+        result={"ok": True},
+    )
+    store = Store(folder, redactor=REDACTOR)
+    store.open()
+    store.record(call)
+    assert store.reader().get(call.call_id) == call  # before it is in the database
+    assert store.flush()
+    assert store.reader().get(call.call_id) == call
+    store.close()
+    assert [path.name for path in folder.iterdir()] == [DATABASE]
+    assert Reader(folder).get(call.call_id) == call
+
+
+def test_importing_and_constructing_starts_and_creates_nothing(folder: Path) -> None:
+    before = threading.active_count()
+    Store(folder)
+    assert threading.active_count() == before
+    assert not folder.exists()
+
+
+def test_nothing_secret_is_written_anywhere(folder: Path) -> None:
+    store = Store(folder, redactor=REDACTOR)
+    store.open()
+    store.record(
+        a_call(
+            arguments={"apiKey": "hunter2", "path": "/home/jdoe/x"},
+            error_message="no /home/jdoe/x for password=hunter2",
+            intent="token: hunter2",
+            result={"text": "/home/jdoe"},
+        )
+    )
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert store.flush()
+    written += b"".join(path.read_bytes() for path in folder.iterdir())
+    store.close()
+    assert b"sphere1" not in written
+    assert b"hunter2" not in written
+    assert b"jdoe" not in written
+
+
+WRITES_FOREVER = """
+import sys, time, uuid
+from pathlib import Path
+from callboard.records.model import CallRecord
+from callboard.records.store import Store
+store = Store(Path(sys.argv[1]))
+store.open()
+for n in range(5000):
+    call_id = str(uuid.uuid4())
+    store.record(CallRecord(call_id, time.time(), 0.1, "tool", "ok", {"n": n}))
+    sys.stdout.write(call_id + "\\n")
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize("after", [1, 300, 2500, 4999])
+def test_every_acknowledged_call_survives_a_kill_once(folder: Path, after: int) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITES_FOREVER, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(CORE)},
+    )
+    assert child.stdout is not None
+    acknowledged = [child.stdout.readline().strip() for _ in range(after)]
+    child.kill()
+    acknowledged += [line.strip() for line in child.stdout if line.endswith("\n")]
+    child.wait()
+    child.stdout.close()
+
+    seen = (
+        {call_id for call_id in acknowledged if Reader(folder).get(call_id)} if after < 5 else None
+    )
+    assert seen is None or seen == set(acknowledged)
+    assert Reader(folder).count() >= len(acknowledged)
+    store = Store(folder)
+    store.open()
+    assert store.flush()
+    stored = ids_in_database(folder)
+    store.close()
+    assert len(stored) == len(set(stored))
+    assert set(acknowledged) <= set(stored)
+    assert len(stored) <= len(acknowledged) + 1  # one may have been recorded and not yet announced
+
+
+def test_a_journal_folded_but_not_removed_adds_nothing(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    store.record(a_call())
+    (journal,) = folder.glob("*.journal")
+    copy = journal.read_bytes()
+    store.close()
+    (folder / "1-left.journal").write_bytes(copy)
+    assert Reader(folder).count() == 1
+    again = Store(folder)
+    again.open()
+    assert again.flush()
+    again.close()
+    assert len(ids_in_database(folder)) == 1
+    assert not list(folder.glob("*.journal"))
+
+
+def test_half_a_line_and_rubbish_are_left_out(folder: Path) -> None:
+    folder.mkdir()
+    journal = Journal(folder)
+    store = Store(folder)
+    good = a_call()
+    journal.append(b'["a row of another shape"]\n')
+    journal.append(b"\xff\xfe rubbish\n")
+    store.open()
+    store.record(good)
+    assert store.flush()
+    store.close()
+    (line,) = Reader(folder).recent().calls
+    journal.append(b'["half')
+    journal.close()
+    (folder / "2-other.journal").write_bytes(b"another version's\n[1]\n")
+    assert line == good
+    again = Store(folder)
+    again.open()
+    assert again.flush()
+    again.close()
+    assert ids_in_database(folder) == [good.call_id]
+    assert (folder / "2-other.journal").exists()
+
+
+def test_two_processes_share_the_file(folder: Path) -> None:
+    stores = [Store(folder) for _ in range(2)]
+    calls = [a_call() for _ in range(400)]
+    for store in stores:
+        store.open()
+    for n, call in enumerate(calls):
+        stores[n % 2].record(call)
+    # Either sees both, folded or not.
+    assert stores[0].reader().count() == 400
+    assert [store.flush() for store in stores] == [True, True]
+    for store in stores:
+        store.close()
+    assert sorted(ids_in_database(folder)) == sorted(call.call_id for call in calls)
+
+
+def test_many_threads_record_at_once(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    calls = [[a_call() for _ in range(200)] for _ in range(4)]
+
+    def work(mine: list[CallRecord]) -> None:
+        for call in mine:
+            store.record(call)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    assert sorted(ids_in_database(folder)) == sorted(c.call_id for mine in calls for c in mine)
+
+
+def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    (first,) = folder.glob("*.journal")
+    calls = [a_call(arguments={"text": "x" * 30_000}) for _ in range(60)]
+    for call in calls:
+        store.record(call)
+    assert store.flush()
+    (second,) = folder.glob("*.journal")
+    assert second != first
+    assert second.stat().st_size == len(HEADER)
+    store.record(last := a_call())
+    store.close()
+    assert ids_in_database(folder) == [call.call_id for call in [*calls, last]]
+
+
+def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    warnings: list[str] = []
+    folder = tmp_path / "file" / "records"
+    store = Store(folder, warn=warnings.append, retry=0.05, retention=FOREVER)
+    store.open()
+    calls = [a_call(started=1000.0 + n) for n in range(3)]
+    for call in calls:
+        store.record(call)
+    assert store.degraded
+    assert not store.flush()
+    assert [call.call_id for call in store.reader().recent().calls] == [
+        call.call_id for call in reversed(calls)
+    ]
+    assert len(warnings) == 1
+    assert "can't be recorded" in warnings[0]
+    # The way is free again: what was kept aside is written.
+    (tmp_path / "file").unlink()
+    deadline = time.monotonic() + 10
+    while not store.flush() and time.monotonic() < deadline:
+        pass
+    assert store.degraded is None
+    store.close()
+    assert ids_in_database(folder) == [call.call_id for call in calls]
+    assert len(warnings) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file size")
+def test_a_full_disk_costs_a_warning_and_no_call(folder: Path) -> None:
+    # A limit on file size makes writing fail half way, as a full disk does.
+    script = """
+import json, resource, signal, sys, time
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from call_records import a_call
+from callboard.records.store import Store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+warnings = []
+store = Store(Path(sys.argv[1]), warn=warnings.append, retry=0.05)
+store.open()
+assert store.flush()
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, hard))
+calls = [a_call(arguments={"text": "x" * 900}) for _ in range(20)]
+for call in calls:
+    store.record(call)
+degraded = store.degraded
+seen = store.reader().count()
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+deadline = time.monotonic() + 10
+while not store.flush() and time.monotonic() < deadline:
+    pass
+store.close()
+print(json.dumps([degraded, seen, warnings, sorted(c.call_id for c in calls)]))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(folder), str(CORE), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    degraded, seen, warnings, ids = json.loads(run.stdout)
+    assert degraded
+    assert seen == 20
+    assert len(warnings) == 1
+    assert sorted(ids_in_database(folder)) == ids
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
+def test_a_read_only_folder_is_still_read(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    store.record(call := a_call())
+    store.close()
+    folder.chmod(0o500)
+    try:
+        warnings: list[str] = []
+        again = Store(folder, warn=warnings.append)
+        again.open()
+        again.record(late := a_call())
+        assert {c.call_id for c in again.reader().recent().calls} == {call.call_id, late.call_id}
+        again.close()
+        assert len(warnings) == 1
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_damaged_database_is_set_aside(folder: Path) -> None:
+    folder.mkdir()
+    (folder / DATABASE).write_bytes(b"this was a database once" * 100)
+    warnings: list[str] = []
+    store = Store(folder, warn=warnings.append)
+    store.open()
+    store.record(call := a_call())
+    store.flush()
+    assert store.flush()
+    store.close()
+    assert ids_in_database(folder) == [call.call_id]
+    assert len(list(folder.glob("damaged-*"))) == 1
+    assert len(warnings) == 1
+
+
+def test_a_newer_database_is_not_touched_and_calls_wait(folder: Path) -> None:
+    folder.mkdir()
+    db = sqlite3.connect(folder / DATABASE)
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
+    db.close()
+    before = (folder / DATABASE).read_bytes()
+    warnings: list[str] = []
+    store = Store(folder, warn=warnings.append)
+    store.open()
+    store.record(call := a_call())
+    assert not store.flush()
+    store.close()
+    assert "update callboard" in warnings[0]
+    assert (folder / DATABASE).read_bytes()[100:] == before[100:]
+    (journal,) = folder.glob("*.journal")
+    assert call.call_id.encode() in journal.read_bytes()
+
+
+@pytest.mark.parametrize("version", range(VERSION))
+def test_an_older_database_is_migrated_with_what_it_holds(folder: Path, version: int) -> None:
+    folder.mkdir()
+    db = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    for step in MIGRATIONS[:version]:
+        for statement in step:
+            db.execute(statement)
+    if version:
+        db.execute("INSERT INTO calls VALUES (1, 'old', 1e9, 1, 't', 'ok'" + ", NULL" * 16 + ")")
+    db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    store = Store(folder, retention=FOREVER)
+    store.open()
+    store.record(call := a_call())
+    assert store.flush()
+    store.close()
+    assert ids_in_database(folder) == ["old", call.call_id][not version :]
+
+
+def test_the_folder_may_be_deleted_while_it_is_used(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    store.record(a_call())
+    assert store.flush()
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    store.flush()
+    store.record(call := a_call())
+    assert store.flush()
+    store.close()
+    assert ids_in_database(folder) == [call.call_id]
+
+
+def test_old_records_go(folder: Path) -> None:
+    store = Store(folder, retention=Retention(days=7))
+    now = time.time()
+    store.open()
+    kept = [a_call(started=now - days * 86_400) for days in (0, 6.9)]
+    for call in [*kept, *(a_call(started=now - 7.1 * 86_400) for _ in range(700))]:
+        store.record(call)
+    store.close()
+    assert sorted(ids_in_database(folder)) == sorted(call.call_id for call in kept)
+
+
+def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:
+    limit = 2 * 2**20
+    now = time.time()
+    store = Store(folder, retention=Retention(max_bytes=limit))
+    store.open()
+    calls = [a_call(started=now - 5000 + n, arguments={"t": "x" * 2000}) for n in range(2500)]
+    for call in calls:
+        store.record(call)
+    assert store.flush()
+    store.close()
+    left = ids_in_database(folder)
+    assert 0 < len(left) < 2500
+    assert left == [call.call_id for call in calls][-len(left) :]
+    assert (folder / DATABASE).stat().st_size <= limit
+
+
+def test_paging_meets_every_call_once_and_newest_first(folder: Path) -> None:
+    store = Store(folder, retention=FOREVER)
+    calls = [a_call(started=1000.0 + n // 3) for n in range(25)]
+    for call in calls[:20]:
+        store.record(call)
+    store.open()
+    assert store.flush()
+    for call in calls[20:]:
+        store.record(call)  # some folded, some not
+    reader, cursor = store.reader(), None
+    seen: list[CallRecord] = []
+    while True:
+        page = reader.recent(limit=4, cursor=cursor)
+        seen += page.calls
+        cursor = page.cursor
+        if cursor is None:
+            break
+    store.close()
+    assert [call.started for call in seen] == sorted((c.started for c in calls), reverse=True)
+    assert {call.call_id for call in seen} == {call.call_id for call in calls}
+    assert len(seen) == 25
+
+
+def test_filters(folder: Path) -> None:
+    calls = {
+        "a": a_call(tool="scene__delete", started=10.0, arguments={"name": "100%_done"}),
+        "b": a_call(outcome="refused", session="other", started=20.0, host="maya"),
+        "c": a_call(outcome="error", client_name="second", started=30.0, error_message="Kaputt"),
+    }
+    store = Store(folder)
+    for call in calls.values():
+        store.record(call)
+    names = {call.call_id: name for name, call in calls.items()}
+
+    def found(**where: object) -> str:
+        page = store.reader().recent(Filter(**where))  # type: ignore[arg-type]
+        assert len(page.calls) == store.reader().count(Filter(**where))  # type: ignore[arg-type]
+        return "".join(sorted(names[call.call_id] for call in page.calls))
+
+    assert found() == "abc"
+    assert found(tool="scene__delete") == "a"
+    assert found(outcomes=("refused", "error")) == "bc"
+    assert found(session="other") == "b"
+    assert found(client="second") == "c"
+    assert found(host="maya") == "b"
+    assert found(since=20.0) == "bc"
+    assert found(until=20.0) == "a"
+    assert found(text="kaputt") == "c"
+    assert found(text="100%_") == "a"
+    assert found(text="1__%") == ""
+    with pytest.raises(ValueError, match="cursor"):
+        store.reader().recent(cursor="yesterday")
+
+
+def test_hostile_text_is_recorded_all_the_same(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    store.record(half := a_call(tool="\ud800", arguments={"\ud800": "\udfff\x00"}))
+    store.record(long := a_call(tool="t" * 10_000, client_name="\n" * 1000))
+    store.record(
+        a_call(call_id="odd", arguments={"x": {1}}, error_code=object())
+    )  # dropped, logged
+    assert store.flush()
+    store.close()
+    read = Reader(folder).get(half.call_id)
+    assert read is not None
+    assert read.tool == "?"
+    read = Reader(folder).get(long.call_id)
+    assert read is not None
+    assert len(read.tool) < 300
+    assert Reader(folder).get("odd") is None
