@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from .load import SKILL_FILE, is_usable, load_skill
@@ -70,9 +71,27 @@ def scan_and_load(
     What is wrong inside a usable skill is in its own ``failures``. Of two skills with one name the
     one from the more important search path is kept. Skills for other hosts are left out silently.
     """
-    found: dict[str, SkillMetadata] = {}
+    found, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name)
+    return [one.skill for one in found], skipped
+
+
+@dataclass(frozen=True)
+class Found:
+    """A skill and the search path it was found through."""
+
+    skill: SkillMetadata
+    search_path: Path
+
+
+def scan(
+    paths: Iterable[Path],
+    dcc_name: str | None = None,
+    load: Callable[[Path], SkillMetadata] = load_skill,
+) -> tuple[list[Found], list[Failure]]:
+    """:func:`scan_and_load` over exactly these search paths, most important first."""
+    found: dict[str, Found] = {}
     skipped: list[Failure] = []
-    for search_path in search_paths(dcc_name, extra_paths):
+    for search_path in paths:
         try:
             folders = list(skill_folders(search_path))
         except FileNotFoundError:
@@ -82,14 +101,18 @@ def scan_and_load(
             skipped.append(Failure(search_path.name, ".", "read", reason))
             continue
         for folder in folders:
-            skill = load_skill(folder)
+            skill = load(folder)
             if not is_usable(skill):
                 skipped.extend(skill.failures)
-            elif not suits(skill, dcc_name):
                 continue
-            elif skill.name in found:
-                reason = f"the name is taken by the skill in folder '{found[skill.name].path.name}'"
+            if not suits(skill, dcc_name):
+                continue
+            # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
+            first = found.setdefault(skill.wire_name(""), Found(skill, search_path))
+            if first.skill is not skill:
+                reason = (
+                    f"the skill in folder '{folder.name}' isn't used: "
+                    f"'{first.skill.name}' was found before it"
+                )
                 skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
-            else:
-                found[skill.name] = skill
-    return [found[name] for name in sorted(found)], skipped
+    return sorted(found.values(), key=lambda one: one.skill.name), skipped

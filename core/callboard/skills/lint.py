@@ -9,11 +9,14 @@ from typing import Any, Literal
 
 import fastjsonschema
 
+from .dependencies import dependency_failures
 from .discovery import skill_folders
 from .load import SKILL_FILE, is_usable, load_skill
 from .model import SkillMetadata, ToolDeclaration
+from .prompt_files import read_prompts
 from .script_check import check_script
 from .skill_files import FileProblem, read_text
+from .workflow_files import read_workflows
 
 Severity = Literal["error", "warning"]
 
@@ -46,6 +49,8 @@ def lint(folder: Path) -> list[Finding]:
         ]
     found: list[Finding] = []
     names: dict[str, str] = {}
+    skills: dict[str, SkillMetadata] = {}
+    places: dict[str, str] = {}
     for one in folders:
         prefix = "" if one == folder else f"{one.name}/"
         skill = load_skill(one)
@@ -58,6 +63,13 @@ def lint(folder: Path) -> list[Finding]:
             message = f"the name clashes with the skill in '{names[wire]}'"
             found.append(Finding(f"{prefix}{SKILL_FILE}", 1, "error", message))
         names.setdefault(wire, one.name)
+        if is_usable(skill):
+            skills[skill.name] = skill
+            places[skill.name] = f"{prefix}{SKILL_FILE}"
+    for failure in dependency_failures(skills):
+        # What isn't here may well be on another search path; a circle is wrong everywhere.
+        severity: Severity = "error" if " -> " in failure.message else "warning"
+        found.append(Finding(places[failure.skill], 1, severity, failure.message))
     return sorted(set(found), key=lambda f: (f.file, f.line, f.message))
 
 
@@ -71,6 +83,8 @@ def _lint_skill(skill: SkillMetadata, folder_name: str) -> Iterator[Finding]:
         yield Finding(SKILL_FILE, 1, "warning", message)
     for tool in skill.tools:
         yield from _lint_tool(skill, tool)
+    for failure in dict.fromkeys(read_prompts(skill)[1] + read_workflows(skill)[1]):
+        yield Finding(failure.reference, failure.line or 1, "error", failure.message)
 
 
 def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from .model import ToolDeclaration
 
@@ -12,11 +14,9 @@ _EXITS = frozenset(("exit", "quit", "sys.exit", "os._exit", "os.abort"))
 
 def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
     """Line and message of everything that would make the first call fail."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None) or 1
-        yield line, f"can't be parsed: {getattr(error, 'msg', None) or error or 'too deep'}"
+    tree, error = _parse(source)
+    if tree is None:
+        yield error
         return
     for statement in tree.body:
         if isinstance(statement, ast.Raise):
@@ -29,6 +29,26 @@ def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]
     names = {"main", own, str(tool.extra.get("entry_point", own))}
     if not names & set(_defined(tree.body)):
         yield 1, f"tool '{tool.name}': defines neither main(**arguments) nor {own}(…)"
+
+
+def syntax_error(path: Path) -> tuple[int, str] | None:
+    """Line and message where a script isn't Python; None where it is, or can't be read."""
+    try:
+        tree, error = _parse(path.read_bytes())
+    except OSError:
+        return None
+    return error if tree is None else None
+
+
+def _parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
+    try:
+        with warnings.catch_warnings():
+            # Of the script's author, not of ours: an invalid escape, a comparison with `is`.
+            warnings.simplefilter("ignore")
+            return ast.parse(source), (0, "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        return None, (line, f"can't be parsed: {getattr(error, 'msg', None) or error or 'deep'}")
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

@@ -76,6 +76,8 @@ class SkillScripts:
                 name = f"{self._prefix}_{len(self._spaces)}"
                 space = self._spaces[script.parent] = _ModuleSpace(name, script.parent)
         shown = script.relative_to(self._skill.path).as_posix()
+        if os.path.realpath(script) != str(script):
+            raise SkillError(f"'{shown}' became a link since the skill was loaded; load it again")
         try:
             module = space.module((script.stem,))
         except KeyboardInterrupt:

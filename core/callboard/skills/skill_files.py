@@ -46,29 +46,43 @@ def resolve_inside(folder: Path, reference: str) -> Path:
     return real
 
 
-def expand(folder: Path, reference: str) -> list[Path]:
+def expand(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem]]:
     """The files a reference names: one, or for a glob every match, sorted.
 
-    Raises FileProblem when there is none or one leads out of the folder.
+    A match that leads out of the folder is a problem of its own and hides no other.
     """
-    if not is_glob(reference):
+    try:
+        if is_glob(reference):
+            return _matches(folder, reference)
         found = resolve_inside(folder, reference)
         if not _is_file(found):
             raise FileProblem("missing", f"'{reference}' doesn't exist")
-        return [found]
+        return [found], []
+    except FileProblem as problem:
+        return [], [problem]
+
+
+def _matches(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem]]:
     _refuse_what_leaves(reference)
-    matches: list[Path] = []
+    shown: list[str] = []
     try:
         for match in folder.glob(reference):
-            if len(matches) == MAX_GLOB_MATCHES:
+            if len(shown) == MAX_GLOB_MATCHES:
                 raise FileProblem("glob", f"'{reference}' matches over {MAX_GLOB_MATCHES} files")
             if _is_file(match):
-                matches.append(match)
+                shown.append(relative(folder, match))
     except (OSError, ValueError, NotImplementedError, IndexError) as error:
         raise FileProblem("glob", f"'{reference}' isn't a usable pattern: {_why(error)}") from None
-    if not matches:
+    if not shown:
         raise FileProblem("glob", f"'{reference}' matches no file")
-    return sorted(resolve_inside(folder, relative(folder, match)) for match in matches)
+    found: list[Path] = []
+    problems: list[FileProblem] = []
+    for name in sorted(shown):
+        try:
+            found.append(resolve_inside(folder, name))
+        except FileProblem as problem:
+            problems.append(problem)
+    return found, problems
 
 
 def read_text(folder: Path, path: Path, limit: int = MAX_TEXT_BYTES) -> str:

@@ -1,0 +1,268 @@
+"""Which skills there are, and which of them are loaded.
+
+Loading a skill makes its tools and prompts part of the server; it imports nothing. Whoever serves
+them listens to changes. Methods may be called from any thread; listeners run under the catalog's
+lock, so that a list asked for after a change shows it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from callboard.errors import SkillError
+
+from .dependencies import dependency_failures, dependents, load_order
+from .discovery import BUNDLED, scan, search_paths
+from .discovery_cache import DiscoveryCache
+from .file_stamps import Stamp, settled, tree_stamps
+from .load import SKILL_FILE
+from .model import Failure, SkillMetadata
+from .script_check import syntax_error
+from .search import Hit, Kind, SearchIndex
+
+log = logging.getLogger(__name__)
+
+Scope = Literal["bundled", "user", "project"]
+
+#: Failures of a whole file: what a half-written one looks like.
+_FILE_KINDS = ("read", "parse", "missing", "empty")
+
+
+@dataclass(frozen=True)
+class CatalogChange:
+    """``unloaded`` are names, ``loaded`` in the order of their dependencies. A reloaded skill is in
+    both."""
+
+    loaded: tuple[SkillMetadata, ...] = ()
+    unloaded: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.loaded or self.unloaded)
+
+
+@dataclass(frozen=True)
+class KnownSkill:
+    skill: SkillMetadata
+    scope: Scope
+    loaded: bool
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    skill: SkillMetadata
+    #: None where the files were too fresh for their stamps to be trusted.
+    stamps: dict[str, Stamp] | None
+
+
+def scoped_paths(
+    dcc: str | None = None, extra: Iterable[str | Path] = (), project: Path | None = None
+) -> list[tuple[Path, Scope]]:
+    """Search paths with their scope: a project's own skills first, those that ship last."""
+    found: list[tuple[Path, Scope]] = [] if project is None else [(project, "project")]
+    for path in search_paths(dcc, extra):
+        found.append((path, "bundled" if path == BUNDLED else "user"))
+    return found
+
+
+class SkillCatalog:
+    """``paths`` are search paths, the most important first; ``cache_file`` makes the next start
+    faster and may be deleted at any time."""
+
+    def __init__(
+        self,
+        paths: Sequence[tuple[Path, Scope]],
+        dcc: str | None = None,
+        cache_file: Path | None = None,
+    ) -> None:
+        self.paths = tuple(path for path, _ in paths)
+        self._scopes = dict(reversed(paths))
+        self._dcc = dcc
+        self._lock = threading.RLock()
+        self._cache = DiscoveryCache(cache_file)
+        self._known: dict[str, SkillMetadata] = {}
+        self._scope_of: dict[str, Scope] = {}
+        self._loaded: dict[str, _Loaded] = {}
+        self._failures: tuple[Failure, ...] = ()
+        self._index = SearchIndex()
+        self._indexed: dict[str, SkillMetadata] = {}
+        self._listeners: list[Callable[[CatalogChange], None]] = []
+
+    @property
+    def known(self) -> list[KnownSkill]:
+        """Every skill found, sorted by name."""
+        with self._lock:
+            return [
+                KnownSkill(skill, self._scope_of[name], name in self._loaded)
+                for name, skill in sorted(self._known.items())
+            ]
+
+    @property
+    def loaded(self) -> list[SkillMetadata]:
+        """Sorted by name."""
+        with self._lock:
+            return [self._loaded[name].skill for name in sorted(self._loaded)]
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What is wrong with skills on disk, as of the last discovery."""
+        return self._failures
+
+    def on_change(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
+        """Returns what takes the listener away. It must be quick and must not raise."""
+        with self._lock:
+            self._listeners.append(listener)
+
+        def stop() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return stop
+
+    def get(self, name: str) -> SkillMetadata:
+        """Raises SkillError with the nearest names."""
+        with self._lock:
+            skill = self._known.get(name) or self._known.get(name.replace("_", "-"))
+            if skill is None:
+                near = difflib.get_close_matches(name, self._known, 3, 0.5)
+                hint = f"nearest: {', '.join(near)}" if near else "search for another"
+                raise SkillError(f"no skill is called '{name}'; {hint}")
+            return skill
+
+    def search(self, query: str, limit: int = 20, kind: Kind | None = None) -> list[Hit]:
+        with self._lock:
+            self._update_index()
+            return self._index.search(query, limit, kind)
+
+    def load(self, *names: str) -> list[SkillMetadata]:
+        """Loads the skills and what they depend on; returns those that weren't loaded before.
+
+        Raises SkillError and loads nothing when one is unknown, or needs what isn't there.
+        """
+        with self._lock:
+            order: dict[str, None] = {}
+            for name in names:
+                order.update(dict.fromkeys(load_order(self.get(name).name, self._known)))
+            new = [self._known[name] for name in order if name not in self._loaded]
+            for skill in new:
+                self._loaded[skill.name] = _Loaded(skill, _trusted_stamps(skill))
+            self._tell(CatalogChange(loaded=tuple(new)))
+            return new
+
+    def load_scope(self, scope: Scope) -> list[SkillMetadata]:
+        """Loads every skill of a scope; one that can't be loaded is logged and left."""
+        loaded: list[SkillMetadata] = []
+        with self._lock:
+            for name in sorted(name for name, found in self._scope_of.items() if found == scope):
+                try:
+                    loaded += self.load(name)
+                except SkillError as error:
+                    log.warning("%s isn't loaded: %s", name, error.message)
+        return loaded
+
+    def unload(self, name: str) -> None:
+        """Raises SkillError when it isn't loaded, or when a loaded skill depends on it."""
+        with self._lock:
+            name = name if name in self._loaded else name.replace("_", "-")
+            if name not in self._loaded:
+                raise SkillError(f"skill '{name}' isn't loaded")
+            loaded = {other: one.skill for other, one in self._loaded.items()}
+            needed_by = dependents(name, loaded)
+            if needed_by:
+                raise SkillError(f"unload {', '.join(needed_by)} first: depends on '{name}'")
+            del self._loaded[name]
+            self._tell(CatalogChange(unloaded=(name,)))
+
+    def refresh(self) -> CatalogChange:
+        """Looks at the disk again. Loaded skills whose files changed are replaced, unless the new
+        files are broken in a way the old ones weren't; those that are gone are unloaded."""
+        with self._lock:
+            found, failures = scan(self.paths, self._dcc, self._cache.load)
+            self._cache.save()
+            self._known = {one.skill.name: one.skill for one in found}
+            self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in found})
+            unloaded: list[str] = []
+            replaced: dict[str, _Loaded] = {}
+            for name, old in self._loaded.items():
+                new = self._known.get(name)
+                if new is None and os.path.lexists(old.skill.path / SKILL_FILE):
+                    self._known[name] = old.skill
+                elif new is None:
+                    unloaded.append(name)
+                else:
+                    stamps = _trusted_stamps(new)
+                    if stamps is not None and stamps == old.stamps and new.path == old.skill.path:
+                        continue
+                    worse = _worse(new, old, stamps)
+                    if worse:
+                        failures += worse
+                        self._known[name] = old.skill
+                    else:
+                        replaced[name] = _Loaded(new, stamps)
+            self._scope_of = {name: self._scope_of[name] for name in self._known}
+            for name in unloaded:
+                del self._loaded[name]
+            self._loaded.update(replaced)
+            self._note(failures)
+            change = CatalogChange(
+                tuple(one.skill for one in replaced.values()), (*unloaded, *replaced)
+            )
+            self._tell(change)
+            return change
+
+    def _note(self, failures: list[Failure]) -> None:
+        for skill in self._known.values():
+            failures += [failure for failure in skill.failures if failure not in failures]
+        failures += dependency_failures(self._known)
+        for failure in failures:
+            if failure not in self._failures:
+                place = failure.reference + (f":{failure.line}" if failure.line else "")
+                log.warning("%s: %s: %s", failure.skill, place, failure.message)
+        self._failures = tuple(failures)
+
+    def _update_index(self) -> None:
+        for name in [name for name in self._indexed if name not in self._known]:
+            self._index.remove(name)
+            del self._indexed[name]
+        for name, skill in self._known.items():
+            if self._indexed.get(name) is not skill:
+                self._index.add(skill)
+                self._indexed[name] = skill
+
+    def _tell(self, change: CatalogChange) -> None:
+        if change:
+            for listener in list(self._listeners):
+                listener(change)
+
+
+def _trusted_stamps(skill: SkillMetadata) -> dict[str, Stamp] | None:
+    began = time.time_ns()
+    stamps = tree_stamps(skill.path)
+    return stamps if settled(stamps.values(), began) else None
+
+
+def _worse(new: SkillMetadata, old: _Loaded, stamps: dict[str, Stamp] | None) -> list[Failure]:
+    """What is broken in the new files as a whole and wasn't in the old."""
+    known = {(failure.reference, failure.message) for failure in old.skill.failures}
+    found = [
+        failure
+        for failure in new.failures
+        if failure.kind in _FILE_KINDS and (failure.reference, failure.message) not in known
+    ]
+    current = tree_stamps(new.path) if stamps is None else stamps
+    for path, seen in current.items():
+        if path.endswith(".py") and (old.stamps is None or old.stamps.get(path) != seen):
+            error = syntax_error(new.path / path)
+            if error is not None:
+                line, message = error
+                shown = Path(path).as_posix()
+                found.append(Failure(new.name, shown, "parse", message, line))
+    return found

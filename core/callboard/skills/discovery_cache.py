@@ -1,0 +1,145 @@
+"""Remembers loaded skills by the stamps of the files they were read from.
+
+In memory, and in a file where one is given, so that the next start is fast too. The file is a
+convenience: one that is missing, damaged or of another version is as good as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import callboard
+from callboard.errors import HostError
+from callboard.replacing import replacing
+
+from .file_stamps import Stamp, settled, stamp
+from .load import SKILL_FILE, load_skill
+from .model import Failure, SkillMetadata, ToolDeclaration
+
+_FORMAT = 1
+
+Stamps = tuple[Stamp, ...]
+
+
+class DiscoveryCache:
+    """Not thread-safe: whoever owns it guards it."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._known: dict[str, tuple[Stamps, SkillMetadata]] = {}
+        self._used: set[str] = set()
+        self._changed = False
+        if file is not None:
+            self._known = _read(file)
+
+    def load(self, folder: Path) -> SkillMetadata:
+        """:func:`load_skill`, or the same value as last time while nothing changed."""
+        key = str(folder)
+        self._used.add(key)
+        known = self._known.get(key)
+        if known is not None and known[0] == _stamps(folder, known[1]):
+            return known[1]
+        began = time.time_ns()
+        skill = load_skill(folder)
+        stamps = _stamps(folder, skill)
+        self._changed = True
+        # What is wrong may be mended in a place that no stamp covers.
+        if not skill.failures and settled(stamps, began):
+            self._known[key] = (stamps, skill)
+        else:
+            self._known.pop(key, None)
+        return skill
+
+    def save(self) -> None:
+        """Writes the file if anything changed; forgets folders that weren't asked for since the
+        last time. A file that can't be written is left unwritten."""
+        if self._used != self._known.keys():
+            self._known = {key: self._known[key] for key in self._used & self._known.keys()}
+            self._changed = True
+        self._used = set()
+        if self._file is None or not self._changed:
+            return
+        with contextlib.suppress(OSError, TypeError, ValueError, HostError):
+            _write(self._file, self._known)
+            self._changed = False
+
+
+def _stamps(folder: Path, skill: SkillMetadata) -> Stamps:
+    """Of all that decides what :func:`load_skill` returns. The folders' own stamps tell of scripts
+    that came or went."""
+    places = [folder, folder / SKILL_FILE, folder / "scripts"]
+    block: Any = skill.metadata.get("dcc-mcp")
+    tools = block.get("tools") if isinstance(block, dict) else skill.metadata.get("dcc-mcp.tools")
+    if isinstance(tools, str) and "\0" not in tools:
+        places.append(folder / tools)
+    places += {t.script.parent for t in skill.tools if t.script} - {skill.path, *places}
+    return tuple(stamp(place) for place in places)
+
+
+def _write(file: Path, known: dict[str, tuple[Stamps, SkillMetadata]]) -> None:
+    value = {
+        "format": _FORMAT,
+        "version": callboard.__version__,
+        "skills": {key: [stamps, _skill_json(skill)] for key, (stamps, skill) in known.items()},
+    }
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(str(file)) as partial:
+        Path(partial).write_text(text, encoding="utf-8")
+
+
+def _read(file: Path) -> dict[str, tuple[Stamps, SkillMetadata]]:
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+        if value["format"] != _FORMAT or value["version"] != callboard.__version__:
+            return {}
+        return {
+            key: (tuple(tuple(s) if s else None for s in stamps), _skill(written))
+            for key, (stamps, written) in value["skills"].items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
+_SKILL_FIELDS = [f.name for f in fields(SkillMetadata) if f.name not in ("tools", "failures")]
+_TOOL_FIELDS = [f.name for f in fields(ToolDeclaration)]
+
+
+def _skill_json(skill: SkillMetadata) -> dict[str, Any]:
+    written = {name: getattr(skill, name) for name in _SKILL_FIELDS}
+    written["path"] = str(skill.path)
+    written["tools"] = [_tool_json(tool) for tool in skill.tools]
+    written["failures"] = [failure.as_json() for failure in skill.failures]
+    return written
+
+
+def _tool_json(tool: ToolDeclaration) -> dict[str, Any]:
+    written = {name: getattr(tool, name) for name in _TOOL_FIELDS}
+    written["script"] = None if tool.script is None else str(tool.script)
+    return written
+
+
+def _skill(written: dict[str, Any]) -> SkillMetadata:
+    for name in ("tags", "search_aliases", "depends"):
+        written[name] = tuple(written[name])
+    for name in ("examples", "recipes", "workflows"):
+        if isinstance(written[name], list):
+            written[name] = tuple(written[name])
+    written["path"] = Path(written["path"])
+    written["tools"] = tuple(_tool(tool) for tool in written["tools"])
+    written["failures"] = tuple(Failure(**failure) for failure in written["failures"])
+    return SkillMetadata(**written)
+
+
+def _tool(written: dict[str, Any]) -> ToolDeclaration:
+    if written["script"] is not None:
+        written["script"] = Path(written["script"])
+    for name in ("required_capabilities", "icons", "search_aliases"):
+        written[name] = tuple(written[name])
+    written["next_tools"] = {key: tuple(names) for key, names in written["next_tools"].items()}
+    return ToolDeclaration(**written)

@@ -1,0 +1,50 @@
+"""Whether a file is still the one that was read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+#: Time of the last change in ns, size in bytes, inode; None for a file that isn't there.
+Stamp = tuple[int, int, int] | None
+
+MAX_FILES = 5000
+
+# File systems date changes by a clock that ticks every few ms: a file that changed a moment ago
+# may change again and keep its stamp.
+_SETTLED_NS = 100_000_000
+
+
+def stamp(path: str | Path) -> Stamp:
+    try:
+        found = os.stat(path)  # noqa: PTH116  (half the time of Path.stat)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
+    """Whether equal stamps will mean what was read: nothing changed since shortly before
+    ``reading_began_ns``, on the clock of ``time.time_ns``."""
+    latest = reading_began_ns - _SETTLED_NS
+    return all(one is None or one[0] < latest for one in stamps)
+
+
+def tree_stamps(folder: Path) -> dict[str, Stamp]:
+    """The stamp of every file below ``folder`` by relative path; byte-code caches and hidden files
+    aside. Stops at MAX_FILES."""
+    found: dict[str, Stamp] = {}
+    for path in _files(folder):
+        if len(found) == MAX_FILES:
+            break
+        found[os.path.relpath(path, folder)] = stamp(path)
+    return found
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__pycache__")
+        for name in sorted(names):
+            if not name.startswith(".") and not name.endswith(".pyc"):
+                yield os.path.join(root, name)  # noqa: PTH118

@@ -1,0 +1,132 @@
+"""Tells when something below the search paths changed.
+
+By the system's own notifications where they are to be had, else by looking every two seconds. A
+burst of changes is reported once, when it has been quiet for a moment: an editor's save is several
+changes, a copy of a skill hundreds.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .file_stamps import Stamp, tree_stamps
+
+log = logging.getLogger(__name__)
+
+QUIET_SECS = 0.3
+POLL_SECS = 2.0
+#: A path that never gets quiet is reported this often all the same.
+_PATIENCE = 10
+
+
+class SkillWatcher:
+    """Calls ``changed`` on a thread of its own between :meth:`start` and :meth:`stop`.
+
+    ``poll`` forgoes notifications, for network drives that send none. A path that doesn't exist
+    yet is polled for.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        changed: Callable[[], object],
+        *,
+        poll: bool = False,
+        quiet_secs: float = QUIET_SECS,
+        poll_secs: float = POLL_SECS,
+    ) -> None:
+        self._paths = list(paths)
+        self._changed = changed
+        self._notify = not poll
+        self._quiet_secs = quiet_secs
+        self._poll_secs = poll_secs
+        self._dirty = threading.Event()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._observer: Any = None
+
+    def start(self) -> None:
+        """Changes made after this returns are noticed."""
+        if self._thread is not None:
+            return
+        polled = self._observe() if self._notify else self._paths
+        seen = _look(polled)
+        self._thread = threading.Thread(
+            target=self._run, args=(polled, seen), name="callboard-skills", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Idempotent. No call of ``changed`` begins after it returns."""
+        self._stopping = True
+        self._dirty.set()
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()
+            self._observer = None
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _observe(self) -> list[Path]:
+        """Asks for notifications; returns the paths for which there are none."""
+        from watchdog.events import FileSystemEvent, FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        dirty = self._dirty
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                # Reading is an event too, and importing a script writes byte code.
+                quiet = event.event_type in ("opened", "closed_no_write")
+                if not quiet and "__pycache__" not in str(event.src_path):
+                    dirty.set()
+
+        observer = Observer()
+        handler = Handler()
+        polled: list[Path] = []
+        for path in self._paths:
+            try:
+                observer.schedule(handler, str(path), recursive=True)
+            except OSError:
+                polled.append(path)
+        try:
+            observer.start()
+        except (OSError, RuntimeError) as error:
+            log.info("no notifications of changed files, looking every 2 s instead: %s", error)
+            return self._paths
+        self._observer = observer
+        return polled
+
+    def _run(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
+        while not self._stopping:
+            self._dirty.wait(self._poll_secs if polled else None)
+            now = _look(polled)
+            if not self._dirty.is_set() and now == seen:
+                continue
+            now = self._settle(polled, now)
+            seen = now
+            if self._stopping:
+                return
+            try:
+                self._changed()
+            except Exception:
+                log.exception("skills couldn't be looked at again")
+
+    def _settle(self, polled: list[Path], seen: dict[str, Stamp]) -> dict[str, Stamp]:
+        """Waits until nothing changed for a moment; returns what was seen last."""
+        for _ in range(_PATIENCE):
+            self._dirty.clear()
+            notified = self._dirty.wait(self._quiet_secs)
+            now = _look(polled)
+            if self._stopping or (not notified and now == seen):
+                break
+            seen = now
+        return seen
+
+
+def _look(paths: list[Path]) -> dict[str, Stamp]:
+    return {f"{path}/{name}": one for path in paths for name, one in tree_stamps(path).items()}
