@@ -20,6 +20,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -60,6 +61,8 @@ class GuestSelector(selectors.BaseSelector):
         self.next_timer: float | None = None
         #: The slice ended with work left over.
         self.more = False
+        #: Somebody sits in ``watch``, or is about to.
+        self.watched = False
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
@@ -76,11 +79,15 @@ class GuestSelector(selectors.BaseSelector):
 
     def watch(self) -> None:
         """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
+        # Before the timer is read: whoever moves the timer looks at this afterwards.
+        self.watched = True
         timeout = None if self.next_timer is None else max(0.0, self.next_timer - monotonic())
         try:
             events = self.inner.select(timeout)
         except (OSError, ValueError):
             return  # a socket was closed under us; the slice will sort it out
+        finally:
+            self.watched = False
         if any(key.fileobj is self._wake_reader for key, _ in events):
             self._drain_wake()
 
@@ -167,6 +174,13 @@ class GuestLoop:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
+        if asyncio._get_running_loop() is None:
+            return self._run_here(work)
+        # The main thread is inside another plug-in's loop, where ours can't run.
+        with ThreadPoolExecutor(1, thread_name_prefix="callboard-run") as elsewhere:
+            return elsewhere.submit(self._run_here, work).result()
+
+    def _run_here(self, work: Coroutine[Any, Any, T]) -> T:
         with self._lock:
             self._selector.blocking = True
             try:
@@ -244,14 +258,16 @@ class GuestLoop:
             return  # a tool spins the host's loop inside itself: jobs never nest
         self._alive = monotonic()
         self._ticking = True
-        self._rest.clear()
+        # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
+        # runs the slices, and the main thread only the jobs.
+        self._foreign = asyncio._get_running_loop() is not None
         try:
-            # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
-            # runs the slices, and the main thread only the jobs.
-            self._foreign = asyncio._get_running_loop() is not None
             if self._foreign:
+                self._rest.set()
+                self._selector.wake()
                 self._serve_jobs()
             else:
+                self._rest.clear()
                 self._serve()
         except Exception:
             log.exception("a tick failed")
@@ -260,7 +276,9 @@ class GuestLoop:
             self._alive = monotonic()
             if not self._posted:
                 self._rest.set()
-            self._selector.wake()
+            # A byte that nobody waits for would end the next watch, whose tick would write another.
+            if self._foreign or self._selector.watched:
+                self._selector.wake()
 
     def _serve(self) -> None:
         end = monotonic() + self._budget
@@ -274,7 +292,7 @@ class GuestLoop:
             if jobs is not None and jobs.pending():
                 jobs.drain(end)
                 self._alive = now = monotonic()
-                wait_until = min(now + self._burst, end)
+                wait_until = 0.0 if jobs.pending() else min(now + self._burst, end)
                 if now < end:
                     continue
                 # The answers leave in this tick, however long the job took.
@@ -288,7 +306,6 @@ class GuestLoop:
     def _serve_jobs(self) -> None:
         if self.jobs is not None and self.jobs.pending():
             self.jobs.drain(monotonic() + self._budget)
-            self._selector.wake()
             if self.jobs.pending():
                 self.request_tick()
 
@@ -322,6 +339,8 @@ class GuestLoop:
                 return
             if self._foreign:
                 self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                while self._selector.more and not self._closed:
+                    self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
                 continue
             self._rest.clear()
             self.request_tick()
@@ -338,6 +357,6 @@ class GuestLoop:
         last_sign = self._alive
         while self._alive == last_sign and not self._closed:
             self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
-            if self._selector.more or self._alive != last_sign:
-                continue
-            self._selector.watch()
+            # Whoever changes either wakes us afterwards, and this slice may have eaten the wake-up.
+            if not (self._selector.more or self._closed or self._alive != last_sign):
+                self._selector.watch()

@@ -56,12 +56,22 @@ class Job:
         self.started_at: float | None = None
         self.main_seconds = 0.0
         self.cancelled = False
-        self.parked = False
         self._work = work
         self._done = done
         self._transaction = transaction
         self._context = context or contextvars.copy_context()
         self._slices: Generator[Any, None, Any] | None = None
+        self._wants_park = False
+        self._woken = False
+
+    @property
+    def parked(self) -> bool:
+        """Whether it waits to be unparked. Any thread."""
+        return self._wants_park and not self._woken
+
+    def unpark(self) -> None:
+        """Gives it its next slice. Any thread: one that comes while a slice runs isn't lost."""
+        self._woken = True
 
     @property
     def exclusive(self) -> bool:
@@ -99,8 +109,10 @@ class Job:
         if self.cancelled:
             slices.close()
             raise CallCancelled("cancelled")
+        # Before the slice looks whether there is anything to do.
+        self._woken = False
         try:
-            self.parked = next(slices) is PARK
+            self._wants_park = next(slices) is PARK
         except StopIteration as stop:
             return True, stop.value
         return False, None
@@ -159,15 +171,11 @@ class MainThread:
         """A queued job never starts; a generator stops before its next slice; a plain function can
         ask. On the server's loop."""
         job.cancelled = True
-        if job.state is JobState.QUEUED:
-            self._guest.attend_jobs()
-
-        if job.parked:
-            self.unpark(job)
+        self.unpark(job)
 
     def unpark(self, job: Job) -> None:
         """Gives a parked job its next slice. On the server's loop."""
-        job.parked = False
+        job.unpark()
         self._guest.attend_jobs()
 
     def complete(self, callback: Callable[[], None]) -> None:
@@ -212,8 +220,11 @@ class MainThread:
 
     def abandon(self) -> None:
         """Ends every job at shut-down; what was open is rolled back. Main thread."""
+        running = self.running
         for job in [*self._active, *self._queue]:
             job.cancelled = True
-            job.step()
+            # Stopped from within a tool: its own step ends it.
+            if job is not running:
+                job.step()
         self._active.clear()
         self._queue.clear()
