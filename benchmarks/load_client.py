@@ -1,0 +1,187 @@
+"""A raw HTTP/1.1 load client: one epoll loop, keep-alive, no asyncio, so that it costs little.
+
+Every connection opens its own MCP session, then sends its next request as soon as it has the
+answer to the last one (a closed loop). Answers may be JSON or server-sent events. POSIX only.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+REVISION = "2025-06-18"
+#: Seconds without any answer after which a measurement is given up.
+PATIENCE = 60.0
+
+
+class BadAnswer(Exception):
+    """The server answered something else than a result."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where to send requests, and as whom."""
+
+    url: str
+    token: str | None = None
+
+
+@dataclass
+class Measured:
+    """Latencies in seconds, in order of arrival, and how long all of it took."""
+
+    latencies: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Answers per second."""
+        return len(self.latencies) / self.seconds
+
+    def percentile(self, share: float) -> float:
+        """The latency that ``share`` (0 to 1) of the answers don't exceed, in milliseconds."""
+        ordered = sorted(self.latencies)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
+
+
+class Connection:
+    """One socket with one MCP session on it."""
+
+    def __init__(self, target: Target) -> None:
+        parts = urlsplit(target.url)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._common = (
+            f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+            "Content-Type: application/json\r\n"
+            "Accept: application/json, text/event-stream\r\n"
+        )
+        if target.token is not None:
+            self._common += f"Authorization: Bearer {target.token}\r\n"
+        self._buffer = b""
+        self._ids = 0
+        self.sent_at = 0.0
+
+    def open_session(self) -> None:
+        """``initialize`` and ``notifications/initialized``, blocking."""
+        client = {"name": "benchmark", "version": "1"}
+        params = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client}
+        head, _ = self.exchange("initialize", params)
+        for line in head.split("\r\n"):
+            name, _, value = line.partition(":")
+            if name.lower() == "mcp-session-id":
+                self._common += f"Mcp-Session-Id: {value.strip()}\r\n"
+        self._common += f"MCP-Protocol-Version: {REVISION}\r\n"
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        while self.receive() is None:
+            pass
+
+    def exchange(self, method: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """One request and its answer, blocking: the head of the answer, and the result."""
+        self.send(method, params)
+        while (answer := self.receive()) is None:
+            pass
+        return answer[0], self.result(answer[1])
+
+    def send(self, method: str, params: dict[str, Any]) -> None:
+        self._ids += 1
+        message = {"jsonrpc": "2.0", "id": self._ids, "method": method, "params": params}
+        self._write(message)
+
+    def _write(self, message: dict[str, Any]) -> None:
+        body = json.dumps(message).encode()
+        head = f"{self._common}Content-Length: {len(body)}\r\n\r\n".encode()
+        self.sent_at = perf_counter()
+        self.socket.sendall(head + body)
+
+    def receive(self) -> tuple[str, bytes] | None:
+        """Reads once; the head and the body of the answer once it is complete."""
+        data = self.socket.recv(262_144)
+        if not data:
+            raise BadAnswer("the server closed the connection")
+        self._buffer += data
+        return self._take()
+
+    def _take(self) -> tuple[str, bytes] | None:
+        buffer = self._buffer
+        end = buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return None
+        head = buffer[:end].decode("latin-1")
+        lower = head.lower()
+        if not head.startswith("HTTP/1.1 20"):
+            raise BadAnswer(buffer.decode("utf-8", "replace")[:500])
+        if "transfer-encoding: chunked" in lower:
+            return self._take_chunks(head, end + 4)
+        at = lower.find("content-length:")
+        length = int(lower[at + 15 :].split("\r\n", 1)[0]) if at >= 0 else 0
+        if len(buffer) < end + 4 + length:
+            return None
+        self._buffer = buffer[end + 4 + length :]
+        return head, buffer[end + 4 : end + 4 + length]
+
+    def _take_chunks(self, head: str, at: int) -> tuple[str, bytes] | None:
+        buffer, parts = self._buffer, []
+        while True:
+            line = buffer.find(b"\r\n", at)
+            if line < 0:
+                return None
+            size = int(buffer[at:line], 16)
+            at = line + 2 + size + 2
+            if len(buffer) < at:
+                return None
+            if size == 0:
+                self._buffer = buffer[at:]
+                return head, b"".join(parts)
+            parts.append(buffer[line + 2 : line + 2 + size])
+
+    def result(self, body: bytes) -> dict[str, Any]:
+        """The result in an answer to this connection's last request. Raises BadAnswer."""
+        if not body.startswith(b"{"):
+            lines = body.splitlines()
+            body = next((line[5:] for line in lines if line.startswith(b"data:")), b"{}")
+        message = json.loads(body)
+        result = message.get("result")
+        if message.get("id") != self._ids or result is None or result.get("isError"):
+            raise BadAnswer(body.decode("utf-8", "replace")[:500])
+        found: dict[str, Any] = result
+        return found
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def measure(
+    connections: list[Connection], method: str, params: dict[str, Any], total: int
+) -> Measured:
+    """Sends ``total`` requests over the connections, each in its own closed loop."""
+    found = Measured()
+    by_fd = {connection.socket.fileno(): connection for connection in connections}
+    with select.epoll() as poll:
+        for fd in by_fd:
+            poll.register(fd, select.EPOLLIN)
+        left = total - len(connections)
+        began = perf_counter()
+        for connection in connections:
+            connection.send(method, params)
+        while len(found.latencies) < total:
+            ready = poll.poll(PATIENCE)
+            if not ready:
+                raise BadAnswer(f"no answer for {PATIENCE:g} s")
+            for fd, _ in ready:
+                connection = by_fd[fd]
+                answer = connection.receive()
+                if answer is None:
+                    continue
+                found.latencies.append(perf_counter() - connection.sent_at)
+                connection.result(answer[1])
+                if left > 0:
+                    left -= 1
+                    connection.send(method, params)
+        found.seconds = perf_counter() - began
+    return found

@@ -1,0 +1,34 @@
+"""What a server process says about itself: how long its start took, how much memory it holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+
+#: The first thing a server imports, so this is the bare interpreter.
+BEGAN = perf_counter()
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory (Linux)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+BARE = resident()
+
+
+def announce(url: str, token: str | None = None) -> None:
+    """Prints the ready line."""
+    ready = {
+        "url": url,
+        "token": token,
+        "start_seconds": perf_counter() - BEGAN,
+        "bare_bytes": BARE,
+        "start_bytes": resident(),
+    }
+    print(json.dumps(ready), flush=True, file=sys.__stdout__)
