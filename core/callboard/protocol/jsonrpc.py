@@ -55,19 +55,24 @@ def decode(body: bytes | bytearray) -> Any:
     try:
         # json would guess UTF-16 and UTF-32, and take a byte order mark for a syntax error.
         text = body.decode("utf-8")
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = _decode_plain(text)
     except UnicodeDecodeError as error:
         raise ParseError(f"the body is not UTF-8: byte {error.start} can't be decoded") from None
     except RecursionError:
         raise ParseError("the body is nested too deeply") from None
     except ValueError as error:
         raise ParseError(f"the body is not JSON: {error}") from None
-    _check_depth(value)
+    # What opens fewer brackets can't be deeper, and that is nearly every message.
+    if text.count("{") + text.count("[") > DEPTH_LIMIT:
+        _check_depth(value)
     return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+_decode_plain = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def _check_depth(value: Any) -> None:
