@@ -63,7 +63,9 @@ _PHRASES = tuple(
         rf"(?: to| for| of)?:? {_SUBJECT}{_END}",
     )
 )
-_FILLER = re.compile(r"^(?:(?:a|an|the|to|be able to|any)\s+)+", re.I)
+_FILLER = re.compile(
+    r"^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the|to|any)\s+)+", re.I
+)
 
 
 def missing_capabilities(intent: str) -> list[str]:

@@ -69,7 +69,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         rf"\1{SECRET}",
     ),
     (
-        re.compile(rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I),
+        re.compile(
+            rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I
+        ),
         rf"\1{SECRET}",
     ),
     (re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,}"), ADDRESS),

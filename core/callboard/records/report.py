@@ -185,7 +185,8 @@ class _Errors:
         self._faults: dict[tuple[str, int | None, str], _Fault] = {}
 
     def add(self, call: _Call) -> None:
-        if call.outcome in ("ok", "cancelled"):
+        # A missing capability is no error of the tool: it is in the list of those.
+        if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
             return
         message = " ".join((call.error_message or call.outcome).split())[:300]
         # The same mistake about another object or number is the same mistake.

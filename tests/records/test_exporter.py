@@ -1,0 +1,256 @@
+"""Records reach an ingest that fails, hangs and restarts: each once, in order, none lost."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from call_records import a_call
+
+from callboard.records.exporter import Exporter, ExportTarget
+from callboard.records.store import Store
+
+
+class Ingest:
+    """A local ingest. ``answers`` are what it does with the next requests, one each, then 200: a
+    status, ``hang`` (never answers) or ``drop`` (closes). It stores what it answers with 200."""
+
+    def __init__(self) -> None:
+        self.answers: list[int | str] = []
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.stored: list[str] = []
+        self.poison: str | None = None
+        self.changed = threading.Condition()
+        self._release = threading.Event()
+        self._server: ThreadingHTTPServer | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._release.clear()
+        ingest = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                ingest.serve(self)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, args=(0.01,)).start()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._release.set()
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def serve(self, handler: BaseHTTPRequestHandler) -> None:
+        body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+        ids = [event["callId"] for event in body["events"]]
+        with self.changed:
+            answer: int | str = self.answers.pop(0) if self.answers else 200
+            if self.poison in ids:
+                answer = 422
+            self.requests.append(body)
+            self.headers.append(
+                {"path": handler.path, **{k.lower(): v for k, v in handler.headers.items()}}
+            )
+            if answer == 200:
+                self.stored += ids
+            self.changed.notify_all()
+        if answer == "hang":
+            self._release.wait(30)
+        if isinstance(answer, int):
+            handler.send_response(answer)
+            if answer == 302:
+                handler.send_header("Location", f"{self.url}/elsewhere")
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+        handler.close_connection = True
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        with self.changed:
+            assert self.changed.wait_for(condition, 20), (len(self.requests), len(self.stored))
+
+
+@pytest.fixture
+def ingest() -> Iterator[Ingest]:
+    server = Ingest()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    kept = Store(tmp_path / "records")
+    kept.open()
+    assert kept.flush()
+    yield kept
+    kept.close()
+
+
+def target(ingest: Ingest, **changes: Any) -> ExportTarget:
+    fields: dict[str, Any] = {"batch": 10, "every": 0.02, "timeout": 0.5, "longest_wait": 0.1}
+    return ExportTarget(ingest.url, "project", "s3cret", **{**fields, **changes})
+
+
+@pytest.fixture
+def exporter(store: Store, ingest: Ingest) -> Iterator[Exporter]:
+    sends = Exporter(store.folder, target(ingest))
+    yield sends
+    sends.close()
+
+
+def record(store: Store, count: int, **changes: Any) -> list[str]:
+    calls = [a_call(**changes) for _ in range(count)]
+    for call in calls:
+        store.record(call)
+    assert store.flush()
+    return [call.call_id for call in calls]
+
+
+def test_events_have_the_shape_of_the_ingest(
+    store: Store, ingest: Ingest, exporter: Exporter
+) -> None:
+    exporter.start()
+    started = time.time()
+    store.record(a_call(started=started, result={"a": 1}, intent="wants it"))
+    store.record(a_call(outcome="error", error_message="kaputt", result={"a": 1}))
+    assert store.flush()
+    ingest.wait(lambda: len(ingest.stored) == 2)
+    body = ingest.requests[0]
+    first, second = [event for request in ingest.requests for event in request["events"]]
+    assert {key: value for key, value in body.items() if key != "events"} == {
+        "projectId": "project",
+        "identity": {},
+    }
+    assert {key: value for key, value in first.items() if key != "callId"} == {
+        "toolName": "scene__get_object",
+        "arguments": {"name": "sphere1"},
+        "isError": False,
+        "timestamp": round(started * 1000),
+        "durationMs": 1.5,
+        "result": {"a": 1},
+        "intent": "wants it",
+        "intentSource": "mcpeye",
+    }
+    assert second["isError"] is True
+    assert second["errorMessage"] == "kaputt"
+    assert "result" not in second
+    assert ingest.headers[0]["path"] == "/ingest"
+    assert ingest.headers[0]["x-mcpeye-secret"] == "s3cret"
+
+
+def test_what_was_recorded_before_is_not_sent(store: Store, ingest: Ingest) -> None:
+    record(store, 5)
+    exporter = Exporter(store.folder, target(ingest))
+    exporter.start()
+    new = record(store, 25)
+    ingest.wait(lambda: len(ingest.stored) >= 25)
+    exporter.close()
+    assert ingest.stored == new
+    assert max(len(request["events"]) for request in ingest.requests) <= 10
+
+
+def test_failing_hanging_and_dropping_lose_and_double_nothing(
+    store: Store, ingest: Ingest, exporter: Exporter
+) -> None:
+    ingest.answers = [500, "hang", "drop", 429, 503, 200, 401, "hang", 302]
+    exporter.start()
+    ids = record(store, 45)
+    ingest.wait(lambda: len(ingest.stored) >= 45)
+    assert ingest.stored == ids
+    assert all(headers["path"] == "/ingest" for headers in ingest.headers)
+
+
+def test_an_ingest_that_restarts_gets_the_rest(
+    store: Store, ingest: Ingest, exporter: Exporter
+) -> None:
+    exporter.start()
+    ids = record(store, 15)
+    ingest.wait(lambda: len(ingest.stored) == 15)
+    ingest.stop()
+    ids += record(store, 15)
+    deadline = time.monotonic() + 20
+    while "failed" not in exporter.status and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    assert "trying again" in exporter.status
+    ingest.start()
+    ingest.wait(lambda: len(ingest.stored) >= 30)
+    assert ingest.stored == ids
+
+
+def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: Ingest) -> None:
+    ids: list[str] = []
+    for round_ in range(4):
+        ingest.answers = [500] if round_ % 2 else []
+        exporter = Exporter(store.folder, target(ingest))
+        exporter.start()
+        ids += record(store, 13)
+        wanted = len(ids)
+        ingest.wait(lambda wanted=wanted: len(ingest.stored) >= wanted)  # type: ignore[misc]
+        exporter.close()
+        ids += record(store, 7)  # while none runs
+    assert ingest.stored == ids[: len(ingest.stored)]
+    assert len(ingest.stored) == len(ids) - 7
+
+
+def test_two_exporters_on_one_folder_send_each_record_once(store: Store, ingest: Ingest) -> None:
+    exporters = [Exporter(store.folder, target(ingest)) for _ in range(2)]
+    for exporter in exporters:
+        exporter.start()
+    ids = record(store, 60)
+    ingest.wait(lambda: len(ingest.stored) >= 60)
+    for exporter in exporters:
+        exporter.close()
+    assert ingest.stored == ids
+
+
+def test_a_record_that_they_refuse_for_good_does_not_hold_up_the_others(
+    store: Store, ingest: Ingest, exporter: Exporter
+) -> None:
+    ids = [a_call() for _ in range(20)]
+    ingest.poison = ids[7].call_id
+    exporter.start()
+    for call in ids:
+        store.record(call)
+    ingest.wait(lambda: len(ingest.stored) >= 19)
+    assert ingest.stored == [c.call_id for c in ids if c.call_id != ingest.poison]
+
+
+def test_nothing_recorded_yet_is_no_error(tmp_path: Path, ingest: Ingest) -> None:
+    exporter = Exporter(tmp_path / "records", target(ingest))
+    exporter.start()
+    store = Store(tmp_path / "records")
+    store.open()
+    ids = record(store, 3)
+    ingest.wait(lambda: len(ingest.stored) >= 3)
+    exporter.close()
+    store.close()
+    assert ingest.stored == ids
+    assert exporter.status == "stopped"
+
+
+@pytest.mark.parametrize("url", ["", "ftp://x/ingest", "file:///etc/passwd", "http://", "x"])
+def test_a_url_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="ingest URL"):
+        ExportTarget(url, "project")
+
+
+def test_the_secret_is_not_shown() -> None:
+    assert "s3cret" not in repr(ExportTarget("http://x.example", "project", "s3cret"))
