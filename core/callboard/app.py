@@ -11,9 +11,12 @@ from callboard import __version__
 from callboard.config import McpHttpConfig
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host
+from callboard.protocol.subscriptions import Topic
 from callboard.server import output
 from callboard.server.capabilities import Capabilities
 from callboard.server.dispatcher import Dispatcher
+from callboard.server.prompts import PromptRegistry
+from callboard.server.resources import ResourceRegistry
 from callboard.server.roots import RootsBook
 from callboard.server.service import Service
 from callboard.server.skill_tools import LoadedSkill, load_tools
@@ -45,11 +48,24 @@ class Callboard:
         self.guest = GuestLoop(host)
         self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
         self.dispatcher.default_timeout = config.call_timeout
+        self.prompts = PromptRegistry()
+        self.resources = ResourceRegistry()
         self.service = Service(
-            host, __version__, self.tools, self.capabilities, self.roots, self.dispatcher
+            host,
+            __version__,
+            self.tools,
+            self.prompts,
+            self.resources,
+            self.capabilities,
+            self.roots,
+            self.dispatcher,
         )
+        self.service.enable_prompts = config.enable_prompts
         self.endpoint = McpEndpoint(
-            self.service, limit=config.max_sessions, idle_seconds=config.session_idle_secs
+            self.service,
+            lambda: self.service.topics,
+            limit=config.max_sessions,
+            idle_seconds=config.session_idle_secs,
         )
         self._listener = Listener()
         self._announced: Path | None = None
@@ -73,8 +89,10 @@ class Callboard:
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/healthz", self._health)
         self._listener.on_sweep.append(self.endpoint.sessions.expire)
-        self.tools.on_change(partial(self._tell, "notifications/tools/list_changed"))
-        self.capabilities.on_change(partial(self._tell, "notifications/tools/list_changed"))
+        self.tools.on_change(partial(self._tell, "tools"))
+        self.capabilities.on_change(partial(self._tell, "tools"))
+        self.prompts.on_change(partial(self._tell, "prompts"))
+        self.resources.on_change(partial(self._tell, "resources"))
         self.guest.run(self._listener.start(access))
         output.attach()
         self._stop_watching = self.host.watch(self._host_event)
@@ -126,8 +144,8 @@ class Callboard:
         except OSError as error:
             log.warning("callboard list will not show this instance: %s", error)
 
-    def _tell(self, method: str) -> None:
-        self.guest.loop.call_soon_threadsafe(self.endpoint.broadcast, method)
+    def _tell(self, topic: Topic) -> None:
+        self.guest.loop.call_soon_threadsafe(self.endpoint.subscriptions.list_changed, topic)
 
     def _host_event(self, event: str) -> None:
         if event == "project":

@@ -16,6 +16,10 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 CAPABILITY_MISSING = -32001
+RESOURCE_NOT_FOUND = -32002
+HEADER_MISMATCH = -32020
+MISSING_CLIENT_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
 HOST_BUSY = -31001
 CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
@@ -126,3 +130,48 @@ class CallCancelled(CallboardError):
 
 class CallboardBug(CallboardError):
     """Our own mistake."""
+
+
+class HeaderMismatch(PeerError):
+    """A header is missing, malformed, or says something else than the body (2026-07-28,
+    Transports)."""
+
+    code = HEADER_MISMATCH
+
+
+class MissingClientCapability(PeerError):
+    """The call needs to ask its client something that the client can't be asked (2026-07-28).
+    ``needed`` has the shape of ClientCapabilities."""
+
+    code = MISSING_CLIENT_CAPABILITY
+
+    def __init__(self, needed: dict[str, Any]) -> None:
+        names = ", ".join(needed)
+        super().__init__(
+            f"this call asks its client for: {names}; declare it in clientCapabilities, or use a "
+            "client that can be asked",
+            data={"requiredCapabilities": needed},
+        )
+
+
+class UnsupportedVersion(PeerError):
+    """The client speaks a revision that we don't."""
+
+    code = UNSUPPORTED_VERSION
+
+    def __init__(self, requested: str, supported: Sequence[str]) -> None:
+        super().__init__(
+            f"protocol version {requested[:40]!r} is not served; use {supported[0]}",
+            data={"supported": list(supported), "requested": requested},
+        )
+
+
+class ResourceNotFound(InvalidParams):
+    """No resource of that URI. Which code that is depends on the era: -32002 in sessions, -32602
+    after."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(
+            f"no resource '{uri[:200]}'; see resources/list and resources/templates/list",
+            data={"uri": uri},
+        )

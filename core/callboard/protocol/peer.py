@@ -11,6 +11,9 @@ from callboard.errors import PeerError
 from callboard.protocol.jsonrpc import Id, Json
 from callboard.protocol.revisions import Revision
 
+#: RFC 5424's levels, as MCP's logging uses them.
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
 
 @dataclass(frozen=True)
 class ClientInfo:
@@ -42,6 +45,38 @@ class Ask:
 
     method: str
     params: Json = field(default_factory=dict)
+
+    @property
+    def needs(self) -> Json:
+        """What the client must have declared, in the shape of ClientCapabilities."""
+        kind = self.method.partition("/")[0]
+        if kind == "elicitation":
+            return {"elicitation": {self.params.get("mode", "form"): {}}}
+        if kind == "sampling":
+            return {"sampling": {"tools": {}} if "tools" in self.params else {}}
+        return {kind: {}}
+
+
+class InputRequired(Exception):
+    """The request ends here; its answer is what the client has to be asked (2026-07-28, Multi
+    Round-Trip Requests). Caught by the stateless era, and by nobody before."""
+
+    def __init__(self, asks: Mapping[str, Ask]) -> None:
+        super().__init__("the client has to be asked")
+        self.asks = dict(asks)
+
+
+def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
+    """Whether a client with these capabilities can't be asked for what needs ``needed``."""
+    for name, parts in needed.items():
+        offered = capabilities.get(name)
+        if not isinstance(offered, dict):
+            return True
+        if name == "elicitation" and set(offered) <= {"form"}:
+            offered = {"form": {}}  # an empty object means forms (2025-11-25, Elicitation)
+        if not all(isinstance(offered.get(part), dict) for part in parts):
+            return True
+    return False
 
 
 class Peer:
@@ -86,12 +121,18 @@ class PeerRequest(ABC):
         """Sends a notification that belongs to this request, if anyone still listens."""
 
     @abstractmethod
-    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json]:
-        """Asks the client several things at once; answers under the same keys. Raises AskFailed.
-        Never asks for what the client didn't declare: that is an AskFailed at once."""
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        """Asks the client several things at once; answers under the same keys, an AskFailed where
+        the client refused. Never asks for what the client didn't declare: in a session that is an
+        AskFailed at once, else MissingClientCapability is raised. Raises InputRequired where the
+        answer has to come with the client's next request."""
 
     def flush_waiting(self) -> None:  # noqa: B027 - nothing waits where there is no session
         """Lets this request's stream carry what the client has no other stream for."""
 
     async def ask(self, ask: Ask) -> Json:
-        return (await self.ask_all({ask.method: ask}))[ask.method]
+        """One ask. Raises AskFailed, and what ``ask_all`` raises."""
+        answer = (await self.ask_all({ask.method: ask}))[ask.method]
+        if isinstance(answer, AskFailed):
+            raise answer
+        return answer

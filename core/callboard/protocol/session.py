@@ -10,13 +10,15 @@ from time import monotonic
 from typing import Any, Literal, Protocol
 
 from callboard.errors import (
+    RESOURCE_NOT_FOUND,
     CallboardError,
     InvalidParams,
     PeerError,
+    ResourceNotFound,
 )
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Json, Notification, Request, Response
-from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
+from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest, lacks
 from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
@@ -55,6 +57,8 @@ class Session(Peer):
         super().__init__(secrets.token_hex(16), features, client, capabilities)
         self.inflight: dict[Id, SessionRequest] = {}
         self.asked: dict[Id, asyncio.Future[Json]] = {}
+        #: URIs of the resources it watches (2025-11-25, Resources, Subscriptions).
+        self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
         self._outbox: deque[Json] = deque(maxlen=OUTBOX_LIMIT)
@@ -154,14 +158,17 @@ class SessionRequest(PeerRequest):
         if not self._channel.send(message):
             self.session.send(message)
 
-    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json]:
-        for ask in asks.values():
-            capability = ask.method.partition("/")[0]
-            if not self.peer.offers(capability):
-                raise AskFailed(f"the client did not declare the capability '{capability}'")
-        answers = await asyncio.gather(
-            *(self.session.ask_on(self._channel, ask) for ask in asks.values())
-        )
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        async def ask_one(ask: Ask) -> Json | AskFailed:
+            if lacks(self.peer.capabilities, ask.needs):
+                needed = ", ".join(ask.needs)
+                return AskFailed(f"the client did not declare that it can be asked: {needed}")
+            try:
+                return await self.session.ask_on(self._channel, ask)
+            except AskFailed as refused:
+                return refused
+
+        answers = await asyncio.gather(*map(ask_one, asks.values()))
         return dict(zip(asks, answers, strict=True))
 
     def flush_waiting(self) -> None:
@@ -238,6 +245,8 @@ class SessionEra:
         except CallboardError as failed:
             if request.cancelled:
                 return None
+            if isinstance(failed, ResourceNotFound):
+                failed.code = RESOURCE_NOT_FOUND
             return jsonrpc.error_message(message.id, failed)
         except asyncio.CancelledError:
             if not request.cancelled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from callboard.host import Host, UndoPort
 from callboard.protocol.jsonrpc import Json
@@ -17,26 +17,31 @@ from callboard.server.tools import Tool
 from callboard.server.workspace import WorkspaceRoots
 
 
+class CallServer(Protocol):
+    """What a call needs of the dispatcher."""
+
+    host: Host
+    capabilities: Capabilities
+    on_loop: Callable[..., Any]
+
+
 class Call:
     """State of a call, from the gate to the answer. Changed on the server's loop only, except
     ``changes_begun`` and what the undo step notes, which the main thread writes."""
 
     def __init__(
-        self,
-        tool: Tool,
-        arguments: Json,
-        request: PeerRequest,
-        host: Host,
-        capabilities: Capabilities,
-        call_soon: Callable[..., Any],
+        self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
     ) -> None:
         self.id = uuid.uuid4().hex
         self.tool = tool
         self.arguments = arguments
         self.request = request
-        self.host = host
-        self.capabilities = capabilities
-        self.on_loop = call_soon
+        self.host = server.host
+        self.capabilities = server.capabilities
+        self.on_loop = server.on_loop
+        self.result: Json | None = None
+        #: What the client answered so far, by the ask's key.
+        self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
         self.started = monotonic()
         self.queue_wait = 0.0
@@ -49,6 +54,13 @@ class Call:
         self.main_session: Any = None
         self.context, self.output = capturing()
         self._progress = float("-inf")
+
+    @property
+    def trace(self) -> dict[str, str]:
+        """W3C trace context of the request (2026-07-28: bare keys in ``_meta``)."""
+        meta = self.request.meta
+        keys = ("traceparent", "tracestate", "baggage")
+        return {key: meta[key] for key in keys if isinstance(meta.get(key), str)}
 
     @property
     def visible_roots(self) -> WorkspaceRoots | None:

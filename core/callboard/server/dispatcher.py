@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -14,15 +15,19 @@ from callboard.errors import (
     CallboardError,
     CallCancelled,
     CallTimeout,
+    HostBusy,
+    InvalidParams,
     Paused,
-    WorkspaceResolveError,
+    PeerError,
+    SkillError,
 )
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import Job, MainThread
 from callboard.host import Host
 from callboard.protocol.jsonrpc import Json
-from callboard.protocol.peer import PeerRequest
+from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.server import results
+from callboard.server.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.server.call import Call, UndoStep
 from callboard.server.capabilities import Capabilities
 from callboard.server.context import AsyncToolContext, ToolContext
@@ -38,6 +43,9 @@ log = logging.getLogger(__name__)
 DEFAULT_TIMEOUT = 300.0
 #: Threads for tools with ``affinity: any``.
 WORKERS = 4
+
+#: Errors of the host's that JSON-RPC reports, because no tool ran or its outcome isn't known.
+HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
 
 Observer = Callable[[Call, Json | None, BaseException | None], None]
 
@@ -63,6 +71,9 @@ class Dispatcher:
         self.calls: dict[str, Call] = {}
         #: Told of every call that got past the look-up, with its result or its error.
         self.observers: list[Observer] = []
+        self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
+        #: Reads a resource of ours for a tool that asks for it.
+        self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
         self._guest = guest
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
 
@@ -70,20 +81,39 @@ class Dispatcher:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
         unknown tools, missing capabilities, paths outside the workspace, a busy or paused host."""
         tool = self.tools.get(name)
-        call = Call(
-            tool,
-            arguments,
-            request,
-            self.host,
-            self.capabilities,
-            self._guest.loop.call_soon_threadsafe,
-        )
+        with self._watched(Call(tool, arguments, request, self)) as call:
+            try:
+                result = self._checked(tool, await self._perform(call))
+            except InvalidArguments as wrong:
+                # An execution error, so that the model sees it and can mend its call
+                # (2025-11-25, Tools, Error Handling).
+                result = results.failure(wrong.message)
+            except AskFailed as refused:
+                result = results.raised(refused)
+            except (PeerError, InputRequired, *HOST_REFUSALS):
+                raise
+            except Exception as error:
+                result = results.raised(error)
+            call.result = self._finish(call, result)
+            return call.result
+
+    async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
+        """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
+        with self._watched(Call(work, arguments, request, self)) as call:
+            try:
+                return await self._perform(call)
+            except (CallboardError, InputRequired):
+                raise
+            except Exception as error:
+                log.warning("%s failed", work.name, exc_info=True)
+                raise SkillError(f"{work.name} failed: {type(error).__name__}: {error}") from None
+
+    @contextmanager
+    def _watched(self, call: Call) -> Iterator[Call]:
         self.calls[call.id] = call
-        result: Json | None = None
         error: BaseException | None = None
         try:
-            result = await self._perform(call)
-            return result
+            yield call
         except BaseException as failed:
             error = failed
             raise
@@ -91,9 +121,9 @@ class Dispatcher:
             call.finished = True
             del self.calls[call.id]
             for observer in self.observers:
-                observer(call, result, error)
+                observer(call, call.result, error)
 
-    async def _perform(self, call: Call) -> Json:
+    async def _perform(self, call: Call) -> Any:
         tool = call.tool
         self.capabilities.check(tool.name, tool.required_capabilities)
         if self.paused:
@@ -103,34 +133,44 @@ class Dispatcher:
         try:
             tool.arguments.check(call.arguments)
         except SchemaViolation as wrong:
-            # An execution error, so that the model sees it and can mend its call
-            # (2025-11-25, Tools, Error Handling).
-            return results.failure(f"invalid arguments for {tool.name}: {wrong}")
+            raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if tool.uses_files or tool.paths:
             call.roots = await self.roots.of(call.request)
             await self._resolve_paths(call)
-        timeout = tool.timeout_secs or self.default_timeout
+        for _ in range(ROUND_LIMIT):
+            try:
+                return await self._run_in_time(call)
+            except InputNeeded as needed:
+                await self._answer(call, needed.asks)
+                call.changes_begun = False
+        raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
+
+    async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
+        """Gets what a tool asked for: our own resources here, the rest from its client."""
+        ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
+        for key, ask in ours.items():
+            assert self.read_resource is not None
+            call.answers[key] = await self.read_resource(call.request, ask.params["uri"])
+        theirs = {key: ask for key, ask in asks.items() if key not in ours}
+        if theirs:
+            call.answers.update(await call.request.ask_all(theirs))
+
+    async def _run_in_time(self, call: Call) -> Any:
+        timeout = call.tool.timeout_secs or self.default_timeout
         timer = self._guest.loop.call_later(timeout, _expire, call, asyncio.current_task())
         try:
-            value = await self._run(call)
+            return await self._run(call)
         except asyncio.CancelledError:
             call.cancelled = True
             if call.timed_out:
                 raise CallTimeout(
-                    f"{tool.name} did not finish within {timeout:g} s; its late answer will be "
-                    "dropped. Check the scene before calling again",
+                    f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
+                    "be dropped. Check the scene before calling again",
                     data=self.main.stall(),
                 ) from None
             raise
-        except WorkspaceResolveError:
-            raise
-        except CallCancelled:
-            raise
-        except Exception as error:
-            return self._finish(call, results.raised(error))
         finally:
             timer.cancel()
-        return self._finish(call, self._checked(tool, value))
 
     def _checked(self, tool: Tool, value: Any) -> Json:
         try:
@@ -264,11 +304,15 @@ def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None
         return
     if error is None:
         future.set_result(value)
-    elif isinstance(error, Exception):
+    elif isinstance(error, (Exception, InputNeeded)):
         future.set_exception(error)
     else:
         # SystemExit, KeyboardInterrupt, GeneratorExit: a tool may end itself, never the server.
         future.set_exception(ToolExited(f"the tool raised {error!r}"))
+
+
+class InvalidArguments(InvalidParams):
+    """The arguments don't fit the tool's input schema."""
 
 
 class ToolExited(CallboardError):

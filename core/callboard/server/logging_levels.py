@@ -1,11 +1,11 @@
-"""RFC 5424 levels, as MCP's logging uses them, and which of them a peer asked for."""
+"""Which log messages a peer asked for."""
 
 from __future__ import annotations
 
 from callboard.errors import InvalidParams
+from callboard.protocol.peer import LOG_LEVELS as LEVELS
 from callboard.protocol.peer import Peer, PeerRequest
 
-LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 #: What a session hears before it sets a level.
 DEFAULT_LEVEL = "info"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from callboard.content import Result, Text, blocks
 from callboard.errors import CallboardError
 from callboard.protocol.jsonrpc import Json, encode
 
@@ -22,6 +23,11 @@ def success(value: Any) -> Json:
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
+    if isinstance(value, Result):
+        return _whole(value)
+    found = blocks(value)
+    if found is not None:
+        return {"content": found, "isError": False}
     structured = value if isinstance(value, dict) else {"result": value}
     text = value if isinstance(value, str) else encode(value).decode("utf-8")
     return {
@@ -29,6 +35,19 @@ def success(value: Any) -> Json:
         "structuredContent": structured,
         "isError": structured.get("success") is False,
     }
+
+
+def _whole(value: Result) -> Json:
+    content = [(Text(item) if isinstance(item, str) else item).block() for item in value.content]
+    result: Json = {"content": content, "isError": value.is_error}
+    if value.structured is not None:
+        result["structuredContent"] = value.structured
+        if not content:
+            text = encode(value.structured).decode("utf-8")
+            result["content"] = [{"type": "text", "text": text}]
+    if value.meta:
+        result["_meta"] = dict(value.meta)
+    return result
 
 
 def failure(message: str, detail: str | None = None) -> Json:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
+from callboard.errors import (
+    CallboardBug,
+    CallboardError,
+    InvalidParams,
+    MethodNotFound,
+    ResourceNotFound,
+)
 from callboard.host import Host
+from callboard.protocol.headers import check_params
 from callboard.protocol.jsonrpc import Json
-from callboard.protocol.peer import Peer, PeerRequest
-from callboard.protocol.session import PeerEvent
+from callboard.protocol.peer import InputRequired, Peer, PeerRequest
+from callboard.protocol.session import PeerEvent, Session
+from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.server.capabilities import Capabilities
+from callboard.server.completion import complete
 from callboard.server.dispatcher import Dispatcher
 from callboard.server.logging_levels import set_level
+from callboard.server.pages import page
+from callboard.server.prompts import PromptRegistry
+from callboard.server.resources import ResourceRegistry
 from callboard.server.roots import RootsBook
 from callboard.server.tools import ToolRegistry
 
 log = logging.getLogger(__name__)
 
-#: Entries of one page of a list. Large, because many clients never ask for the second page.
-PAGE_SIZE = 500
+Method = Callable[[PeerRequest], Awaitable[Json]]
 
 
 class Service:
@@ -32,6 +42,8 @@ class Service:
         host: Host,
         version: str,
         tools: ToolRegistry,
+        prompts: PromptRegistry,
+        resources: ResourceRegistry,
         capabilities: Capabilities,
         roots: RootsBook,
         dispatcher: Dispatcher,
@@ -39,14 +51,31 @@ class Service:
         self._host = host
         self._version = version
         self._tools = tools
+        self._prompts = prompts
+        self._resources = resources
         self._capabilities = capabilities
         self._roots = roots
         self._dispatcher = dispatcher
-        self._methods: dict[str, Callable[[PeerRequest], Awaitable[Json]]] = {
+        self.enable_prompts = True
+        self._methods: dict[str, Method] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
+            "completion/complete": self._complete,
             "logging/setLevel": self._set_level,
         }
+        dispatcher.read_resource = self._read_for_tool
+
+    @property
+    def topics(self) -> set[Topic]:
+        """The lists whose changes can be listened for."""
+        return {"tools", "resources", "prompts"} if self.enable_prompts else {"tools", "resources"}
 
     def introduce(self, peer: Peer) -> Json:
         """Who we are and what we can do, as this peer's revision says it."""
@@ -54,8 +83,16 @@ class Service:
         info: Json = {"name": "callboard", "version": self._version}
         if peer.features.structured_output:
             info["title"] = f"callboard in {identity.name}"
+        capabilities: Json = {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "completions": {},
+            "logging": {},
+        }
+        if self.enable_prompts:
+            capabilities["prompts"] = {"listChanged": True}
         return {
-            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+            "capabilities": capabilities,
             "serverInfo": info,
             "instructions": (
                 f"You drive {identity.name} {identity.version} on this machine. Lengths are scene "
@@ -66,13 +103,13 @@ class Service:
         }
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The result. Raises CallboardError and nothing else, CancelledError apart."""
+        """The result. Raises CallboardError, InputRequired and, when cancelled, CancelledError."""
         method = self._methods.get(request.method)
-        if method is None:
-            raise MethodNotFound(f"unknown method '{request.method[:80]}'")
+        if method is None or (not self.enable_prompts and request.method.startswith("prompts/")):
+            raise MethodNotFound(f"Method not found: '{request.method[:80]}'")
         try:
             return await method(request)
-        except CallboardError:
+        except (CallboardError, InputRequired):
             raise
         except Exception:
             log.exception("%s failed", request.method)
@@ -86,47 +123,126 @@ class Service:
         else:
             self._roots.ask_session(peer)
 
+    # -- tools ------------------------------------------------------------------------------
+
     async def _list_tools(self, request: PeerRequest) -> Json:
-        tools = self._tools.all()
-        start = 0
-        cursor = request.params.get("cursor")
-        if cursor is not None:
-            after = _read_cursor(cursor)
-            start = next((i for i, tool in enumerate(tools) if tool.name > after), len(tools))
-        page = tools[start : start + PAGE_SIZE]
+        found, cursor = page(
+            self._tools.all(), lambda tool: tool.name, request.params.get("cursor")
+        )
         declared = self._capabilities.declared
         features = request.peer.features
-        result: Json = {"tools": [tool.describe(features, declared) for tool in page]}
-        if start + PAGE_SIZE < len(tools):
-            result["nextCursor"] = _write_cursor(page[-1].name)
-        return result
+        return _listed("tools", [tool.describe(features, declared) for tool in found], cursor)
 
     async def _call_tool(self, request: PeerRequest) -> Json:
-        name = request.params.get("name")
-        if not isinstance(name, str):
-            raise InvalidParams("params.name must be the name of a tool")
-        arguments = request.params.get("arguments")
-        if arguments is None:
-            arguments = {}
-        if not isinstance(arguments, dict):
-            raise InvalidParams("params.arguments must be an object")
+        name = _text(request, "name")
+        arguments = _arguments(request)
+        headers = request.peer.memory.get("headers")
+        if headers is not None:
+            check_params(self._tools.get(name).input_schema, arguments, headers)
         result = await self._dispatcher.call(request, name, arguments)
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
+
+    # -- resources --------------------------------------------------------------------------
+
+    async def _list_resources(self, request: PeerRequest) -> Json:
+        return self._resource_page(request, "resources", templates=False)
+
+    async def _list_templates(self, request: PeerRequest) -> Json:
+        return self._resource_page(request, "resourceTemplates", templates=True)
+
+    def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
+        found, cursor = page(
+            self._resources.all(templates=templates),
+            lambda resource: resource.uri,
+            request.params.get("cursor"),
+        )
+        return _listed(key, [r.describe(request.peer.features) for r in found], cursor)
+
+    async def _read_resource(self, request: PeerRequest) -> Json:
+        uri = _text(request, "uri")
+        resource, variables = self._resources.find(uri)
+        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        if value is None:
+            raise ResourceNotFound(uri)
+        return {"contents": resource.contents(uri, value)}
+
+    async def _read_for_tool(self, request: PeerRequest, uri: str) -> str | bytes:
+        resource, variables = self._resources.find(uri)
+        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        if value is None:
+            raise ResourceNotFound(uri)
+        return value if isinstance(value, (str, bytes)) else value.content
+
+    async def _subscribe(self, request: PeerRequest) -> Json:
+        uri = _text(request, "uri")
+        self._resources.find(uri)
+        session = _session(request)
+        if len(session.watched) >= WATCH_LIMIT:
+            raise InvalidParams(f"a session watches {WATCH_LIMIT} resources at most")
+        session.watched.add(uri)
+        return {}
+
+    async def _unsubscribe(self, request: PeerRequest) -> Json:
+        _session(request).watched.discard(_text(request, "uri"))
+        return {}
+
+    # -- prompts ----------------------------------------------------------------------------
+
+    async def _list_prompts(self, request: PeerRequest) -> Json:
+        found = self._prompts.all()
+        entries, cursor = page(
+            self._prompts.describe(request.peer.features),
+            lambda entry: str(entry["name"]),
+            request.params.get("cursor"),
+        )
+        result = _listed("prompts", list(entries), cursor)
+        if found.needs_diagnostics():
+            result["_meta"] = {"dcc.prompt_diagnostics": found.diagnostics()}
+        return result
+
+    async def _get_prompt(self, request: PeerRequest) -> Json:
+        name, arguments = _text(request, "name"), _arguments(request)
+        prompt = self._prompts.all().find(name)
+        function = self._prompts.function(prompt.served_name)
+        if function is None:
+            return self._prompts.render(name, arguments)
+        value = await self._dispatcher.value(request, function.work, function.arguments(arguments))
+        return function.result(value)
+
+    async def _complete(self, request: PeerRequest) -> Json:
+        return complete(request.params, self._prompts, self._resources)
 
     async def _set_level(self, request: PeerRequest) -> Json:
         set_level(request.peer, request.params.get("level"))
         return {}
 
 
-def _write_cursor(name: str) -> str:
-    return base64.urlsafe_b64encode(name.encode()).decode("ascii")
+def _listed(key: str, entries: list[Json], cursor: str | None) -> Json:
+    result: Json = {key: entries}
+    if cursor is not None:
+        result["nextCursor"] = cursor
+    return result
 
 
-def _read_cursor(cursor: Any) -> str:
-    # The cursor names the last entry seen, so it stays right when the list changes in between.
-    try:
-        return base64.b64decode(cursor, altchars=b"-_", validate=True).decode("utf-8")
-    except (TypeError, ValueError):
-        raise InvalidParams("cursor must be one that this server handed out") from None
+def _text(request: PeerRequest, key: str) -> str:
+    value = request.params.get(key)
+    if not isinstance(value, str):
+        raise InvalidParams(f"params.{key} must be a string")
+    return value
+
+
+def _arguments(request: PeerRequest) -> Json:
+    arguments: Any = request.params.get("arguments")
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise InvalidParams("params.arguments must be an object")
+    return arguments
+
+
+def _session(request: PeerRequest) -> Session:
+    if not isinstance(request.peer, Session):
+        raise MethodNotFound(f"'{request.method}' needs a session; use subscriptions/listen")
+    return request.peer

@@ -1,21 +1,25 @@
-"""The ``/mcp`` endpoint: Streamable HTTP for sessions (2025-03-26 to 2025-11-25)."""
+"""The ``/mcp`` endpoint: Streamable HTTP, with sessions (2025-03-26 to 2025-11-25) and without
+(2026-07-28)."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from callboard.errors import CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
+from callboard.protocol.headers import VERSION_HEADER
 from callboard.protocol.jsonrpc import Invalid, Json, Message, Request
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
+from callboard.protocol.stateless import StatelessEra, is_stateless, status_of
+from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.access import Refusal
 from callboard.transport.http import Exchange
 from callboard.transport.stream import EventStream
 
 SESSION_HEADER = "Mcp-Session-Id"
-VERSION_HEADER = "MCP-Protocol-Version"
 #: Messages in one batch.
 BATCH_LIMIT = 100
 #: Seconds after which a client that found no room may try again.
@@ -46,12 +50,12 @@ class Reply:
         self._open()
         return self._stream is not None and self._stream.send(message)
 
-    def finish(self, messages: list[Json], *, batch: bool) -> None:
+    def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
         """Sends the responses and ends the answer."""
         exchange = self._exchange
         if self._stream is None and (self.takes_json or not messages):
             if messages:
-                exchange.respond_json(200, messages if batch else messages[0], self._headers)
+                exchange.respond_json(status, messages if batch else messages[0], self._headers)
             else:
                 exchange.respond(202)
             return
@@ -67,13 +71,23 @@ class Reply:
 class McpEndpoint:
     """POST, GET and DELETE of ``/mcp``. On the server's loop."""
 
-    def __init__(self, server: Server, *, limit: int = 256, idle_seconds: float = 3600.0) -> None:
+    def __init__(
+        self,
+        server: Server,
+        topics: Callable[[], set[Topic]],
+        *,
+        limit: int = 256,
+        idle_seconds: float = 3600.0,
+    ) -> None:
+        self._topics = topics
         self.era = SessionEra(server)
+        self.stateless = StatelessEra(server)
         self.sessions = Sessions(
             lambda session: server.peer_event(session, "closed"),
             limit=limit,
             idle_seconds=idle_seconds,
         )
+        self.subscriptions = Subscriptions(lambda: self.sessions)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def __call__(self, exchange: Exchange) -> None:
@@ -86,12 +100,9 @@ class McpEndpoint:
         else:
             exchange.respond(405, headers={"Allow": "GET, POST, DELETE"})
 
-    def broadcast(self, method: str) -> None:
-        """Sends a notification to every session."""
-        for session in self.sessions:
-            session.notify(method)
-
     def close(self) -> None:
+        """Ends the streams and the sessions."""
+        self.subscriptions.close()
         for session in self.sessions:
             self.sessions.end(session)
 
@@ -117,6 +128,8 @@ class McpEndpoint:
         message = jsonrpc.parse(value)
         if isinstance(message, Invalid):
             _fail(exchange, 400, message.error, message.id)
+        elif isinstance(message, Request) and is_stateless(message, exchange.headers):
+            self._post_stateless(exchange, reply, message)
         elif isinstance(message, Request) and message.method == "initialize":
             self._initialize(exchange, reply, message)
         else:
@@ -142,7 +155,31 @@ class McpEndpoint:
             return
         self.sessions.add(session)
         reply.introduce(session)
-        reply.finish([response], batch=False)
+        reply.finish([response])
+
+    def _post_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        if message.method == "subscriptions/listen":
+            self._listen(exchange, message)
+            return
+        task = self._start(self._answer_stateless(exchange, message, reply))
+        # Closing the response stream cancels (2026-07-28, Transports).
+        exchange.on_gone = lambda: _cancel(task)
+
+    async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
+        status, response = await self.stateless.answer(message, exchange.headers, reply)
+        exchange.on_gone = None
+        reply.finish([response], status=status)
+
+    def _listen(self, exchange: Exchange, message: Request) -> None:
+        try:
+            self.stateless.check(message, exchange.headers)
+            self.subscriptions.check(message)
+        except CallboardError as error:
+            _fail(exchange, status_of(error), error, message.id)
+            return
+        stream = exchange.open_stream()
+        listener = self.subscriptions.listen(message, stream, self._topics())
+        exchange.on_gone = lambda: self.subscriptions.leave(listener)
 
     def _post_batch(self, exchange: Exchange, reply: Reply, values: list[Any]) -> None:
         session = self._session(exchange)
@@ -157,7 +194,7 @@ class McpEndpoint:
 
     async def _answer(self, session: Session, message: Request, reply: Reply) -> None:
         response = await self.era.answer(session, message, reply)
-        reply.finish([] if response is None else [response], batch=False)
+        reply.finish([] if response is None else [response])
 
     async def _answer_batch(self, session: Session, messages: list[Message], reply: Reply) -> None:
         answers = []
@@ -224,3 +261,7 @@ def _fail(
     exchange: Exchange, status: int, error: CallboardError, id: jsonrpc.Id | None = None
 ) -> None:
     exchange.respond(status, jsonrpc.encode(jsonrpc.error_message(id, error)))
+
+
+def _cancel(task: asyncio.Task[Any]) -> None:
+    task.cancel()

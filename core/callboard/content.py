@@ -1,0 +1,116 @@
+"""What a tool may return besides plain JSON: images, audio, resources, several blocks at once."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+    annotations: Mapping[str, Any] | None = None
+
+    def block(self) -> Json:
+        return _annotated({"type": "text", "text": self.text}, self.annotations)
+
+
+@dataclass(frozen=True)
+class Image:
+    """``data`` are the file's bytes; ``mime_type`` says which format."""
+
+    data: bytes
+    mime_type: str = "image/png"
+    annotations: Mapping[str, Any] | None = None
+
+    def block(self) -> Json:
+        block = {"type": "image", "data": encode_bytes(self.data), "mimeType": self.mime_type}
+        return _annotated(block, self.annotations)
+
+
+@dataclass(frozen=True)
+class Audio:
+    data: bytes
+    mime_type: str = "audio/wav"
+    annotations: Mapping[str, Any] | None = None
+
+    def block(self) -> Json:
+        block = {"type": "audio", "data": encode_bytes(self.data), "mimeType": self.mime_type}
+        return _annotated(block, self.annotations)
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource's content, embedded. ``uri`` is absolute; ``content`` is text or bytes."""
+
+    uri: str
+    content: str | bytes
+    mime_type: str = "text/plain"
+    annotations: Mapping[str, Any] | None = None
+
+    def contents(self) -> Json:
+        entry: Json = {"uri": self.uri, "mimeType": self.mime_type}
+        if isinstance(self.content, bytes):
+            entry["blob"] = encode_bytes(self.content)
+        else:
+            entry["text"] = self.content
+        return entry
+
+    def block(self) -> Json:
+        return _annotated({"type": "resource", "resource": self.contents()}, self.annotations)
+
+
+@dataclass(frozen=True)
+class ResourceLink:
+    """A resource that the client may read later."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+
+    def block(self) -> Json:
+        block: Json = {"type": "resource_link", "uri": self.uri, "name": self.name}
+        if self.title is not None:
+            block["title"] = self.title
+        if self.description is not None:
+            block["description"] = self.description
+        if self.mime_type is not None:
+            block["mimeType"] = self.mime_type
+        return block
+
+
+Block = Text | Image | Audio | Resource | ResourceLink
+BLOCKS = (Text, Image, Audio, Resource, ResourceLink)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A whole result: blocks for the reader, ``structured`` for the program."""
+
+    content: Sequence[Block | str] = ()
+    structured: Any = None
+    is_error: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def blocks(value: Any) -> list[Json] | None:
+    """The content blocks that ``value`` is, or None where it is plain data."""
+    if isinstance(value, BLOCKS):
+        return [value.block()]
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, BLOCKS) for v in value):
+        return [item.block() for item in value]
+    return None
+
+
+def encode_bytes(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _annotated(block: Json, annotations: Mapping[str, Any] | None) -> Json:
+    return block if annotations is None else {**block, "annotations": dict(annotations)}

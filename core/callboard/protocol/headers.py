@@ -1,0 +1,109 @@
+"""The headers that must repeat what a request's body says (2026-07-28, Transports)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+
+from callboard.errors import HeaderMismatch
+from callboard.protocol.jsonrpc import Json, Request
+
+VERSION_HEADER = "MCP-Protocol-Version"
+METHOD_HEADER = "Mcp-Method"
+NAME_HEADER = "Mcp-Name"
+PARAM_HEADER = "Mcp-Param-"
+
+#: Which of a method's params ``Mcp-Name`` repeats.
+_NAMED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+_ENCODED_START, _ENCODED_END = "=?base64?", "?="
+
+
+def decode_value(value: str) -> str:
+    """A header's value, decoded where it is marked as encoded. Raises HeaderMismatch."""
+    value = value.strip(" \t")
+    if not (
+        value.startswith(_ENCODED_START)
+        and value.endswith(_ENCODED_END)
+        and len(value) >= len(_ENCODED_START) + len(_ENCODED_END)
+    ):
+        return value
+    try:
+        inner = value[len(_ENCODED_START) : -len(_ENCODED_END)]
+        return base64.b64decode(inner, validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        raise HeaderMismatch("an encoded header value is not base64 of UTF-8") from None
+
+
+def check_method(request: Request, headers: Mapping[str, str]) -> None:
+    """``Mcp-Method`` repeats the method. Raises HeaderMismatch."""
+    _expect(headers, METHOD_HEADER, request.method, encoded=False)
+
+
+def check_name(request: Request, headers: Mapping[str, str]) -> None:
+    """``Mcp-Name`` repeats the name, URI or task id. Raises HeaderMismatch."""
+    key = _NAMED_BY.get(request.method)
+    if key is None:
+        return
+    named = request.params.get(key)
+    if isinstance(named, str):
+        _expect(headers, NAME_HEADER, named, encoded=True)
+
+
+def check_params(schema: Mapping[str, object], arguments: Json, headers: Mapping[str, str]) -> None:
+    """``Mcp-Param-*`` repeats each argument whose schema has ``x-mcp-header``. Raises
+    HeaderMismatch."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return
+    for name, child in properties.items():
+        if not isinstance(child, Mapping):
+            continue
+        value = arguments.get(name)
+        header = child.get("x-mcp-header")
+        if isinstance(header, str):
+            _check_param(PARAM_HEADER + header, value, headers)
+        elif isinstance(value, dict):
+            check_params(child, value, headers)
+
+
+def _check_param(header: str, value: object, headers: Mapping[str, str]) -> None:
+    given = headers.get(header)
+    if value is None:
+        if given is not None:
+            raise HeaderMismatch(f"{header} is there, but the argument it repeats is not")
+        return
+    if given is None:
+        raise HeaderMismatch(f"{header} is missing; it must repeat the argument's value")
+    text = decode_value(given)
+    if isinstance(value, bool):
+        same = text == ("true" if value else "false")
+    elif isinstance(value, (int, float)):
+        same = _number(text) == value
+    else:
+        same = text == value
+    if not same:
+        raise HeaderMismatch(f"{header} differs from the argument it repeats")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _expect(headers: Mapping[str, str], header: str, value: str, *, encoded: bool) -> None:
+    given = headers.get(header)
+    if given is None:
+        raise HeaderMismatch(f"{header} is missing; it must be {value[:80]!r}, as in the body")
+    found = decode_value(given) if encoded else given.strip(" \t")
+    if found != value:
+        raise HeaderMismatch(f"{header} is {found[:80]!r}, but the body says {value[:80]!r}")

@@ -1,0 +1,97 @@
+"""What a stateless client carries for us between two rounds: signed, short-lived, used once.
+
+The state holds the answers of earlier rounds. It is bound to the method and params it was
+made for, so that answers given for one call can't be spent on another (2026-07-28, Multi Round-Trip
+Requests: requestState is attacker-controlled).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+from collections import OrderedDict
+from time import time
+
+from callboard.errors import InvalidParams
+from callboard.protocol.jsonrpc import Json
+
+#: Seconds a client, and the person it asks, may take for one round.
+LIFETIME = 900
+#: States remembered as used; past it, older ones count as expired.
+MEMORY = 10_000
+
+
+class RequestStates:
+    """Makes and opens states with a key that lives as long as the process."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._used: OrderedDict[str, float] = OrderedDict()
+        self._not_before = 0.0
+
+    def make(self, method: str, params: Json, answers: Json) -> str:
+        """A state with the answers so far, for a retry of this very request."""
+        body = json.dumps(
+            {
+                "for": _digest(method, params),
+                "at": time(),
+                "once": secrets.token_hex(8),
+                "answers": answers,
+            }
+        ).encode()
+        return f"{_text(body)}.{_text(self._sign(body))}"
+
+    def open(self, state: object, method: str, params: Json) -> Json:
+        """The answers in it. Raises InvalidParams, always with the same words, for a state that
+        is forged, edited, expired, used before, or made for another request."""
+        answers = self._open(state, method, params)
+        if answers is None:
+            raise InvalidParams(
+                "requestState is not valid for this request, or not any more; send the request "
+                "again without it"
+            )
+        return answers
+
+    def _open(self, state: object, method: str, params: Json) -> Json | None:
+        if not isinstance(state, str) or not state.isascii():
+            return None
+        encoded = state.partition(".")[0]
+        try:
+            body = base64.b64decode(encoded, altchars=b"-_", validate=True)
+        except ValueError:
+            return None
+        # Compared as text, over the whole of it: nothing may be appended unnoticed.
+        if not hmac.compare_digest(f"{_text(body)}.{_text(self._sign(body))}", state):
+            return None
+        value = json.loads(body)
+        made, once = value["at"], value["once"]
+        if value["for"] != _digest(method, params) or once in self._used:
+            return None
+        if made <= self._not_before or not -5 <= time() - made <= LIFETIME:
+            return None
+        self._used[once] = made
+        if len(self._used) > MEMORY:
+            forgotten = self._used.popitem(last=False)[1]
+            self._not_before = max(self._not_before, forgotten)
+        answers: Json = value["answers"]
+        return answers
+
+    def _sign(self, body: bytes) -> bytes:
+        return hmac.digest(self._key, body, "sha256")
+
+
+def _digest(method: str, params: Json) -> str:
+    salient = {
+        key: value
+        for key, value in params.items()
+        if key not in ("_meta", "inputResponses", "requestState")
+    }
+    text = json.dumps([method, salient], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode("ascii")

@@ -1,0 +1,239 @@
+"""2026-07-28: no ``initialize``, no session; every request says who asks and may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from callboard.errors import (
+    CallboardError,
+    HeaderMismatch,
+    InvalidParams,
+    MethodNotFound,
+    MissingClientCapability,
+    PeerError,
+    UnsupportedVersion,
+)
+from callboard.protocol import headers as header_rules
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.peer import (
+    LOG_LEVELS,
+    Ask,
+    AskFailed,
+    ClientInfo,
+    InputRequired,
+    Peer,
+    PeerRequest,
+    lacks,
+)
+from callboard.protocol.request_state import RequestStates
+from callboard.protocol.revisions import REVISION_2026_07_28, REVISIONS
+from callboard.protocol.session import Channel, Server
+
+META = "io.modelcontextprotocol/"
+VERSION_KEY = META + "protocolVersion"
+CLIENT_KEY = META + "clientInfo"
+CAPABILITIES_KEY = META + "clientCapabilities"
+LOG_LEVEL_KEY = META + "logLevel"
+SERVER_KEY = META + "serverInfo"
+
+#: Newest first; what ``server/discover`` and the version error both name.
+SUPPORTED_VERSIONS = sorted(REVISIONS, reverse=True)
+#: Milliseconds a client may keep a result, and who may share it (2026-07-28, Caching).
+_CACHEABLE = {
+    "server/discover": 60_000,
+    "tools/list": 5_000,
+    "prompts/list": 5_000,
+    "resources/list": 5_000,
+    "resources/templates/list": 5_000,
+    "resources/read": 0,
+}
+#: Methods that may answer with questions (2026-07-28, Multi Round-Trip Requests).
+_MAY_ASK = ("tools/call", "prompts/get", "resources/read")
+#: Methods of other revisions that this one took out.
+_REMOVED = (
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+)
+#: HTTP statuses that the specification prescribes; every other error travels with 200.
+_STATUSES = {
+    HeaderMismatch: 400,
+    MissingClientCapability: 400,
+    UnsupportedVersion: 400,
+    MethodNotFound: 404,
+}
+
+
+class MetaMissing(InvalidParams):
+    """A field that every request's ``_meta`` must have isn't there."""
+
+
+def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
+    """Whether a request is of this era: it says so in ``_meta``, or in a header that no session
+    era revision uses."""
+    meta = request.params.get("_meta")
+    if isinstance(meta, dict) and VERSION_KEY in meta:
+        return True
+    version = headers.get(header_rules.VERSION_HEADER)
+    if version is None or "Mcp-Session-Id" in headers:
+        return False
+    revision = REVISIONS.get(version)
+    if revision is None:
+        return request.method != "initialize"
+    return not revision.sessions
+
+
+class StatelessRequest(PeerRequest):
+    """One request. What it may ask is answered by this very request, or ends it."""
+
+    def __init__(
+        self, peer: Peer, id: Id, method: str, params: Json, channel: Channel, answers: Json
+    ) -> None:
+        super().__init__(peer, id, method, params)
+        self._channel = channel
+        self.answers = answers
+
+    def notify(self, method: str, params: Json) -> None:
+        self._channel.send(jsonrpc.notification_message(method, params))
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        if self.method not in _MAY_ASK:
+            raise PeerError(f"{self.method} can't ask its client anything")
+        needed: Json = {}
+        for ask in asks.values():
+            if lacks(self.peer.capabilities, ask.needs):
+                for name, parts in ask.needs.items():
+                    needed.setdefault(name, {}).update(parts)
+        if needed:
+            raise MissingClientCapability(needed)
+        if any(key not in self.answers for key in asks):
+            raise InputRequired({key: ask for key, ask in asks.items() if key not in self.answers})
+        return {key: self.answers[key] for key in asks}
+
+
+class StatelessEra:
+    """Turns one request into a call of the server, and its outcome into one response."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._states = RequestStates()
+
+    def check(self, message: Request, headers: Mapping[str, str] | None) -> Peer:
+        """Who asks. ``headers`` is None where there are none, as on stdio. Raises HeaderMismatch,
+        InvalidParams, UnsupportedVersion, MethodNotFound, in the order that the specification's
+        rules leave."""
+        meta = message.params.get("_meta")
+        meta = meta if isinstance(meta, dict) else {}
+        version, capabilities = meta.get(VERSION_KEY), meta.get(CAPABILITIES_KEY)
+        stated = None if headers is None else headers.get(header_rules.VERSION_HEADER)
+        if headers is not None and stated is None:
+            raise HeaderMismatch(f"{header_rules.VERSION_HEADER} is missing")
+        if not isinstance(version, str):
+            raise MetaMissing(f"params._meta['{VERSION_KEY}'] must be a string")
+        if not isinstance(capabilities, dict):
+            raise MetaMissing(f"params._meta['{CAPABILITIES_KEY}'] must be an object")
+        if stated is not None and stated.strip() != version:
+            raise HeaderMismatch(
+                f"{header_rules.VERSION_HEADER} is {stated[:40]!r}, but the body says "
+                f"{version[:40]!r}"
+            )
+        if version != REVISION_2026_07_28.name:
+            raise UnsupportedVersion(version, SUPPORTED_VERSIONS)
+        if headers is not None:
+            header_rules.check_method(message, headers)
+        if message.method in _REMOVED:
+            raise MethodNotFound(f"'{message.method}' is not part of this protocol revision")
+        if headers is not None:
+            header_rules.check_name(message, headers)
+        client = ClientInfo.read(meta.get(CLIENT_KEY))
+        peer = Peer("stateless", REVISION_2026_07_28, client, capabilities)
+        level = meta.get(LOG_LEVEL_KEY)
+        if level is not None and level not in LOG_LEVELS:
+            raise InvalidParams(f"_meta['{LOG_LEVEL_KEY}'] must be one of {', '.join(LOG_LEVELS)}")
+        peer.memory["log_level"] = level
+        peer.memory["headers"] = headers
+        return peer
+
+    async def answer(
+        self,
+        message: Request,
+        headers: Mapping[str, str] | None,
+        channel: Channel,
+    ) -> tuple[int, Json]:
+        """The HTTP status and the response. Raises CancelledError when the client went away."""
+        try:
+            peer = self.check(message, headers)
+            return 200, jsonrpc.result_message(
+                message.id, await self._result(peer, message, channel)
+            )
+        except CallboardError as error:
+            return status_of(error), jsonrpc.error_message(message.id, error)
+
+    async def _result(self, peer: Peer, message: Request, channel: Channel) -> Json:
+        params = message.params
+        if message.method == "server/discover":
+            introduction = self._server.introduce(peer)
+            del introduction["serverInfo"]
+            return self._complete(
+                peer, message.method, {"supportedVersions": SUPPORTED_VERSIONS, **introduction}
+            )
+        request = StatelessRequest(
+            peer, message.id, message.method, params, channel, self._answers(message)
+        )
+        try:
+            result = await self._server.handle(request)
+        except InputRequired as asking:
+            return self._ask(request, asking)
+        return self._complete(peer, message.method, result)
+
+    def _answers(self, message: Request) -> Json:
+        """What the client answered so far: what the state holds, and this round's."""
+        params = message.params
+        given = params.get("inputResponses", {})
+        if not isinstance(given, dict):
+            raise InvalidParams("params.inputResponses must be an object")
+        if "requestState" not in params:
+            return given
+        earlier = self._states.open(params["requestState"], message.method, params)
+        return {**given, **earlier}
+
+    def _ask(self, request: StatelessRequest, asking: InputRequired) -> Json:
+        asks = {
+            key: {"method": ask.method, "params": _modern(ask)}
+            if ask.params
+            else {"method": ask.method}
+            for key, ask in asking.asks.items()
+        }
+        return {
+            "resultType": "input_required",
+            "inputRequests": asks,
+            "requestState": self._states.make(request.method, request.params, request.answers),
+            "_meta": {SERVER_KEY: self._info(request.peer)},
+        }
+
+    def _complete(self, peer: Peer, method: str, result: Json) -> Json:
+        result.setdefault("resultType", "complete")
+        if method in _CACHEABLE:
+            result["ttlMs"] = _CACHEABLE[method]
+            result["cacheScope"] = "private"
+        result["_meta"] = {SERVER_KEY: self._info(peer), **result.get("_meta", {})}
+        return result
+
+    def _info(self, peer: Peer) -> Json:
+        info: Json = self._server.introduce(peer)["serverInfo"]
+        return info
+
+
+def _modern(ask: Ask) -> Json:
+    # 2026-07-28 has no elicitationId: the state tells which question an answer belongs to.
+    return {key: value for key, value in ask.params.items() if key != "elicitationId"}
+
+
+def status_of(error: CallboardError) -> int:
+    """The HTTP status that an error travels with."""
+    if isinstance(error, MetaMissing):
+        return 400
+    return next((s for kind, s in _STATUSES.items() if isinstance(error, kind)), 200)

@@ -1,0 +1,115 @@
+"""Who hears of changes: sessions, and the listen streams of stateless clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from callboard.errors import InvalidParams, PeerError
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.session import Channel, Session
+
+Topic = Literal["tools", "prompts", "resources"]
+
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+#: Listen streams open at once, and resources one of them may watch.
+LISTENER_LIMIT = 256
+WATCH_LIMIT = 1000
+_FLAGS: dict[str, Topic] = {
+    "toolsListChanged": "tools",
+    "promptsListChanged": "prompts",
+    "resourcesListChanged": "resources",
+}
+
+
+@dataclass(eq=False)
+class Listener:
+    """One ``subscriptions/listen`` (2026-07-28, Subscriptions)."""
+
+    id: Id
+    channel: Channel
+    topics: set[Topic] = field(default_factory=set)
+    uris: set[str] = field(default_factory=set)
+
+    def tell(self, method: str, params: Json) -> None:
+        tagged = {**params, "_meta": {SUBSCRIPTION_KEY: self.id}}
+        self.channel.send(jsonrpc.notification_message(method, tagged))
+
+
+class Subscriptions:
+    """Sends each change to whoever asked for it. On the server's loop."""
+
+    def __init__(self, sessions: Callable[[], Iterable[Session]]) -> None:
+        self._sessions = sessions
+        self._listeners: set[Listener] = set()
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def check(self, request: Request) -> None:
+        """Whether a stream may be opened. Raises InvalidParams, PeerError."""
+        wanted = request.params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise InvalidParams("params.notifications must be an object")
+        if len(self._listeners) >= LISTENER_LIMIT:
+            raise PeerError(f"{LISTENER_LIMIT} streams listen already; close one")
+        uris = wanted.get("resourceSubscriptions", [])
+        if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
+            raise InvalidParams("resourceSubscriptions must be a list of URIs")
+        if len(uris) > WATCH_LIMIT:
+            raise InvalidParams(f"a stream watches {WATCH_LIMIT} resources at most")
+
+    def listen(self, request: Request, channel: Channel, offered: set[Topic]) -> Listener:
+        """Opens a stream for a request that passed ``check``, and acknowledges what of it is
+        honoured."""
+        wanted = request.params["notifications"]
+        uris = wanted.get("resourceSubscriptions", [])
+        topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}
+        listener = Listener(request.id, channel, topics, set(uris))
+        # Before the acknowledgement, so that no change is lost in between.
+        self._listeners.add(listener)
+        honoured: Json = {flag: True for flag, topic in _FLAGS.items() if topic in topics}
+        if uris:
+            honoured["resourceSubscriptions"] = uris
+        listener.tell("notifications/subscriptions/acknowledged", {"notifications": honoured})
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    def list_changed(self, topic: Topic) -> None:
+        """Tells everyone that a list is another one now."""
+        method = f"notifications/{topic}/list_changed"
+        for session in self._sessions():
+            session.notify(method)
+        for listener in list(self._listeners):
+            if topic in listener.topics:
+                listener.tell(method, {})
+
+    def resource_updated(self, uri: str) -> None:
+        """Tells those who watch the resource that it reads differently now."""
+        method, params = "notifications/resources/updated", {"uri": uri}
+        for session in self._sessions():
+            if uri in session.watched:
+                session.notify(method, params)
+        for listener in list(self._listeners):
+            if uri in listener.uris:
+                listener.tell(method, params)
+
+    def watched(self) -> set[str]:
+        """Every URI that somebody watches."""
+        found: set[str] = set()
+        for session in self._sessions():
+            found |= session.watched
+        for listener in self._listeners:
+            found |= listener.uris
+        return found
+
+    def close(self) -> None:
+        """Says goodbye to the listen streams."""
+        for listener in list(self._listeners):
+            result = {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: listener.id}}
+            listener.channel.send(jsonrpc.result_message(listener.id, result))
+        self._listeners.clear()

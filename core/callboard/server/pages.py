@@ -1,0 +1,43 @@
+"""Lists in pages, with cursors that stay right when the list changes in between."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from callboard.errors import InvalidParams
+
+T = TypeVar("T")
+
+#: Entries of one page. Large, because many clients never ask for the second page.
+PAGE_SIZE = 500
+_PREFIX = "after:"
+
+
+def page(
+    entries: Sequence[T], key: Callable[[T], str], cursor: Any
+) -> tuple[Sequence[T], str | None]:
+    """The entries after the cursor, of a list sorted by ``key``, and the next cursor. Raises
+    InvalidParams for a cursor that we didn't make."""
+    start = 0
+    if cursor is not None:
+        after = _read(cursor)
+        start = next((i for i, entry in enumerate(entries) if key(entry) > after), len(entries))
+    end = start + PAGE_SIZE
+    found = entries[start:end]
+    return found, _write(key(found[-1])) if end < len(entries) else None
+
+
+def _write(name: str) -> str:
+    return base64.urlsafe_b64encode((_PREFIX + name).encode()).decode("ascii")
+
+
+def _read(cursor: Any) -> str:
+    try:
+        text = base64.b64decode(cursor, altchars=b"-_", validate=True).decode("utf-8")
+        if not text.startswith(_PREFIX):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise InvalidParams("cursor must be one that this server handed out") from None
+    return text[len(_PREFIX) :]
