@@ -14,7 +14,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 LAYERS = (
     {"errors"},
-    {"host", "status", "replacing", "usd_nesting"},
+    {"content", "host", "status", "replacing", "usd_nesting"},
     {"guest", "protocol"},
     {"skills"},
     {"server"},

@@ -13,7 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import callboard
+from callboard import __version__
 from callboard.errors import HostError
 from callboard.replacing import replacing
 
@@ -84,7 +84,7 @@ def _stamps(folder: Path, skill: SkillMetadata) -> Stamps:
 def _write(file: Path, known: dict[str, tuple[Stamps, SkillMetadata]]) -> None:
     value = {
         "format": _FORMAT,
-        "version": callboard.__version__,
+        "version": __version__,
         "skills": {key: [stamps, _skill_json(skill)] for key, (stamps, skill) in known.items()},
     }
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -96,7 +96,7 @@ def _write(file: Path, known: dict[str, tuple[Stamps, SkillMetadata]]) -> None:
 def _read(file: Path) -> dict[str, tuple[Stamps, SkillMetadata]]:
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
-        if value["format"] != _FORMAT or value["version"] != callboard.__version__:
+        if value["format"] != _FORMAT or value["version"] != __version__:
             return {}
         return {
             key: (tuple(tuple(s) if s else None for s in stamps), _skill(written))
