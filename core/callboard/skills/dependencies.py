@@ -15,24 +15,7 @@ def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
 
     Raises SkillError, naming the skill that isn't there or the whole cycle.
     """
-    order: list[str] = []
-    # Not recursive: a chain of depends is as long as its authors like.
-    trail: list[tuple[str, list[str]]] = [(name, _needs(name, skills, None))]
-    while trail:
-        current, waiting = trail[-1]
-        if not waiting:
-            trail.pop()
-            order.append(current)
-            continue
-        needed = waiting.pop()
-        if needed in order:
-            continue
-        names = [one for one, _ in trail]
-        if needed in names:
-            cycle = [*names[names.index(needed) :], needed]
-            raise SkillError(f"skills depend on each other in a circle: {' -> '.join(cycle)}")
-        trail.append((needed, _needs(needed, skills, current)))
-    return order
+    return list(_walk(name, skills, {}, {}))
 
 
 def dependents(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
@@ -43,18 +26,52 @@ def dependents(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
 def dependency_failures(skills: Mapping[str, SkillMetadata]) -> list[Failure]:
     """One for every skill that can't be loaded for the sake of its ``depends``."""
     found: list[Failure] = []
+    done: dict[str, None] = {}
+    bad: dict[str, SkillError] = {}
     for name, skill in sorted(skills.items()):
         if skill.depends:
             try:
-                load_order(name, skills)
+                _walk(name, skills, done, bad)
             except SkillError as error:
                 found.append(Failure(name, SKILL_FILE, "metadata", error.message))
     return found
 
 
-def _needs(name: str, skills: Mapping[str, SkillMetadata], needed_by: str | None) -> list[str]:
+def _walk(
+    name: str,
+    skills: Mapping[str, SkillMetadata],
+    done: dict[str, None],
+    bad: dict[str, SkillError],
+) -> dict[str, None]:
+    """Adds ``name`` to ``done`` after all that it needs; or raises, and adds all that stand in
+    between to ``bad``."""
+    # Skill -> what it still needs. Not recursive: a chain of depends is as long as authors like.
+    trail: dict[str, list[str]] = {}
+    needed, by = name, ""
+    try:
+        while True:
+            if needed in bad:
+                raise bad[needed]
+            if needed in trail:
+                names = list(trail)
+                circle = " -> ".join([*names[names.index(needed) :], needed])
+                raise SkillError(f"skills depend on each other in a circle: {circle}")
+            if needed not in done:
+                trail[needed] = _needs(needed, skills, by)
+            while trail and not trail[by := next(reversed(trail))]:
+                done[by] = None
+                del trail[by]
+            if not trail:
+                return done
+            needed = trail[by].pop()
+    except SkillError as error:
+        bad.update(dict.fromkeys(trail, error))
+        raise
+
+
+def _needs(name: str, skills: Mapping[str, SkillMetadata], by: str) -> list[str]:
     """The direct needs, the one to take first at the end."""
     if name not in skills:
-        by = f"skill '{needed_by}' depends on '{name}', which" if needed_by else f"skill '{name}'"
-        raise SkillError(f"{by} isn't on the search paths; find it, or list what is there")
+        who = f"skill '{by}' depends on '{name}', which" if by else f"skill '{name}'"
+        raise SkillError(f"{who} isn't on the search paths; add the folder that holds it")
     return sorted(set(skills[name].depends), reverse=True)

@@ -43,18 +43,33 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
 
     Raises OSError when the path can't be listed.
     """
-    # os.path.lexists: a SKILL.md that is a broken link or not a file is reported, not passed over.
-    if os.path.lexists(search_path / SKILL_FILE):
+    if _holds_skill(search_path):
         yield search_path
         return
     with os.scandir(search_path) as entries:
         names = sorted(entry.name for entry in entries if entry.is_dir())
     for name in names:
-        folder = search_path / name
-        if not name.startswith((".", "__")) and (
-            os.path.lexists(folder / SKILL_FILE) or not os.access(folder, os.X_OK)
-        ):
-            yield folder
+        if not name.startswith((".", "__")) and _holds_skill(search_path / name):
+            yield search_path / name
+
+
+def _holds_skill(folder: Path) -> bool:
+    """Also where it can't be read, is a broken link or no file: then loading it says so."""
+    try:
+        (folder / SKILL_FILE).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def load_all(
+    folders: Iterable[Path], load: Callable[[Path], SkillMetadata] = load_skill
+) -> list[tuple[Path, SkillMetadata]]:
+    """Skills that are called as their folder first: where two have one name, theirs it is."""
+    loaded = [(folder, load(folder)) for folder in folders]
+    return sorted(loaded, key=lambda one: (one[1].name != one[0].name, one[0].name))
 
 
 def suits(skill: SkillMetadata, dcc: str | None) -> bool:
@@ -100,8 +115,7 @@ def scan(
             reason = f"the search path can't be listed: {error.strerror or 'unreadable'}"
             skipped.append(Failure(search_path.name, ".", "read", reason))
             continue
-        for folder in folders:
-            skill = load(folder)
+        for folder, skill in load_all(folders, load):
             if not is_usable(skill):
                 skipped.extend(skill.failures)
                 continue

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import fastjsonschema
 
 from .dependencies import dependency_failures
-from .discovery import skill_folders
-from .load import SKILL_FILE, is_usable, load_skill
+from .discovery import load_all, skill_folders
+from .load import SKILL_FILE, is_usable
 from .model import SkillMetadata, ToolDeclaration
 from .prompt_files import read_prompts
 from .script_check import check_script
@@ -51,9 +51,8 @@ def lint(folder: Path) -> list[Finding]:
     names: dict[str, str] = {}
     skills: dict[str, SkillMetadata] = {}
     places: dict[str, str] = {}
-    for one in folders:
+    for one, skill in load_all(folders):
         prefix = "" if one == folder else f"{one.name}/"
-        skill = load_skill(one)
         for finding in _lint_skill(skill, one.name if prefix else skill.path.name):
             found.append(
                 Finding(prefix + finding.file, finding.line, finding.severity, finding.message)

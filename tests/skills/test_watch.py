@@ -1,0 +1,105 @@
+import threading
+
+import pytest
+
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.watch import SkillWatcher
+from skills.skill_tree import TWO_TOOLS, write_files, write_skill
+
+DEADLINE = 20
+
+
+class Heard:
+    """Counts calls and lets a test wait for the next one."""
+
+    def __init__(self):
+        self.count = 0
+        self._changed = threading.Condition()
+
+    def __call__(self):
+        with self._changed:
+            self.count += 1
+            self._changed.notify_all()
+
+    def wait_for_more_than(self, count):
+        with self._changed:
+            return self._changed.wait_for(lambda: self.count > count, DEADLINE)
+
+
+@pytest.fixture(params=[False, True], ids=["notified", "polling"])
+def watch(request):
+    started = []
+
+    def start(path, changed):
+        watcher = SkillWatcher([path], changed, poll=request.param, quiet_secs=0.05, poll_secs=0.05)
+        started.append(watcher)
+        watcher.start()
+        return watcher
+
+    yield start
+    for watcher in started:
+        watcher.stop()
+    assert not [t for t in threading.enumerate() if t.name == "callboard-skills"]
+
+
+def test_changes_are_told(tmp_path, watch):
+    folder = write_skill(tmp_path, "a", files={"tools.yaml": TWO_TOOLS})
+    heard = Heard()
+    watch(tmp_path, heard)
+    for change in (
+        lambda: write_files(folder, {"tools.yaml": "tools: []"}),
+        lambda: write_files(folder, {"scripts/new.py": ""}),
+        lambda: (folder / "tools.yaml").unlink(),
+        lambda: folder.rename(tmp_path / "b"),
+    ):
+        before = heard.count
+        change()
+        assert heard.wait_for_more_than(before)
+
+
+def test_a_path_that_appears_later(tmp_path, watch):
+    heard = Heard()
+    watch(tmp_path / "later", heard)
+    write_skill(tmp_path / "later", "a")
+    assert heard.wait_for_more_than(0)
+
+
+def test_a_failing_listener_does_not_end_the_watch(tmp_path, watch):
+    heard = Heard()
+
+    def failing():
+        heard()
+        raise RuntimeError("the first time")
+
+    watch(tmp_path, failing)
+    write_skill(tmp_path, "a")
+    assert heard.wait_for_more_than(0)
+    before = heard.count
+    write_skill(tmp_path, "b")
+    assert heard.wait_for_more_than(before)
+
+
+def test_stopping_twice_and_before_the_start(tmp_path, watch):
+    watcher = watch(tmp_path, Heard())
+    watcher.stop()
+    watcher.stop()
+    SkillWatcher([tmp_path], Heard()).stop()
+
+
+def test_a_catalog_follows_the_disk(tmp_path, watch):
+    folder = write_skill(tmp_path, "a", files={"tools.yaml": "tools: [one]"})
+    catalog = SkillCatalog([(tmp_path, "user")])
+    catalog.refresh()
+    catalog.load("a")
+    reloaded = threading.Event()
+
+    def listen(change):
+        if change.loaded and len(change.loaded[0].tools) == 2:
+            reloaded.set()
+
+    catalog.on_change(listen)
+    watch(tmp_path, catalog.refresh)
+    write_files(folder, {"tools.yaml": "tools: ["})
+    write_files(folder, {"tools.yaml": TWO_TOOLS})
+    assert reloaded.wait(DEADLINE)
+    assert [tool.name for tool in catalog.loaded[0].tools] == ["first", "second"]
