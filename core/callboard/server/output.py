@@ -20,20 +20,22 @@ class Output:
     """What one call wrote."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, list[str]] = {"stdout": [], "stderr": []}
-        self._room = {"stdout": OUTPUT_LIMIT, "stderr": OUTPUT_LIMIT}
+        # Filled when something is written, because most calls write nothing.
+        self._parts: dict[str, list[str]] = {}
+        self._room: dict[str, int] = {}
 
     def write(self, stream: str, text: str) -> None:
-        room = self._room[stream]
+        room = self._room.get(stream, OUTPUT_LIMIT)
         if room <= 0:
             return
-        self._parts[stream].append(text[:room])
+        parts = self._parts.setdefault(stream, [])
+        parts.append(text[:room])
         self._room[stream] = room - len(text)
         if self._room[stream] < 0:
-            self._parts[stream].append(f"\n[cut after {OUTPUT_LIMIT} characters]")
+            parts.append(f"\n[cut after {OUTPUT_LIMIT} characters]")
 
     def text(self, stream: str) -> str:
-        return "".join(self._parts[stream])
+        return "".join(self._parts.get(stream, ()))
 
 
 _current: contextvars.ContextVar[Output | None] = contextvars.ContextVar(

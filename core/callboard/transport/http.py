@@ -50,6 +50,8 @@ PATIENCE = 10.0
 
 Handler = Callable[["Exchange"], None]
 
+_NO_HEADERS = HTTPHeaders()
+
 
 class Exchange(HTTPMessageDelegate):
     """One request and its answer."""
@@ -61,7 +63,7 @@ class Exchange(HTTPMessageDelegate):
         self.method = ""
         self.path = ""
         self.query = ""
-        self.headers: HTTPHeaders = HTTPHeaders()
+        self.headers: HTTPHeaders = _NO_HEADERS
         self.began = monotonic()
         self.state = "waiting"
         self.stream: EventStream | None = None
@@ -143,15 +145,16 @@ class Exchange(HTTPMessageDelegate):
             return
         self.state = "writing"
         self.began = monotonic()
+        self.on_slow = None  # it knows this exchange: a cycle for the garbage collector
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type
         answer["Content-Length"] = str(len(body))
         if close:
             answer["Connection"] = "close"
-        start = ResponseStartLine("HTTP/1.1", status, _reason(status))
-        written = self._connection.write_headers(start, answer, body)
-        written.add_done_callback(self._written)
+        start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
+        # Tornado starts the next request once this is written, and tells if the client has left.
+        self._connection.write_headers(start, answer, body)
         self._connection.finish()
 
     def respond_json(
@@ -172,17 +175,15 @@ class Exchange(HTTPMessageDelegate):
         return self.stream
 
     def _headers(self, headers: Mapping[str, str] | None) -> HTTPHeaders:
-        answer = HTTPHeaders(headers or {})
+        answer = HTTPHeaders()
+        if headers:
+            answer.update(headers)
         origin = self.headers.get("Origin")
         if origin is not None:
             answer["Access-Control-Allow-Origin"] = origin
             answer["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
             answer["Vary"] = "Origin"
         return answer
-
-    def _written(self, written: asyncio.Future[None]) -> None:
-        written.exception()  # a client that left: nothing to tell anyone
-        self._ended()
 
     def _ended(self) -> None:
         self._chunks.clear()
@@ -209,6 +210,14 @@ class Exchange(HTTPMessageDelegate):
             self.stream.abort()
         elif self._connection.stream is not None:
             self._connection.stream.close()
+
+
+class _Server(HTTPServer):
+    """Passes on that a connection is gone, which Tornado's keeps to itself."""
+
+    def on_close(self, server_conn: object) -> None:
+        super().on_close(server_conn)
+        self.request_callback.on_close(server_conn)
 
 
 class Listener(HTTPServerConnectionDelegate):
@@ -251,7 +260,7 @@ class Listener(HTTPServerConnectionDelegate):
 
     async def start(self, access: Access) -> None:
         self.access = access
-        self._server = HTTPServer(
+        self._server = _Server(
             self,
             max_header_size=HEADER_LIMIT,
             max_body_size=BODY_LIMIT,
@@ -282,6 +291,9 @@ class Listener(HTTPServerConnectionDelegate):
             asyncio.get_running_loop().call_soon(exchange.abort)
         return exchange
 
+    def on_close(self, server_conn: object) -> None:
+        self._exchanges.pop(server_conn, None)
+
     def serve(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
         if exchange.method == "OPTIONS":
@@ -306,17 +318,13 @@ class Listener(HTTPServerConnectionDelegate):
         while True:
             await asyncio.sleep(SWEEP)
             now = monotonic()
-            for connection, exchange in list(self._exchanges.items()):
-                if exchange.gone:
-                    del self._exchanges[connection]
-                else:
-                    exchange.sweep(now)
+            for exchange in list(self._exchanges.values()):
+                exchange.sweep(now)
             for callback in self.on_sweep:
                 callback()
 
 
-def _reason(status: int) -> str:
-    return HTTPStatus(status).phrase
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 _PREFLIGHT = {
