@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +18,10 @@ from callboard.server.capabilities import missing
 from callboard.server.json_schema import Validator
 from callboard.server.workspace_fields import PathFields
 from callboard.skills.scripts import Entry
+
+#: What every client takes for a name (2025-11-25, Tools, Tool Names).
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,8 @@ class Tool:
         if features.structured_output:
             if self.title is not None:
                 entry["title"] = self.title
-            if self.output_schema is not None:
+            # A job's handle isn't the result that the schema describes.
+            if self.output_schema is not None and self.execution == "sync":
                 entry["outputSchema"] = self.output_schema
         if features.icons and self.icons:
             entry["icons"] = list(self.icons)
@@ -94,12 +101,14 @@ class Tool:
 
 
 class ToolRegistry:
-    """The tools that are served, by wire name. On the server's loop, or before it starts."""
+    """The tools that are served, by wire name. Any thread: a change replaces the whole table, so
+    that whoever reads sees all of it or none."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
+        self._sorted: tuple[Tool, ...] = ()
+        self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
-        self._sorted: list[Tool] | None = None
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -107,10 +116,8 @@ class ToolRegistry:
     def __contains__(self, name: str) -> bool:
         return name in self._tools
 
-    def all(self) -> list[Tool]:
+    def all(self) -> Sequence[Tool]:
         """Sorted by name, so that two lists of the same tools are equal."""
-        if self._sorted is None:
-            self._sorted = sorted(self._tools.values(), key=lambda tool: tool.name)
         return self._sorted
 
     def get(self, name: str) -> Tool:
@@ -124,12 +131,14 @@ class ToolRegistry:
 
     def replace(self, remove: Iterable[str], add: Iterable[Tool]) -> None:
         """Takes tools out and puts others in, in one step, and tells the listeners once."""
-        for name in remove:
-            self._tools.pop(name, None)
-        for tool in add:
-            self._tools[tool.name] = tool
-        self._sorted = None
-        for listener in list(self._listeners):
+        with self._lock:
+            gone = set(remove)
+            table = {name: tool for name, tool in self._tools.items() if name not in gone}
+            table.update((tool.name, tool) for tool in add)
+            self._tools = table
+            self._sorted = tuple(sorted(table.values(), key=lambda tool: tool.name))
+            listeners = list(self._listeners)
+        for listener in listeners:
             listener()
 
     def add(self, *tools: Tool) -> None:
