@@ -6,50 +6,68 @@ import logging
 from functools import partial
 from pathlib import Path
 from time import time
+from typing import TYPE_CHECKING
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
 from callboard.guest.loop import GuestLoop
-from callboard.host import Host
+from callboard.host import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
 from callboard.server import output
 from callboard.server.capabilities import Capabilities
+from callboard.server.catalog_tools import catalog_tools
 from callboard.server.dispatcher import Dispatcher
+from callboard.server.job_tools import job_tools
+from callboard.server.live_resources import is_scene, live_resources
+from callboard.server.loaded_skills import LoadedSkills
 from callboard.server.prompts import PromptRegistry
+from callboard.server.recent_log import RecentLog
 from callboard.server.resources import ResourceRegistry
 from callboard.server.roots import RootsBook
 from callboard.server.service import Service
-from callboard.server.skill_tools import LoadedSkill, load_tools
 from callboard.server.tools import ToolRegistry
-from callboard.skills.discovery import scan_and_load
+from callboard.skills.catalog import SkillCatalog, scoped_paths
+from callboard.skills.discovery import BUNDLED
 from callboard.transport import instances
 from callboard.transport.access import Access, new_token
 from callboard.transport.http import Exchange, Listener
 from callboard.transport.mcp import McpEndpoint
 
+if TYPE_CHECKING:
+    from callboard.skills.watch import SkillWatcher
+
 log = logging.getLogger(__name__)
+
+#: Seconds within which several changes of the scene are one update to who watches it.
+SCENE_PAUSE = 0.2
 
 
 class Callboard:
     """One server inside one host. Made, started and stopped on the host's main thread."""
 
     def __init__(
-        self, host: Host, config: McpHttpConfig, tools: ToolRegistry | None = None
+        self,
+        host: Host,
+        config: McpHttpConfig | None = None,
+        tools: ToolRegistry | None = None,
     ) -> None:
         self.host = host
-        self.config = config
+        self.config = config = config or McpHttpConfig()
         self.id = instances.new_id()
         self.url = ""
         self.token = config.token if config.auth == "token" else None
         self.tools = tools if tools is not None else ToolRegistry()
+        self.prompts = PromptRegistry()
+        self.resources = ResourceRegistry()
         self.capabilities = Capabilities(host, config.declared_capabilities, config.deny)
         self.roots = RootsBook(config.roots, config.roots_policy)
-        self.skills: list[LoadedSkill] = []
+        self.log = RecentLog()
+        paths = scoped_paths(host.identity.kind, config.skill_paths) if config.skills else []
+        self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config))
+        self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
         self.guest = GuestLoop(host)
         self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
         self.dispatcher.default_timeout = config.call_timeout
-        self.prompts = PromptRegistry()
-        self.resources = ResourceRegistry()
         self.service = Service(
             host,
             __version__,
@@ -69,14 +87,17 @@ class Callboard:
         )
         self._listener = Listener()
         self._announced: Path | None = None
+        self._watcher: SkillWatcher | None = None
+        self._scene_pending = False
         self._running = False
 
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
         is taken; then nothing is left running."""
-        self._load_skills()
-        self.roots.set_project(self.host.project_roots())
         self._listener.bind(self.config.port)
+        self.log.attach()
+        self._offer()
+        self.roots.set_project(self.host.project_roots())
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         access = Access(
@@ -98,6 +119,7 @@ class Callboard:
         self._stop_watching = self.host.watch(self._host_event)
         self.guest.start()
         self._running = True
+        self._watch_skills()
         if self.config.announce:
             self._announce()
         return self
@@ -110,29 +132,37 @@ class Callboard:
         if self._announced is not None:
             instances.withdraw(self._announced)
         self._stop_watching()
+        if self._watcher is not None:
+            self._watcher.stop()
         self.capabilities.close()
         self.dispatcher.close()
         self.guest.run(self._close())
         self.guest.close()
-        for skill in self.skills:
-            skill.close()
+        self.skills.close()
         output.detach()
+        self.log.detach()
 
     async def _close(self) -> None:
+        self.service.jobs.close()
         self.endpoint.close()
         await self._listener.stop()
 
-    def _load_skills(self) -> None:
-        found, skipped = scan_and_load(
-            dcc_name=self.host.identity.kind, extra_paths=self.config.skill_paths
-        )
-        for problem in skipped:
-            log.warning("skill skipped: %s", problem)
-        self.skills = [LoadedSkill(metadata) for metadata in found]
-        for skill in self.skills:
-            for failure in skill.metadata.failures:
-                log.warning("%s: %s: %s", failure.skill, failure.reference, failure.message)
-        self.tools.add(*load_tools(self.skills))
+    def _offer(self) -> None:
+        """The tools and resources that are there before any client comes."""
+        if self.config.skills:
+            self.skills.start()
+            self.tools.add(*catalog_tools(self.catalog))
+        self.tools.add(*job_tools(self.service.jobs))
+        self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
+
+    def _watch_skills(self) -> None:
+        # What ships doesn't change under us, and most start with nothing else.
+        paths = [path for path in self.catalog.paths if path != BUNDLED]
+        if paths:
+            from callboard.skills.watch import SkillWatcher
+
+            self._watcher = SkillWatcher(paths, self.catalog.refresh)
+            self._watcher.start()
 
     def _announce(self) -> None:
         identity = self.host.identity
@@ -145,12 +175,23 @@ class Callboard:
             log.warning("callboard list will not show this instance: %s", error)
 
     def _tell(self, topic: Topic) -> None:
-        self.guest.loop.call_soon_threadsafe(self.endpoint.subscriptions.list_changed, topic)
+        if self._running:
+            changed = self.endpoint.subscriptions.list_changed
+            self.guest.loop.call_soon_threadsafe(changed, topic)
 
-    def _host_event(self, event: str) -> None:
+    def _host_event(self, event: HostEvent) -> None:
+        loop = self.guest.loop
         if event == "project":
-            folders = self.host.project_roots()
-            self.guest.loop.call_soon_threadsafe(self.roots.set_project, folders)
+            loop.call_soon_threadsafe(self.roots.set_project, self.host.project_roots())
+        elif event == "scene" and not self._scene_pending:
+            self._scene_pending = True
+            loop.call_soon_threadsafe(loop.call_later, SCENE_PAUSE, self._tell_scene)
+
+    def _tell_scene(self) -> None:
+        self._scene_pending = False
+        subscriptions = self.endpoint.subscriptions
+        for uri in filter(is_scene, subscriptions.watched()):
+            subscriptions.resource_updated(uri)
 
     def _health(self, exchange: Exchange) -> None:
         identity = self.host.identity
@@ -161,4 +202,13 @@ class Callboard:
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
     """Starts a server inside ``host``. Main thread."""
-    return Callboard(host, config or McpHttpConfig()).start()
+    return Callboard(host, config).start()
+
+
+def _cache_file(config: McpHttpConfig) -> Path | None:
+    """Where what was read of skills is kept for the next start."""
+    if not config.skills:
+        return None
+    import platformdirs
+
+    return platformdirs.user_cache_path("callboard", appauthor=False) / "skills.json"

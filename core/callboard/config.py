@@ -24,6 +24,8 @@ class McpHttpConfig:
     declared_capabilities: list[str] | None = None
     #: Capabilities withdrawn from the start.
     deny: Sequence[str] = ()
+    #: Whether skills are looked for at all.
+    skills: bool = True
     #: Folders of skills, besides the environment's and the bundled ones.
     skill_paths: Sequence[str | Path] = ()
     #: The artist's own workspace roots, used where the client names none.

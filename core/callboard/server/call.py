@@ -13,6 +13,7 @@ from callboard.protocol.peer import PeerRequest
 from callboard.server.capabilities import Capabilities
 from callboard.server.logging_levels import wants
 from callboard.server.output import capturing
+from callboard.server.recent_log import trace
 from callboard.server.tools import Tool
 from callboard.server.workspace import WorkspaceRoots
 
@@ -53,6 +54,9 @@ class Call:
         self.undo: UndoStep | None = None
         self.main_session: Any = None
         self.context, self.output = capturing()
+        traced = self.trace
+        if traced:
+            self.context.run(trace.set, traced)
         self._progress = float("-inf")
 
     @property

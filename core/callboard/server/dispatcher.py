@@ -123,13 +123,17 @@ class Dispatcher:
             for observer in self.observers:
                 observer(call, call.result, error)
 
-    async def _perform(self, call: Call) -> Any:
-        tool = call.tool
+    def admit(self, tool: Tool) -> None:
+        """The gate every call passes. Raises CapabilityMissing, Paused."""
         self.capabilities.check(tool.name, tool.required_capabilities)
         if self.paused:
             raise Paused(
                 "the artist paused callboard; ask the artist to resume it, then call again"
             )
+
+    async def _perform(self, call: Call) -> Any:
+        tool = call.tool
+        self.admit(tool)
         try:
             tool.arguments.check(call.arguments)
         except SchemaViolation as wrong:

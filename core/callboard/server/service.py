@@ -11,6 +11,7 @@ from callboard.errors import (
     CallboardError,
     InvalidParams,
     MethodNotFound,
+    MissingClientCapability,
     ResourceNotFound,
 )
 from callboard.host import Host
@@ -22,14 +23,19 @@ from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.server.capabilities import Capabilities
 from callboard.server.completion import complete
 from callboard.server.dispatcher import Dispatcher
+from callboard.server.jobs import Jobs
 from callboard.server.logging_levels import set_level
 from callboard.server.pages import page
 from callboard.server.prompts import PromptRegistry
 from callboard.server.resources import ResourceRegistry
+from callboard.server.results import success
 from callboard.server.roots import RootsBook
 from callboard.server.tools import ToolRegistry
 
 log = logging.getLogger(__name__)
+
+#: The extension that lets a client poll long calls (2026-07-28).
+TASKS = "io.modelcontextprotocol/tasks"
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
@@ -71,6 +77,10 @@ class Service:
             "logging/setLevel": self._set_level,
         }
         dispatcher.read_resource = self._read_for_tool
+        self.jobs = Jobs()
+        self._methods["tasks/get"] = self._get_task
+        self._methods["tasks/update"] = self._update_task
+        self._methods["tasks/cancel"] = self._cancel_task
 
     @property
     def topics(self) -> set[Topic]:
@@ -89,6 +99,8 @@ class Service:
             "completions": {},
             "logging": {},
         }
+        if not peer.features.sessions:
+            capabilities["extensions"] = {TASKS: {}}
         if self.enable_prompts:
             capabilities["prompts"] = {"listChanged": True}
         return {
@@ -139,10 +151,41 @@ class Service:
         headers = request.peer.memory.get("headers")
         if headers is not None:
             check_params(self._tools.get(name).input_schema, arguments, headers)
+        if self._tools.get(name).execution == "async":
+            return self._start_job(request, name, arguments)
         result = await self._dispatcher.call(request, name, arguments)
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
+
+    # -- jobs -------------------------------------------------------------------------------
+
+    def _start_job(self, request: PeerRequest, name: str, arguments: Json) -> Json:
+        """A handle at once: a task where the client knows tasks, else a job's id."""
+        # Refused calls are refused now, not in the job.
+        self._dispatcher.admit(self._tools.get(name))
+        job = self.jobs.start(
+            request, name, lambda own: self._dispatcher.call(own, name, arguments)
+        )
+        if _knows_tasks(request):
+            return {"resultType": "task", **job.as_task()}
+        handle = job.describe()
+        handle["next"] = "poll jobs__status with this job_id; jobs__cancel stops it"
+        return success(handle)
+
+    async def _get_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        return self.jobs.get(request.params.get("taskId")).as_task()
+
+    async def _update_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        self.jobs.answer(request.params.get("taskId"), request.params.get("inputResponses"))
+        return {}
+
+    async def _cancel_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        self.jobs.cancel(request.params.get("taskId"))
+        return {}
 
     # -- resources --------------------------------------------------------------------------
 
@@ -217,6 +260,19 @@ class Service:
     async def _set_level(self, request: PeerRequest) -> Json:
         set_level(request.peer, request.params.get("level"))
         return {}
+
+
+def _knows_tasks(request: PeerRequest) -> bool:
+    peer = request.peer
+    extensions = peer.capabilities.get("extensions")
+    return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
+
+
+def _require_tasks(request: PeerRequest) -> None:
+    if request.peer.features.sessions:
+        raise MethodNotFound(f"Method not found: '{request.method}'; use jobs__status")
+    if not _knows_tasks(request):
+        raise MissingClientCapability({"extensions": {TASKS: {}}})
 
 
 def _listed(key: str, entries: list[Json], cursor: str | None) -> Json:

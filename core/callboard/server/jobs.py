@@ -1,0 +1,239 @@
+"""Calls that are answered with a handle at once and go on without their request.
+
+A job is a call of a tool with ``execution: async``, or a workflow. Clients with the tasks extension
+poll it by ``tasks/get``; everybody else by the tools ``jobs__status`` and ``jobs__cancel``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timezone
+from time import monotonic
+from typing import Literal
+
+from callboard.errors import CallboardError, HostBusy, InvalidParams
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Ask, AskFailed, PeerRequest, lacks
+
+log = logging.getLogger(__name__)
+
+Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
+
+#: Milliseconds a job is kept, from its creation, and between two polls.
+TTL_MS = 3_600_000
+POLL_MS = 500
+#: Jobs kept, finished ones included, and jobs that run.
+KEPT_LIMIT = 512
+RUNNING_LIMIT = 64
+
+Work = Callable[[PeerRequest], Awaitable[Json]]
+
+
+class Job:
+    """One job. On the server's loop."""
+
+    def __init__(self, tool: str) -> None:
+        # Whoever knows the id may ask for the job, so it can't be guessed.
+        self.id = secrets.token_urlsafe(18)
+        self.tool = tool
+        self.status: Status = "working"
+        self.created = self.updated = datetime.now(timezone.utc)
+        self.expires = monotonic() + TTL_MS / 1000
+        self.progress: Json | None = None
+        self.result: Json | None = None
+        self.error: Json | None = None
+        self.questions: dict[str, Ask] = {}
+        self.answers: dict[str, asyncio.Future[Json | AskFailed]] = {}
+        self.work: asyncio.Task[None] | None = None
+        self.listeners: set[Callable[[Job], None]] = set()
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("completed", "failed", "cancelled")
+
+    def note(self, status: Status | None = None) -> None:
+        """Something changed: the time of it, and whoever listens, know."""
+        if status is not None:
+            self.status = status
+        self.updated = datetime.now(timezone.utc)
+        for listener in list(self.listeners):
+            listener(self)
+
+    def describe(self) -> Json:
+        """``{job_id, tool, status, created, updated, progress?, result?, error?}``, as
+        ``jobs__status`` and REST show it."""
+        found: Json = {
+            "job_id": self.id,
+            "tool": self.tool,
+            "status": self.status,
+            "created": _stamp(self.created),
+            "updated": _stamp(self.updated),
+        }
+        for key, value in (
+            ("progress", self.progress),
+            ("result", self.result),
+            ("error", self.error),
+        ):
+            if value is not None:
+                found[key] = value
+        return found
+
+    def as_task(self) -> Json:
+        """The job as the tasks extension of 2026-07-28 describes it."""
+        task: Json = {
+            "taskId": self.id,
+            "status": self.status,
+            "createdAt": _stamp(self.created),
+            "lastUpdatedAt": _stamp(self.updated),
+            "ttlMs": TTL_MS,
+            "pollIntervalMs": POLL_MS,
+        }
+        message = (self.progress or {}).get("message")
+        if message:
+            task["statusMessage"] = message
+        if self.status == "completed":
+            task["result"] = self.result
+        elif self.status == "failed":
+            task["error"] = self.error
+        elif self.status == "input_required":
+            task["inputRequests"] = {
+                key: {"method": ask.method, "params": ask.params}
+                for key, ask in self.questions.items()
+            }
+        return task
+
+
+class JobRequest(PeerRequest):
+    """The request of a job: what it says goes to the job, what it asks waits there for an answer,
+    or goes to the session it came from."""
+
+    def __init__(self, origin: PeerRequest, job: Job) -> None:
+        super().__init__(origin.peer, origin.id, origin.method, origin.params)
+        self.meta = {**self.meta, "progressToken": job.id}
+        self._job = job
+
+    def notify(self, method: str, params: Json) -> None:
+        if method == "notifications/progress":
+            self._job.progress = {
+                key: params[key] for key in ("progress", "total", "message") if key in params
+            }
+            self._job.note()
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        lacking = [ask.method for ask in asks.values() if lacks(self.peer.capabilities, ask.needs)]
+        if lacking:
+            refused = AskFailed(f"the client did not declare that it can be asked: {lacking[0]}")
+            return dict.fromkeys(asks, refused)
+        if self.peer.features.sessions:
+            return {key: await self._ask_session(ask) for key, ask in asks.items()}
+        return await self._ask_poller(asks)
+
+    async def _ask_session(self, ask: Ask) -> Json | AskFailed:
+        try:
+            return await self.peer.ask(ask)
+        except AskFailed as refused:
+            return refused
+
+    async def _ask_poller(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        job, loop = self._job, asyncio.get_running_loop()
+        job.questions.update(asks)
+        job.answers.update((key, loop.create_future()) for key in asks)
+        job.note("input_required")
+        answers = [await job.answers[key] for key in asks]
+        for key in asks:
+            del job.answers[key]
+        return dict(zip(asks, answers, strict=True))
+
+
+class Jobs:
+    """The jobs of one server. On its loop."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+
+    def start(self, origin: PeerRequest, tool: str, work: Work) -> Job:
+        """Starts ``work`` and returns its job. Raises HostBusy when too many run."""
+        self._forget_old()
+        running = sum(not job.ended for job in self._jobs.values())
+        if running >= RUNNING_LIMIT:
+            raise HostBusy(
+                f"{running} jobs run already; wait for one to end, or cancel one",
+                data={"jobs": running},
+            )
+        job = Job(tool)
+        self._jobs[job.id] = job
+        job.work = asyncio.get_running_loop().create_task(self._run(job, origin, work))
+        return job
+
+    def get(self, id: object) -> Job:
+        """Raises InvalidParams for a job that isn't there, or not any more."""
+        job = self._jobs.get(id) if isinstance(id, str) else None
+        if job is None or (job.ended and job.expires < monotonic()):
+            raise InvalidParams("no such job; jobs are forgotten an hour after they began")
+        return job
+
+    def cancel(self, id: object) -> Job:
+        """Asks a job to end; one that has ended stays as it is. Raises InvalidParams."""
+        job = self.get(id)
+        if not job.ended and job.work is not None:
+            job.work.cancel()
+        return job
+
+    def answer(self, id: object, answers: object) -> None:
+        """Takes a client's answers to what the job asks; keys it doesn't ask are ignored. Raises
+        InvalidParams."""
+        job = self.get(id)
+        if not isinstance(answers, dict):
+            raise InvalidParams("params.inputResponses must be an object")
+        for key, value in answers.items():
+            waiting = job.answers.get(key)
+            if waiting is None or waiting.done():
+                continue
+            if not isinstance(value, dict):
+                raise InvalidParams(f"the answer to '{key}' must be an object")
+            waiting.set_result(value)
+            job.questions.pop(key, None)
+        if not job.questions and job.status == "input_required":
+            job.note("working")
+
+    def all(self) -> list[Job]:
+        """Oldest first."""
+        return list(self._jobs.values())
+
+    def close(self) -> None:
+        for job in self._jobs.values():
+            if job.work is not None:
+                job.work.cancel()
+
+    async def _run(self, job: Job, origin: PeerRequest, work: Work) -> None:
+        try:
+            job.result = await work(JobRequest(origin, job))
+            status: Status = "completed"
+        except asyncio.CancelledError:
+            status = "cancelled"
+        except CallboardError as error:
+            job.error = {"code": error.code, "message": error.message}
+            if error.data is not None:
+                job.error["data"] = error.data
+            status = "failed"
+        except Exception:
+            log.exception("the job of %s failed", job.tool)
+            job.error = {"code": -32603, "message": "internal error; the log has the details"}
+            status = "failed"
+        job.questions.clear()
+        job.note(status)
+
+    def _forget_old(self) -> None:
+        now = monotonic()
+        ended = [job for job in self._jobs.values() if job.ended]
+        surplus = len(self._jobs) - KEPT_LIMIT
+        for number, job in enumerate(ended):
+            if job.expires < now or number < surplus:
+                del self._jobs[job.id]
+
+
+def _stamp(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
