@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,12 @@ from callboard.protocol.revisions import Revision
 from callboard.server.capabilities import missing
 from callboard.server.json_schema import Validator
 from callboard.server.workspace_fields import PathFields
-from callboard.skills.scripts import Entry
+from callboard.skills.scripts import Entry, entry_of
+
+#: What every client takes for a name (2025-11-25, Tools, Tool Names).
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+
 
 #: What every client takes for a name (2025-11-25, Tools, Tool Names).
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -128,6 +134,40 @@ class ToolRegistry:
             hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
             raise InvalidParams(f"unknown tool '{name[:200]}'; {hint}")
         return tool
+
+    def register(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        description: str,
+        input_schema: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Adds a tool, or replaces the one of that name. ``function`` is called with the arguments
+        by name, and with ``ctx`` and ``_workspace_roots`` where it takes them; it may be a plain
+        function, a generator, whose slices share the main thread with the artist, or a coroutine,
+        which runs on the server's loop. ``input_schema`` is served as it is; None means no
+        arguments. ``options`` are :class:`Tool`'s other fields, such as ``output_schema``,
+        ``required_capabilities`` and ``affinity``. Raises ValueError for a name, a description or
+        a schema that clients may refuse, SkillError for a schema that can't be checked."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"a tool's name has 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
+        if not description.strip():
+            raise ValueError(f"tool '{name}' needs a description; agents choose by it")
+        schema = _NO_ARGUMENTS if input_schema is None else input_schema
+        if schema.get("type") != "object":
+            raise ValueError(f"the input_schema of tool '{name}' must say type: object")
+        entry = entry_of(function, name, name)
+        tool = Tool(name, description, schema, lambda: entry, **options)
+        tool.arguments.compile()
+        if tool.output is not None:
+            tool.output.compile()
+        self.add(tool)
+
+    def unregister(self, name: str) -> None:
+        """Takes a tool out; an unknown name is no error. Calls that run finish."""
+        if name in self._tools:
+            self.replace([name], ())
 
     def replace(self, remove: Iterable[str], add: Iterable[Tool]) -> None:
         """Takes tools out and puts others in, in one step, and tells the listeners once."""
