@@ -340,7 +340,9 @@ class GuestLoop:
 
     def _watch(self) -> None:
         while not self._closed:
-            self._rest.wait()
+            self._await_rest()
+            if self._closed:
+                return  # the stand-in's last slice may have eaten the wake-up
             self._selector.watch()
             if self._closed:
                 return
@@ -350,12 +352,15 @@ class GuestLoop:
                     self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
                 continue
             self._rest.clear()
+            if self._closed:
+                return  # what close() set may just have been cleared
             self.request_tick()
-            while not self._rest.wait(STAND_IN):
-                if self._closed:
-                    return
-                if self._main_is_away():
-                    self._stand_in()
+
+    def _await_rest(self) -> None:
+        """Waits for the end of the tick that is posted or under way, standing in if need be."""
+        while not (self._rest.wait(STAND_IN) or self._closed):
+            if self._main_is_away():
+                self._stand_in()
 
     def _main_is_away(self) -> bool:
         return monotonic() - self._alive >= STAND_IN and self._owner != self._main

@@ -138,6 +138,7 @@ class MainThread:
         self._limit = limit
         self._queue: deque[Job] = deque()
         self._active: list[Job] = []
+        self._abandoned = False
         self.running: Job | None = None
         guest.jobs = self
 
@@ -196,7 +197,7 @@ class MainThread:
             if job.parked:
                 continue
             self._step(job)
-            if job.state is JobState.DONE:
+            if job.state is JobState.DONE and job in self._active:
                 self._active.remove(job)
         waiting: list[Job] = []
         while self._queue:
@@ -215,12 +216,17 @@ class MainThread:
         self.running = job
         try:
             job.step()
+            if self._abandoned and job.state is not JobState.DONE:
+                job.step()  # it stopped the server that ran it: this was its last slice
         finally:
             self.running = None
 
     def abandon(self) -> None:
         """Ends every job at shut-down; what was open is rolled back. Main thread."""
+        self._abandoned = True
         running = self.running
+        if running is not None:
+            running.cancelled = True
         for job in [*self._active, *self._queue]:
             job.cancelled = True
             # Stopped from within a tool: its own step ends it.

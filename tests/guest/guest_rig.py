@@ -1,0 +1,141 @@
+"""A guest loop in a fake host, with an echo server on it as a sign of life."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+from callboard.guest.loop import GuestLoop
+from callboard.guest.main_thread import Job, MainThread, Transaction
+from callboard.testing.fake_host import DEADLINE, FakeHost
+
+
+class Guest:
+    """Made on the host's main thread; ``start`` and ``close`` are called there too."""
+
+    def __init__(self, host: FakeHost, *, limit: int = 16) -> None:
+        self.host = host
+        self.loop = GuestLoop(host)
+        self.main = MainThread(self.loop, limit)
+        self.port = 0
+        self._server: asyncio.Server | None = None
+
+    def start(self) -> Guest:
+        self.loop.run(self._listen())
+        self.loop.start()
+        return self
+
+    def close(self) -> None:
+        self.main.abandon()
+        if self._server is not None:
+            self._server.close()
+        self.loop.close()
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._echo, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _echo(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                writer.write(line)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    def connect(self) -> Echo:
+        return Echo(self.port)
+
+    def job(
+        self, work: Callable[[], Any], transaction: Transaction | None = None, name: str = "job"
+    ) -> tuple[Job, Future[Any]]:
+        """Submits a job from any thread; the future holds its outcome."""
+        outcome: Future[Any] = Future()
+
+        def done(value: Any, error: BaseException | None) -> None:
+            if outcome.done():
+                raise AssertionError("a job ended twice")
+            if error is None:
+                outcome.set_result(value)
+            else:
+                outcome.set_exception(error)
+
+        job = Job(name, work, done, transaction=transaction)
+        self.on_loop(lambda: self.main.submit(job))
+        return job, outcome
+
+    def on_loop(self, fn: Callable[[], Any]) -> Future[Any]:
+        """Runs ``fn`` on the loop, from any thread."""
+        outcome: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                outcome.set_result(fn())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        self.loop.loop.call_soon_threadsafe(run)
+        return outcome
+
+
+class Echo:
+    """A client of the echo server."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), DEADLINE)
+        self._file = self._socket.makefile("rb")
+
+    def say(self, text: str = "hello") -> str:
+        self._socket.sendall(text.encode() + b"\n")
+        return self._file.readline().decode().rstrip("\n")
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> Echo:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+
+class InThread:
+    """Runs ``fn`` in a thread; ``done`` tells when, ``result`` gives its outcome."""
+
+    def __init__(self, fn: Callable[[], Any]) -> None:
+        self.outcome: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                self.outcome.set_result(fn())
+            except BaseException as error:
+                self.outcome.set_exception(error)
+
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+
+    def done(self) -> bool:
+        return self.outcome.done()
+
+    def result(self) -> Any:
+        value = self.outcome.result(DEADLINE)
+        self._thread.join(DEADLINE)
+        return value
+
+
+@contextlib.contextmanager
+def guest_in(host: FakeHost, *, limit: int = 16) -> Iterator[Guest]:
+    """A started guest whose host's main thread is the test's own."""
+    guest = Guest(host, limit=limit).start()
+    try:
+        yield guest
+    finally:
+        guest.close()
