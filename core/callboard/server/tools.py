@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from callboard.errors import InvalidParams
+from callboard.extensions.intent import add_intent
 from callboard.host import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
 from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import Revision
@@ -48,6 +48,8 @@ class Tool:
     icons: tuple[Mapping[str, Any], ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     skill: str | None = None
+    #: A prompt's or a resource's function, which is nobody's call of a tool.
+    internal: bool = False
 
     @cached_property
     def entry(self) -> Entry:
@@ -77,12 +79,18 @@ class Tool:
     def uses_files(self) -> bool:
         return self.writes_files or FILESYSTEM_READ in self.required_capabilities
 
-    def describe(self, features: Revision, declared: Sequence[str]) -> Json:
+    @cached_property
+    def schema_with_intent(self) -> Mapping[str, Any]:
+        return add_intent(self.input_schema)
+
+    def describe(
+        self, features: Revision, declared: Sequence[str], *, with_intent: bool = False
+    ) -> Json:
         """The entry of ``tools/list``."""
         entry: Json = {
             "name": self.name,
             "description": self.description,
-            "inputSchema": self.input_schema,
+            "inputSchema": self.schema_with_intent if with_intent else self.input_schema,
         }
         if features.structured_output:
             if self.title is not None:
