@@ -64,6 +64,16 @@ def test_a_path_that_appears_later(tmp_path, watch):
     assert heard.wait_for_more_than(0)
 
 
+def test_a_skill_that_is_linked_into_the_path(tmp_path, watch):
+    folder = write_skill(tmp_path / "deployed", "a")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "a").symlink_to(folder, target_is_directory=True)
+    heard = Heard()
+    watch(tmp_path / "search", heard)
+    write_files(folder, {"tools.yaml": TWO_TOOLS})
+    assert heard.wait_for_more_than(0)
+
+
 def test_a_failing_listener_does_not_end_the_watch(tmp_path, watch):
     heard = Heard()
 

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from callboard.errors import SkillError
 
+from .dcc_mcp_compat import stand_in
 from .model import SkillMetadata, ToolDeclaration
 
 EntryKind = Literal["function", "generator", "coroutine"]
@@ -189,6 +190,9 @@ class _ModuleSpace:
             # A tool may well be called `copy` or `select`; its neighbours still mean Python's.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
+            found = stand_in(name)
+            if found is not None:
+                return found
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         if not fromlist:
             self.module(parts)

@@ -8,6 +8,7 @@ changes, a copy of a skill hundreds.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ class SkillWatcher:
         quiet_secs: float = QUIET_SECS,
         poll_secs: float = POLL_SECS,
     ) -> None:
-        self._paths = list(paths)
+        self._paths = [*paths, *_linked(paths)]
         self._changed = changed
         self._notify = not poll
         self._quiet_secs = quiet_secs
@@ -126,6 +127,18 @@ class SkillWatcher:
                 break
             seen = now
         return seen
+
+
+def _linked(paths: Sequence[Path]) -> list[Path]:
+    """Where skills really are that are linked into a search path: neither notifications nor a walk
+    through the folders follow links."""
+    found: list[Path] = []
+    for path in paths:
+        try:
+            found += [Path(os.path.realpath(one)) for one in path.iterdir() if one.is_symlink()]
+        except OSError:
+            continue
+    return [one for one in dict.fromkeys(found) if one.is_dir()]
 
 
 def _look(paths: list[Path]) -> dict[str, Stamp]:
