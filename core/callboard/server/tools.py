@@ -25,11 +25,6 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-#: What every client takes for a name (2025-11-25, Tools, Tool Names).
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
-
-
 @dataclass(frozen=True, eq=False)
 class Tool:
     """One callable tool. ``load`` finds its function at the first call, not before the gate."""
