@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
+from callboard.folders import cache_folder
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
+from callboard.records.store import Store
 from callboard.server import output
 from callboard.server.capabilities import Capabilities
 from callboard.server.catalog_tools import catalog_tools
@@ -22,6 +24,7 @@ from callboard.server.live_resources import is_scene, live_resources
 from callboard.server.loaded_skills import LoadedSkills
 from callboard.server.prompts import PromptRegistry
 from callboard.server.recent_log import RecentLog
+from callboard.server.recording import Recorder
 from callboard.server.resources import ResourceRegistry
 from callboard.server.roots import RootsBook
 from callboard.server.service import Service
@@ -79,6 +82,13 @@ class Callboard:
             self.dispatcher,
         )
         self.service.enable_prompts = config.enable_prompts
+        self.service.capture_missing = config.capture_missing_capabilities
+        self.service.capture_intent = config.capture_intent
+        self.records = Store(warn=log.warning) if config.records else None
+        if self.records is not None:
+            recorder = Recorder(host.identity.kind, self.records.record)
+            self.service.recorder = recorder
+            self.dispatcher.observers.append(recorder.call_ended)
         self.endpoint = McpEndpoint(
             self.service,
             lambda: self.service.topics,
@@ -96,6 +106,8 @@ class Callboard:
         is taken; then nothing is left running."""
         self._listener.bind(self.config.port)
         self.log.attach()
+        if self.records is not None:
+            self.records.open()
         self._offer()
         self.roots.set_project(self.host.project_roots())
         if self.config.auth == "token" and self.token is None:
@@ -140,6 +152,8 @@ class Callboard:
         self.guest.close()
         self.skills.close()
         output.detach()
+        if self.records is not None:
+            self.records.close()
         self.log.detach()
 
     async def _close(self) -> None:
@@ -209,6 +223,4 @@ def _cache_file(config: McpHttpConfig) -> Path | None:
     """Where what was read of skills is kept for the next start."""
     if not config.skills:
         return None
-    import platformdirs
-
-    return platformdirs.user_cache_path("callboard", appauthor=False) / "skills.json"
+    return cache_folder() / "skills.json"

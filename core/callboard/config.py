@@ -14,7 +14,7 @@ from callboard.server.workspace import Policy
 class McpHttpConfig:
     """What ``start`` and ``create_skill_server`` take; change it before the server starts.
 
-    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one and there is none.
+    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one.
     ``declared_capabilities`` None means: what the host's ports say.
     """
 
@@ -39,5 +39,11 @@ class McpHttpConfig:
     #: Whether the instance is written down where ``callboard list`` and its friends look.
     announce: bool = True
     enable_prompts: bool = True
+    #: Whether agents are offered the tool that says what no tool here can do.
+    capture_missing_capabilities: bool = True
+    #: Whether tools take an optional parameter in which agents say why they call.
+    capture_intent: bool = False
+    #: Whether calls are written down, in the user's data folder.
+    records: bool = True
     #: Seconds a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0

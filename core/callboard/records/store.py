@@ -14,8 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-import platformdirs
-
+from callboard.folders import data_folder
 from callboard.records import schema
 from callboard.records.database import Database, is_damaged, set_aside
 from callboard.records.journal import Journal, is_abandoned, journals
@@ -38,7 +37,7 @@ MEMORY = 10_000
 
 def default_folder() -> Path:
     """The user's data folder for records. Not created."""
-    return platformdirs.user_data_path("callboard", appauthor=False) / "records"
+    return data_folder() / "records"
 
 
 class Store:

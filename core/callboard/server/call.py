@@ -47,6 +47,8 @@ class Call:
         self.started = monotonic()
         self.queue_wait = 0.0
         self.main_seconds = 0.0
+        #: Why the agent says it calls, where that is asked for.
+        self.intent: str | None = None
         self.cancelled = False
         self.timed_out = False
         self.finished = False

@@ -77,11 +77,14 @@ class Dispatcher:
         self._guest = guest
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
 
-    async def call(self, request: PeerRequest, name: str, arguments: Json) -> Json:
+    async def call(
+        self, request: PeerRequest, name: str, arguments: Json, intent: str | None = None
+    ) -> Json:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
         unknown tools, missing capabilities, paths outside the workspace, a busy or paused host."""
         tool = self.tools.get(name)
         with self._watched(Call(tool, arguments, request, self)) as call:
+            call.intent = intent
             try:
                 result = self._checked(tool, await self._perform(call))
             except InvalidArguments as wrong:

@@ -41,6 +41,7 @@ class FunctionPrompt:
             input_schema={"type": "object"},
             load=lambda: entry,
             affinity=self.affinity,
+            internal=True,
         )
         object.__setattr__(self, "work", work)
 

@@ -50,6 +50,7 @@ class Resource:
             load=lambda: entry,
             affinity=self.affinity,
             required_capabilities=self.required_capabilities,
+            internal=True,
         )
         object.__setattr__(self, "work", work)
 

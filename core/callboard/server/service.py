@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from callboard.errors import (
     MissingClientCapability,
     ResourceNotFound,
 )
+from callboard.extensions import request_capability
+from callboard.extensions.intent import strip_intent
 from callboard.host import Host
 from callboard.protocol.headers import check_params
 from callboard.protocol.jsonrpc import Json
@@ -27,6 +30,7 @@ from callboard.server.jobs import Jobs
 from callboard.server.logging_levels import set_level
 from callboard.server.pages import page
 from callboard.server.prompts import PromptRegistry
+from callboard.server.recording import Recorder
 from callboard.server.resources import ResourceRegistry
 from callboard.server.results import success
 from callboard.server.roots import RootsBook
@@ -63,6 +67,9 @@ class Service:
         self._roots = roots
         self._dispatcher = dispatcher
         self.enable_prompts = True
+        self.capture_missing = True
+        self.capture_intent = False
+        self.recorder: Recorder | None = None
         self._methods: dict[str, Method] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -143,20 +150,45 @@ class Service:
         )
         declared = self._capabilities.declared
         features = request.peer.features
-        return _listed("tools", [tool.describe(features, declared) for tool in found], cursor)
+        entries = [
+            tool.describe(features, declared, with_intent=self.capture_intent) for tool in found
+        ]
+        if cursor is None and self._takes_requests:
+            entries.append(request_capability.descriptor())
+        return _listed("tools", entries, cursor)
+
+    @property
+    def _takes_requests(self) -> bool:
+        # A tool of the host's that has the name wins.
+        return self.capture_missing and request_capability.TOOL_NAME not in self._tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
         name = _text(request, "name")
+        if name == request_capability.TOOL_NAME and self._takes_requests:
+            return self._take_request(request)
         arguments = _arguments(request)
+        intent = None
+        if self.capture_intent:
+            arguments, intent = strip_intent(arguments, self._tools.get(name).input_schema)
         headers = request.peer.memory.get("headers")
         if headers is not None:
             check_params(self._tools.get(name).input_schema, arguments, headers)
         if self._tools.get(name).execution == "async":
             return self._start_job(request, name, arguments)
-        result = await self._dispatcher.call(request, name, arguments)
+        result = await self._dispatcher.call(request, name, arguments, intent)
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
+
+    def _take_request(self, request: PeerRequest) -> Json:
+        """An agent says what no tool can do: recorded, acknowledged, never dispatched. Arguments
+        aren't validated: a request that is put badly is still a request."""
+        arguments = request.params.get("arguments")
+        if self.recorder is not None:
+            self.recorder.capability_requested(
+                uuid.uuid4().hex, request, arguments if isinstance(arguments, dict) else {}
+            )
+        return {"content": [{"type": "text", "text": request_capability.ACK}], "isError": False}
 
     # -- jobs -------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import platformdirs
+from callboard.folders import data_folder
 
 #: Seconds a listed instance gets to say that it lives.
 PROBE_TIMEOUT = 1.5
@@ -40,10 +40,8 @@ class Listed:
 
 
 def folder() -> Path:
-    """Where the files are; ``CALLBOARD_HOME`` moves it."""
-    home = os.environ.get("CALLBOARD_HOME")
-    base = Path(home) if home else platformdirs.user_data_path("callboard", appauthor=False)
-    return base / "instances"
+    """Where the files are."""
+    return data_folder() / "instances"
 
 
 def new_id() -> str:

@@ -1,0 +1,65 @@
+"""``callboard report``: what agents asked for and did not get, calls, errors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import PeerError
+from callboard.records.reader import Reader
+from callboard.records.report import build, parse_since
+from callboard.records.report_html import render
+from callboard.records.store import default_folder
+
+_SHOWN = 10
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("report", help="top missing capabilities, calls, errors")
+    parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true")
+    form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        since = parse_since(arguments.since)
+    except ValueError as error:
+        raise PeerError(str(error)) from None
+    report = build(Reader(default_folder()), since=since)
+    if arguments.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    elif arguments.html is not None:
+        arguments.html.write_text(render(report), "utf-8")
+    else:
+        _print(report)
+    return 0
+
+
+def _print(report: dict[str, Any]) -> None:
+    missing = report["topMissingCapabilities"][:_SHOWN]
+    print("Missing capabilities, by sessions:" if missing else "No capability was missing.")
+    for entry in missing:
+        print(
+            f"  {entry['sessions']:>4}  {entry['capability']}  ({entry['source']}, "
+            f"{entry['count']} times)"
+        )
+    errors = report["topErrors"][:_SHOWN]
+    print("\nErrors:" if errors else "\nNo call failed.")
+    for entry in errors:
+        print(f"  {entry['count']:>4}  {entry['tool']}: {entry['message']}")
+    if report["slowestTools"]:
+        print(f"\n{'Slowest tools':<42} {'calls':>6} {'median ms':>11} {'p95 ms':>11} main thread")
+    for entry in report["slowestTools"][:_SHOWN]:
+        print(
+            f"  {entry['tool']:<40} {entry['calls']:>6} {_ms(entry['medianMs'])} "
+            f"{_ms(entry['p95Ms'])} {_ms(entry['mainThreadP95Ms'])}"
+        )
+
+
+def _ms(value: float | None) -> str:
+    return f"{value:>11.1f}" if value is not None else f"{'-':>11}"

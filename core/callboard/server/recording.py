@@ -1,0 +1,116 @@
+"""Turns calls that ended into records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic, time
+from typing import Any
+
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    CapabilityMissing,
+    HostBusy,
+    Paused,
+    RefusedByArtist,
+)
+from callboard.extensions.request_capability import ACK, TOOL_NAME
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import InputRequired, PeerRequest
+from callboard.protocol.session import Session
+from callboard.records.model import CallRecord, Outcome, session_hash
+from callboard.server.call import Call
+
+_OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
+    (CapabilityMissing, "refused"),
+    (RefusedByArtist, "refused"),
+    (CallTimeout, "timeout"),
+    (HostBusy, "busy"),
+    (Paused, "paused"),
+    (CallCancelled, "cancelled"),
+    (asyncio.CancelledError, "cancelled"),
+)
+
+
+class Recorder:
+    """Writes down who called what and how it ended. On the server's loop; ``record`` returns once
+    a killed process can't lose the call any more, so the answer goes out after it."""
+
+    def __init__(self, host_kind: str, record: Callable[[CallRecord], None]) -> None:
+        self._host = host_kind
+        self._record = record
+
+    def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
+        """Records one run of a tool. A call that only asked its client isn't over."""
+        if isinstance(error, InputRequired) or call.tool.internal:
+            return
+        now = monotonic()
+        outcome, code, message = _ending(result, error)
+        missing = ()
+        if isinstance(error, CapabilityMissing) and error.data is not None:
+            missing = tuple(error.data["missing"])
+        self._record(
+            CallRecord(
+                call_id=call.id,
+                started=time() - (now - call.started),
+                duration_ms=(now - call.started) * 1000,
+                tool=call.tool.name,
+                outcome=outcome,
+                arguments=call.arguments,
+                skill=call.tool.skill,
+                host=self._host,
+                error_code=code,
+                error_message=message,
+                queue_ms=call.queue_wait * 1000,
+                main_thread_ms=call.main_seconds * 1000,
+                undo_id=call.undo.id if call.undo is not None else None,
+                intent=call.intent,
+                trace=call.trace.get("traceparent"),
+                missing=missing,
+                result=None if result is None else result.get("structuredContent"),
+                **_who(call.request),
+            )
+        )
+
+    def capability_requested(self, id: str, request: PeerRequest, arguments: Json) -> None:
+        """Records an agent's request for what no tool can do."""
+        self._record(
+            CallRecord(
+                call_id=id,
+                started=time(),
+                duration_ms=0.0,
+                tool=TOOL_NAME,
+                outcome="ok",
+                arguments=arguments,
+                host=self._host,
+                result=ACK,
+                **_who(request),
+            )
+        )
+
+
+def _who(request: PeerRequest) -> dict[str, Any]:
+    peer = request.peer
+    in_session = isinstance(peer, Session)
+    return {
+        "client_name": peer.client.name,
+        "client_version": peer.client.version,
+        "era": "session" if peer.features.sessions else "stateless",
+        "session": session_hash(peer.label) if in_session else None,
+    }
+
+
+def _ending(
+    result: Json | None, error: BaseException | None
+) -> tuple[Outcome, int | None, str | None]:
+    if error is None:
+        if result is not None and result.get("isError"):
+            content = result.get("content") or [{}]
+            return "error", None, str(content[0].get("text", ""))
+        return "ok", None, None
+    outcome: Outcome = next((o for kind, o in _OUTCOMES if isinstance(error, kind)), "error")
+    if isinstance(error, CallboardError):
+        return outcome, error.code, error.message
+    return outcome, None, None
