@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -249,6 +250,10 @@ class Listener(HTTPServerConnectionDelegate):
         self._socket = socket.socket(family, socket.SOCK_STREAM)
         if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
             self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if os.name != "nt":
+            # Else a port stays taken for a minute after its server stopped. On Windows the option
+            # would let any program take the port over.
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((self._address, port))
         except OSError:
