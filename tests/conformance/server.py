@@ -1,0 +1,88 @@
+"""A server with the fixtures that the official conformance suite wants.
+
+    python tests/conformance/server.py --port 0 --auth none [--host openusd|blender]
+    blender -b --python tests/conformance/server.py -- --port 0 --auth none --host blender
+
+Built from what callboard offers to anyone. Prints one line of JSON on stdout once it serves:
+``{"event": "ready", "url": …}``; serves until SIGTERM or SIGINT.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+# Blender runs a script without its folder on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from asking_tools import add_asking_tools
+from content_tools import add_content_tools, add_list_changers
+from prompts_and_resources import add_prompts, add_resources
+from task_tools import add_task_tools
+
+from callboard.app import Callboard
+from callboard.cli.serve_command import HOSTS, make_host
+from callboard.config import McpHttpConfig
+from callboard.guest.headless import MainThreadInbox
+from callboard.host import Host
+
+
+def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--auth", choices=("token", "none"), default="none")
+    parser.add_argument("--host", choices=hosts, default=hosts[0])
+    # What follows Blender's own arguments is ours.
+    own = given[given.index("--") + 1 :] if "--" in given else given
+    return parser.parse_args(own)
+
+
+def make_server(host: Host, arguments: argparse.Namespace) -> Callboard:
+    """The server, with the fixtures, not yet started."""
+    config = McpHttpConfig(port=arguments.port, auth=arguments.auth, announce=False)
+    server = Callboard(host, config)
+    add_content_tools(server.tools)
+    add_asking_tools(server.tools)
+    add_list_changers(server.tools, server.prompts)
+    add_task_tools(server.tools)
+    add_prompts(server.prompts)
+    add_resources(server.resources)
+    return server
+
+
+def announce(server: Callboard, stream: Any) -> None:
+    line = {"event": "ready", "url": server.url, "token": server.token}
+    print(json.dumps(line), file=stream, flush=True)
+
+
+def on_signals(stop: Callable[[], None]) -> None:
+    for name in ("SIGINT", "SIGTERM"):
+        signal.signal(getattr(signal, name), lambda number, frame: stop())
+
+
+def main() -> None:
+    # Whoever started us reads the ready line from stdout; what a host prints goes elsewhere.
+    stdout, sys.stdout = sys.stdout, sys.stderr
+    arguments = read_arguments(sys.argv[1:], sorted(HOSTS, reverse=True))
+    inbox = MainThreadInbox()
+    server = make_server(make_host(arguments.host, inbox.post), arguments)
+
+    def stop() -> None:
+        inbox.stop()
+        server.guest.interrupt()
+
+    on_signals(stop)
+    server.start()
+    announce(server, stdout)
+    try:
+        inbox.run()
+    finally:
+        server.stop()
+
+
+main()
