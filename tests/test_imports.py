@@ -14,13 +14,15 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 LAYERS = (
     {"errors"},
-    {"content", "host", "status", "replacing", "usd_nesting"},
+    {"content", "folders", "host", "status", "replacing", "usd_nesting"},
     {"guest", "protocol"},
     {"skills"},
+    {"extensions"},
+    {"records"},
     {"server"},
-    {"config", "extensions", "records"},
+    {"config"},
     {"transport"},
-    {"app"},
+    {"app", "headless_hosts"},
     {"testing", "gateway", "farm"},
     {"cli"},
     # The face: names of every layer, resolved when asked for.

@@ -7,8 +7,6 @@ import json
 import logging
 import signal
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,15 +15,8 @@ from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.headless import MainThreadInbox
+from callboard.headless_hosts import HOSTS, make_host
 from callboard.host import FILESYSTEM_READ, Host
-
-Post = Callable[[Callable[[], None]], None]
-
-#: Where each headless host is, and what installs what it needs.
-HOSTS = {
-    "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
-    "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
-}
 
 
 def add(commands: Any) -> None:
@@ -67,15 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.scene:
         _open_scene(host, arguments.scene)
     return serve(host, config, inbox, ready)
-
-
-def make_host(kind: str, post: Post) -> Host:
-    """The headless host of that kind. Raises HostError, saying what to install."""
-    module, name, needed = HOSTS[kind]
-    try:
-        return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
-    except ImportError as error:
-        raise HostError(f"the host '{kind}' needs {needed}: {error}") from None
 
 
 def serve(host: Host, config: McpHttpConfig, inbox: MainThreadInbox, ready: Any) -> int:
