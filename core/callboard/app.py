@@ -104,7 +104,11 @@ class Callboard:
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
         is taken; then nothing is left running."""
-        self._listener.bind(self.config.port)
+        try:
+            self._listener.bind(self.config.port)
+        except OSError:
+            self.guest.close()
+            raise
         self.log.attach()
         if self.records is not None:
             self.records.open()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from callboard.errors import CallboardError, InvalidParams, ParseError, PeerError
 
@@ -103,7 +103,7 @@ def encode(value: Any) -> bytes:
 _encode_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def is_id(value: Any) -> bool:
+def is_id(value: Any) -> TypeGuard[Id]:
     return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 

@@ -100,7 +100,7 @@ class Peer:
         """Sends a notification that belongs to no request, where the peer listens for any. On the
         server's loop."""
 
-    async def ask(self, ask: Ask) -> Json:
+    async def ask(self, ask: Ask, patience: float | None = None) -> Json:
         """Asks outside any request, which only a session can. Raises AskFailed."""
         raise AskFailed("this client can only be asked while it calls")
 

@@ -61,7 +61,11 @@ class Session(Peer):
         self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
-        self._outbox: deque[Json] = deque(maxlen=OUTBOX_LIMIT)
+        self.initialized = False
+        self._outbox: deque[Json] = deque()
+        #: How long the client may take for what we ask, once that has been sent.
+        self._patience: dict[Id, float] = {}
+        self._clocks: dict[Id, asyncio.TimerHandle] = {}
         self._listener: Channel | None = None
         self._ask_count = 0
 
@@ -81,8 +85,13 @@ class Session(Peer):
 
     def send(self, message: Json) -> None:
         """Sends on the session's own stream, or keeps the message until one is open."""
-        if self.closed or (self._listener is not None and self._listener.send(message)):
+        if self.closed:
             return
+        if self._listener is not None and self._listener.send(message):
+            self._sent(message)
+            return
+        if len(self._outbox) >= OUTBOX_LIMIT:
+            self._give_up(self._outbox.popleft().get("id"), "has no stream open to be asked on")
         self._outbox.append(message)
 
     def listen(self, channel: Channel | None) -> None:
@@ -98,25 +107,50 @@ class Session(Peer):
     def flush(self, channel: Channel) -> None:
         """Sends what waits for a stream over this one."""
         while self._outbox and channel.send(self._outbox[0]):
-            self._outbox.popleft()
+            self._sent(self._outbox.popleft())
 
-    async def ask(self, ask: Ask) -> Json:
-        return await self.ask_on(None, ask)
+    def _sent(self, message: Json) -> None:
+        """Starts the clock of a request that has left."""
+        id = message.get("id")
+        if id is not None and id in self._patience:
+            patience = self._patience.pop(id)
+            loop = asyncio.get_running_loop()
+            self._clocks[id] = loop.call_later(patience, self._give_up, id, "did not answer")
 
-    async def ask_on(self, channel: Channel | None, ask: Ask) -> Json:
+    def _give_up(self, id: Id | None, why: str) -> None:
+        answer = None if id is None else self.asked.get(id)
+        if answer is not None and not answer.done():
+            answer.set_exception(AskFailed(f"the client {why}"))
+
+    async def ask(self, ask: Ask, patience: float | None = None) -> Json:
+        return await self.ask_on(None, ask, patience)
+
+    async def ask_on(
+        self, channel: Channel | None, ask: Ask, patience: float | None = None
+    ) -> Json:
         """Sends a request to the client and waits for the answer, on ``channel`` if it can carry
         it. Raises AskFailed."""
+        if self.closed:
+            raise AskFailed("the session ended")
         self._ask_count += 1
         id = f"callboard-{self._ask_count}"
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self.asked[id] = answer
+        if patience is not None:
+            self._patience[id] = patience
         message = jsonrpc.request_message(id, ask.method, ask.params or None)
-        if channel is None or not channel.send(message):
+        if channel is not None and channel.send(message):
+            self._sent(message)
+        else:
             self.send(message)
         try:
             return await answer
         finally:
             del self.asked[id]
+            self._patience.pop(id, None)
+            clock = self._clocks.pop(id, None)
+            if clock is not None:
+                clock.cancel()
             if message in self._outbox:
                 self._outbox.remove(message)
 
@@ -211,12 +245,14 @@ class SessionEra:
         if isinstance(message, Response):
             session.answered(message)
         elif message.method == "notifications/initialized":
-            self._server.peer_event(session, "ready")
+            if not session.initialized:
+                session.initialized = True
+                self._server.peer_event(session, "ready")
         elif message.method == "notifications/roots/list_changed":
             self._server.peer_event(session, "roots_changed")
         elif message.method == "notifications/cancelled":
             cancelled_id = message.params.get("requestId")
-            if isinstance(cancelled_id, (str, int)):
+            if jsonrpc.is_id(cancelled_id):
                 under_way = session.inflight.get(cancelled_id)
                 if under_way is not None:
                     under_way.cancel()

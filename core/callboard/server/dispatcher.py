@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from callboard.errors import (
     CallboardError,
@@ -30,6 +30,7 @@ from callboard.server import results
 from callboard.server.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.server.call import Call, UndoStep
 from callboard.server.capabilities import Capabilities
+from callboard.server.containment import ToolExited, await_contained, run_contained, settle
 from callboard.server.context import AsyncToolContext, ToolContext
 from callboard.server.json_schema import SchemaViolation
 from callboard.server.main_session import MainSession
@@ -38,6 +39,7 @@ from callboard.server.tools import Tool, ToolRegistry
 from callboard.server.workspace import WorkspaceRoots
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: A call without ``timeout_hint_secs`` is given up after this long, seconds.
 DEFAULT_TIMEOUT = 300.0
@@ -75,7 +77,10 @@ class Dispatcher:
         #: Reads a resource of ours for a tool that asks for it.
         self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
         self._guest = guest
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
+        # Tools that hang on every worker mustn't keep the others from their paths.
+        self._path_workers = ThreadPoolExecutor(2, thread_name_prefix="callboard-paths")
 
     async def call(
         self, request: PeerRequest, name: str, arguments: Json, intent: str | None = None
@@ -143,10 +148,10 @@ class Dispatcher:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if tool.uses_files or tool.paths:
             call.roots = await self.roots.of(call.request)
-            await self._resolve_paths(call)
+            await self._in_time(call, self._resolve_paths(call))
         for _ in range(ROUND_LIMIT):
             try:
-                return await self._run_in_time(call)
+                return await self._in_time(call, self._run(call))
             except InputNeeded as needed:
                 await self._answer(call, needed.asks)
                 call.changes_begun = False
@@ -162,11 +167,11 @@ class Dispatcher:
         if theirs:
             call.answers.update(await call.request.ask_all(theirs))
 
-    async def _run_in_time(self, call: Call) -> Any:
+    async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
         timeout = call.tool.timeout_secs or self.default_timeout
         timer = self._guest.loop.call_later(timeout, _expire, call, asyncio.current_task())
         try:
-            return await self._run(call)
+            return await work
         except asyncio.CancelledError:
             call.cancelled = True
             if call.timed_out:
@@ -212,7 +217,7 @@ class Dispatcher:
         admit = partial(roots.admit, write=tool.writes_files)
         # A network drive may take its time to answer.
         call.arguments = await self._guest.loop.run_in_executor(
-            self._workers, tool.paths.resolve, call.arguments, admit
+            self._path_workers, tool.paths.resolve, call.arguments, admit
         )
 
     # -- running ----------------------------------------------------------------------------
@@ -225,7 +230,7 @@ class Dispatcher:
             return await self._run_coroutine(call)
         if tool.affinity == "any" and tool.entry.kind == "function":
             return await self._guest.loop.run_in_executor(
-                self._workers, call.context.run, self._invoke, call
+                self._workers, run_contained, call.context.run, self._invoke, call
             )
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
@@ -235,7 +240,9 @@ class Dispatcher:
         """Imports the tool's script on the thread it will run on."""
         tool = call.tool
         if tool.affinity == "any":
-            await self._guest.loop.run_in_executor(self._workers, getattr, tool, "entry")
+            await self._guest.loop.run_in_executor(
+                self._workers, run_contained, getattr, tool, "entry"
+            )
         else:
             await self._on_main(call, lambda: tool.entry and None, None)
 
@@ -252,7 +259,7 @@ class Dispatcher:
         future: asyncio.Future[Any] = self._guest.loop.create_future()
 
         def done(value: Any, error: BaseException | None) -> None:
-            self._guest.complete(partial(_settle, future, value, error))
+            self._guest.complete(partial(settle, future, value, error))
 
         job = Job(call.tool.name, work, done, transaction=undo, context=call.context)
         self.main.submit(job)
@@ -280,23 +287,39 @@ class Dispatcher:
             extra["_workspace_roots"] = call.visible_roots
         # The task takes the context it is made in, so that what it prints is the call's.
         task = call.context.run(
-            lambda: self._guest.loop.create_task(entry.function(**call.arguments, **extra))
+            lambda: self._start(await_contained(entry.function(**call.arguments, **extra)))
         )
-        error: BaseException | None = None
         try:
-            return await task
-        except BaseException as failed:
+            # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.
+            await asyncio.wait([task])
+        except asyncio.CancelledError as cancelled:
             task.cancel()
-            error = failed
+            self._start(session.close(cancelled))
             raise
-        finally:
-            await asyncio.shield(session.close(error))
-            call.main_seconds += session.job.main_seconds
+        error = CallCancelled("cancelled itself") if task.cancelled() else task.exception()
+        await asyncio.shield(self._start(session.close(error)))
+        call.main_seconds += session.job.main_seconds
+        if task.cancelled():
+            raise ToolExited(f"{tool.name} raised CancelledError")
+        return task.result()
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        # The loop keeps weak references only; a task that nobody holds may vanish.
+        task = self._guest.loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited knows; nobody else has to
 
     def close(self) -> None:
         """Ends what is queued and running. Main thread, outside the loop."""
         self.main.abandon()
         self._workers.shutdown(wait=False, cancel_futures=True)
+        self._path_workers.shutdown(wait=False, cancel_futures=True)
 
 
 def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
@@ -305,22 +328,5 @@ def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
         task.cancel()
 
 
-def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    """Delivers a job's outcome, unless nobody waits any more: late answers are dropped."""
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    elif isinstance(error, (Exception, InputNeeded)):
-        future.set_exception(error)
-    else:
-        # SystemExit, KeyboardInterrupt, GeneratorExit: a tool may end itself, never the server.
-        future.set_exception(ToolExited(f"the tool raised {error!r}"))
-
-
 class InvalidArguments(InvalidParams):
     """The arguments don't fit the tool's input schema."""
-
-
-class ToolExited(CallboardError):
-    """A tool raised SystemExit or its like."""

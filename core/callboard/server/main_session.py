@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
+from callboard.errors import CallCancelled
 from callboard.guest.main_thread import PARK, Job, MainThread, Transaction
+from callboard.server.containment import settle
 
 
 class MainSession:
@@ -18,7 +21,6 @@ class MainSession:
         self._loop = asyncio.get_running_loop()
         self._visits: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
         self._closing = False
-        self._error: BaseException | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._opened = False
         self.job = Job(name, self._serve, self._done, transaction=step, context=context)
@@ -35,19 +37,21 @@ class MainSession:
         """Ends the job: its undo step is committed, or rolled back for an error."""
         if not self._opened:
             return
-        self._error, self._closing = error, True
-        self._main.unpark(self.job)
+        if error is None:
+            self._closing = True
+            self._main.unpark(self.job)
+        else:
+            self._main.cancel(self.job)
         await self._ended
 
     def _serve(self) -> Generator[object, None, None]:
         while True:
             while self._visits:
                 function, future = self._visits.popleft()
-                self._visit(function, future)
-                yield None
+                if not future.cancelled():
+                    self._visit(function, future)
+                    yield None
             if self._closing:
-                if self._error is not None:
-                    raise self._error
                 return
             yield PARK
 
@@ -55,25 +59,14 @@ class MainSession:
         try:
             value = function()
         except BaseException as error:
-            failed = error if isinstance(error, Exception) else RuntimeError(repr(error))
-            self._main.complete(lambda: _settle(future, None, failed))
+            self._main.complete(partial(settle, future, None, error))
         else:
-            self._main.complete(lambda: _settle(future, value, None))
+            self._main.complete(partial(settle, future, value, None))
 
     def _done(self, value: Any, error: BaseException | None) -> None:
-        def settle() -> None:
+        def end() -> None:
             for _, future in self._visits:
-                _settle(future, None, error)
-            if not self._ended.done():
-                self._ended.set_result(None)
+                settle(future, None, error or CallCancelled("the call has ended"))
+            settle(self._ended, None, None)
 
-        self._main.complete(settle)
-
-
-def _settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if future.done():
-        return  # nobody waits any more
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(value)
+        self._main.complete(end)

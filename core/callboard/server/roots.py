@@ -13,7 +13,8 @@ from callboard.server.workspace import Policy, Root, WorkspaceRoots, parse_root
 
 log = logging.getLogger(__name__)
 
-#: How long we wait for a client's answer before its roots count as unknown, seconds.
+#: How long a client may take to answer before its roots count as unknown, seconds. A client
+#: without a stream of its own is asked when it calls, so the time starts when the question leaves.
 ANSWER_TIMEOUT = 10.0
 #: How long a call that needs roots waits for an answer that is under way, seconds.
 CALL_PATIENCE = 2.0
@@ -64,11 +65,9 @@ class RootsBook:
 
     async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
         try:
-            result = await asyncio.wait_for(peer.ask(_ASK), ANSWER_TIMEOUT)
-        except asyncio.TimeoutError:
-            entry.roots, entry.problem = None, "the client did not answer roots/list"
+            result = await peer.ask(_ASK, ANSWER_TIMEOUT)
         except AskFailed as refused:
-            entry.roots, entry.problem = None, f"the client refused roots/list: {refused.message}"
+            entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
         else:
             self._note(entry, result)
 
