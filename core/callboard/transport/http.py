@@ -13,9 +13,13 @@ import socket
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from time import monotonic
+from typing import cast
 
-from tornado.http1connection import HTTP1Connection
-from tornado.httpserver import HTTPServer
+from tornado.http1connection import (
+    HTTP1Connection,
+    HTTP1ConnectionParameters,
+    HTTP1ServerConnection,
+)
 from tornado.httputil import (
     HTTPConnection,
     HTTPHeaders,
@@ -24,6 +28,7 @@ from tornado.httputil import (
     RequestStartLine,
     ResponseStartLine,
 )
+from tornado.iostream import IOStream
 
 from callboard.protocol.jsonrpc import Json, encode
 from callboard.transport.access import (
@@ -35,15 +40,15 @@ from callboard.transport.access import (
     Access,
     Refusal,
 )
+from callboard.transport.socket_stream import SocketStream
 from callboard.transport.stream import EventStream
 
 log = logging.getLogger(__name__)
 
 #: Connections open at once; further ones are closed at once.
 CONNECTION_LIMIT = 1024
-#: Bytes read at once. Tornado makes and clears a buffer of this size for every read, so more
-#: costs every small request; 256 KiB cost it a third of its time.
-READ_CHUNK = 16 * 1024
+#: Connections that may wait to be accepted.
+BACKLOG = 128
 #: Seconds between two looks at what has been open for too long.
 SWEEP = 5.0
 #: Seconds after which an answer that isn't there yet is announced by a stream with keep-alives.
@@ -51,6 +56,9 @@ PATIENCE = 10.0
 
 Handler = Callable[["Exchange"], None]
 
+# A timer per request costs more than parsing it, so there is no header_timeout; the sweep closes
+# what idles instead.
+_PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=BODY_LIMIT)
 _NO_HEADERS = HTTPHeaders()
 
 
@@ -213,14 +221,6 @@ class Exchange(HTTPMessageDelegate):
             self._connection.stream.close()
 
 
-class _Server(HTTPServer):
-    """Passes on that a connection is gone, which Tornado's keeps to itself."""
-
-    def on_close(self, server_conn: object) -> None:
-        super().on_close(server_conn)
-        self.request_callback.on_close(server_conn)
-
-
 class Listener(HTTPServerConnectionDelegate):
     """One listening port and its routes, by path; a route ending in ``/`` takes what is below."""
 
@@ -230,7 +230,8 @@ class Listener(HTTPServerConnectionDelegate):
         self._prefixes: list[tuple[str, Handler]] = []
         #: What each open connection is at.
         self._exchanges: dict[object, Exchange] = {}
-        self._server: HTTPServer | None = None
+        self._connections: set[HTTP1ServerConnection] = set()
+        self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
         self.port = 0
@@ -259,34 +260,35 @@ class Listener(HTTPServerConnectionDelegate):
         except OSError:
             self._socket.close()
             raise
-        self._socket.listen(128)
+        self._socket.listen(BACKLOG)
         self._socket.setblocking(False)
         self.port = self._socket.getsockname()[1]
 
     async def start(self, access: Access) -> None:
         self.access = access
-        self._server = _Server(
-            self,
-            max_header_size=HEADER_LIMIT,
-            max_body_size=BODY_LIMIT,
-            chunk_size=READ_CHUNK,
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: SocketStream(self._connected), sock=self._socket, backlog=BACKLOG
         )
-        # A timer per request costs more than parsing it; the sweep closes what idles instead.
-        self._server.conn_params.header_timeout = None
-        self._server.add_socket(self._socket)
-        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+        self._sweeper = loop.create_task(self._sweep())
 
     async def stop(self) -> None:
         """Closes the port and every connection."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         if self._server is not None:
-            self._server.stop()
+            self._server.close()
             for exchange in list(self._exchanges.values()):
                 exchange.abort()
-            await self._server.close_all_connections()
+            for connection in list(self._connections):
+                await connection.close()
         else:
             self._socket.close()
+
+    def _connected(self, stream: SocketStream) -> None:
+        connection = HTTP1ServerConnection(cast(IOStream, stream), _PARAMETERS)
+        self._connections.add(connection)
+        connection.start_serving(self)
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)
@@ -297,7 +299,9 @@ class Listener(HTTPServerConnectionDelegate):
         return exchange
 
     def on_close(self, server_conn: object) -> None:
+        assert isinstance(server_conn, HTTP1ServerConnection)
         self._exchanges.pop(server_conn, None)
+        self._connections.discard(server_conn)
 
     def serve(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
