@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.records import schema
-from callboard.records.journal import lock
+from callboard.records.file_lock import lock
 
 _log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
-import time
 import uuid
 from pathlib import Path
+
+from callboard.records.file_lock import lock
 
 #: The first line. A file that begins otherwise is another version's and is left alone.
 HEADER = b"callboard journal 1\n"
@@ -94,33 +94,3 @@ def _modified(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def lock(fd: int, patience: float = 0.0) -> None:
-    """Locks an open file for as long as it is open and the process lives; tries for ``patience``
-    seconds. Raises OSError when another holds it."""
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return _lock(fd)
-        except OSError:
-            if time.monotonic() >= deadline:
-                raise
-        time.sleep(0.005)
-
-
-def _lock(fd: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        # A byte far behind the end: Windows' locks are mandatory, and readers must get through.
-        position = os.lseek(fd, 0, os.SEEK_CUR)
-        os.lseek(fd, 2**40, os.SEEK_SET)
-        try:
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        finally:
-            os.lseek(fd, position, os.SEEK_SET)
-    else:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,250 @@
+"""A bundle's ``manifest.json`` (the MCPB shape), and the gate that its host capabilities pass.
+
+What a bundle says is read as values and checked whole before anything of it is installed. Keys that
+this version doesn't know are kept out of the way, except inside a capability requirement: there a
+typo would turn a requirement into a wish.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import SkillError
+
+HOST_KEY = "ai.nimblebrain/host"
+#: The first ``host_version`` that may ask for host capabilities.
+CAPABILITIES_SINCE = (1, 1)
+MAX_BYTES = 2**20
+
+_NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
+_CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._-]{1,128})?", re.I)
+
+
+class ManifestError(SkillError):
+    """The manifest is wrong. The message names the field and the rule."""
+
+
+class CapabilityUnavailable(SkillError):
+    """The bundle requires host capabilities that this host doesn't provide."""
+
+    def __init__(self, bundle: str, missing: Collection[str], provided: Collection[str]) -> None:
+        super().__init__(
+            f"bundle '{bundle}' requires host capabilities that this host does not provide: "
+            f"{', '.join(missing)}. It was not installed. Provided: "
+            f"{', '.join(sorted(provided)) or '(none)'}.",
+            data={"bundle": bundle, "missing": list(missing), "provided": sorted(provided)},
+        )
+        self.missing = tuple(missing)
+
+
+@dataclass(frozen=True)
+class ServerCommand:
+    """How a bundle's own server is started, with ``${…}`` still in it."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def resolved(
+        self, folder: Path, settings: Mapping[str, str] | None = None
+    ) -> tuple[list[str], dict[str, str]]:
+        """``(argv, environment additions)`` for the bundle in ``folder``; ``settings`` are the
+        user's answers to ``user_config``. Raises ManifestError on a variable without a value."""
+        values = {
+            "__dirname": str(folder),
+            "HOME": str(Path.home()),
+            "DESKTOP": str(Path.home() / "Desktop"),
+            "DOCUMENTS": str(Path.home() / "Documents"),
+            "DOWNLOADS": str(Path.home() / "Downloads"),
+            "pathSeparator": "\\" if sys.platform == "win32" else "/",
+            "/": "\\" if sys.platform == "win32" else "/",
+            **{f"user_config.{key}": value for key, value in (settings or {}).items()},
+        }
+
+        def fill(text: str) -> str:
+            def value(match: re.Match[str]) -> str:
+                if match[1] not in values:
+                    raise ManifestError(
+                        f"the server's command uses ${{{match[1]}}}, which is not set"
+                    )
+                return values[match[1]]
+
+            return re.sub(r"\$\{([^}]*)\}", value, text)
+
+        command = fill(self.command)
+        # A program that comes with the bundle is named relative to it; others are looked up.
+        if (folder / command).is_file():
+            command = str(folder / command)
+        return [command, *map(fill, self.args)], {key: fill(v) for key, v in self.env.items()}
+
+
+@dataclass(frozen=True)
+class BundleManifest:
+    """What a bundle says about itself. ``capabilities`` maps a host capability to whether it is
+    required; ``server`` is None for a bundle that is a skill and nothing else."""
+
+    name: str
+    version: str
+    description: str
+    author: str
+    display_name: str
+    server: ServerCommand | None = None
+    host_version: str | None = None
+    icon: str | None = None
+    capabilities: Mapping[str, bool] = field(default_factory=dict)
+
+
+def folder_name(name: str) -> str:
+    """A bundle's name as a folder: ``@studio/rigging`` is ``studio__rigging``. Raises ManifestError
+    on what is no name."""
+    if not _NAME.fullmatch(name):
+        raise ManifestError(f"'{name[:80]}' can't be a bundle's name")
+    return name.lstrip("@").replace("/", "__")
+
+
+def gate(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]:
+    """The preferred capabilities that are missing. Raises CapabilityUnavailable when a required
+    one is."""
+    missing = [name for name in manifest.capabilities if name not in provided]
+    if required := [name for name in missing if manifest.capabilities[name]]:
+        raise CapabilityUnavailable(manifest.name, required, provided)
+    return tuple(missing)
+
+
+def read_manifest(folder: Path) -> BundleManifest:
+    """The manifest of an unpacked bundle. Raises ManifestError."""
+    try:
+        with (folder / "manifest.json").open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ManifestError("there is no manifest.json at the top of the bundle") from None
+    except OSError as error:
+        raise ManifestError(f"manifest.json can't be read: {error.strerror}") from None
+    return parse_manifest(data)
+
+
+def parse_manifest(data: bytes) -> BundleManifest:
+    """Raises ManifestError that names the first field that is wrong."""
+    if len(data) > MAX_BYTES:
+        raise ManifestError(f"manifest.json is larger than {MAX_BYTES} bytes")
+    try:
+        found = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"manifest.json is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ManifestError("manifest.json must hold an object")
+    if not isinstance(found.get("manifest_version", found.get("dxt_version")), str):
+        raise ManifestError("manifest_version must be a string such as '0.3'")
+    name = _text(found, "name", _NAME)
+    author = found.get("author")
+    if not isinstance(author, dict):
+        raise ManifestError("author must be an object with a name")
+    _check_platform(found.get("compatibility"))
+    return BundleManifest(
+        name=name,
+        version=_text(found, "version", _VERSION),
+        description=_text(found, "description"),
+        author=_text(author, "name", where="author."),
+        display_name=found["display_name"] if isinstance(found.get("display_name"), str) else name,
+        server=_server(found.get("server")),
+        **_host_block(found.get("_meta")),
+    )
+
+
+def _text(
+    found: Mapping[str, Any], key: str, shape: re.Pattern[str] | None = None, where: str = ""
+) -> str:
+    value = found.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ManifestError(f"{where}{key} must be a string that isn't empty")
+    if shape is not None and not shape.fullmatch(value):
+        raise ManifestError(f"{where}{key} '{value[:80]}' has characters that it may not have")
+    return value
+
+
+def _check_platform(compatibility: Any) -> None:
+    platforms = compatibility.get("platforms") if isinstance(compatibility, dict) else None
+    if isinstance(platforms, list) and platforms and sys.platform not in platforms:
+        raise ManifestError(
+            f"the bundle is for {', '.join(map(str, platforms))} and this is {sys.platform}"
+        )
+
+
+def _server(server: Any) -> ServerCommand | None:
+    if server is None:
+        return None
+    if not isinstance(server, dict):
+        raise ManifestError("server must be an object")
+    config = server.get("mcp_config")
+    if not isinstance(config, dict):
+        raise ManifestError("server.mcp_config must be an object with a command")
+    overrides = config.get("platform_overrides")
+    if isinstance(overrides, dict) and isinstance(overrides.get(sys.platform), dict):
+        config = {**config, **overrides[sys.platform]}
+    args, env = config.get("args", []), config.get("env", {})
+    if not isinstance(args, list) or not all(isinstance(item, str) for item in args):
+        raise ManifestError("server.mcp_config.args must be a list of strings")
+    if not isinstance(env, dict) or not all(isinstance(item, str) for item in env.values()):
+        raise ManifestError("server.mcp_config.env must map names to strings")
+    command = _text(config, "command", where="server.mcp_config.")
+    return ServerCommand(command, tuple(args), env)
+
+
+def _host_block(meta: Any) -> dict[str, Any]:
+    """``host_version``, ``icon`` and ``capabilities`` of ``_meta["ai.nimblebrain/host"]``."""
+    block = meta.get(HOST_KEY) if isinstance(meta, dict) else None
+    if block is None:
+        return {}
+    where = f"_meta['{HOST_KEY}']"
+    if not isinstance(block, dict):
+        raise ManifestError(f"{where} must be an object")
+    for key in ("host_version", "name", "icon"):
+        if key in block and not isinstance(block[key], str):
+            raise ManifestError(f"{where}.{key} must be a string")
+    version = block.get("host_version")
+    read: dict[str, Any] = {"host_version": version, "icon": block.get("icon")}
+    if "host_capabilities" in block:
+        if version is None or not _at_least(version, CAPABILITIES_SINCE):
+            raise ManifestError(
+                f"{where}.host_capabilities needs host_version 1.1 or later, "
+                f"and it is {version or 'missing'}"
+            )
+        read["capabilities"] = _requirements(
+            block["host_capabilities"], f"{where}.host_capabilities"
+        )
+    return read
+
+
+def _requirements(found: Any, where: str) -> dict[str, bool]:
+    if not isinstance(found, dict):
+        raise ManifestError(f"{where} must be an object")
+    requirements = {}
+    for key, requirement in found.items():
+        if not _CAPABILITY.fullmatch(key):
+            raise ManifestError(
+                f"{where}: '{key[:80]}' is no capability, such as ai.nimblebrain/host-resources"
+            )
+        if not isinstance(requirement, dict):
+            raise ManifestError(f"{where}['{key}'] must be an object")
+        if unknown := sorted(set(requirement) - {"required"}):
+            raise ManifestError(
+                f"{where}['{key}'] has the unknown key '{unknown[0][:80]}'; 'required' is meant"
+            )
+        required = requirement.get("required", False)
+        if not isinstance(required, bool):
+            raise ManifestError(f"{where}['{key}'].required must be true or false")
+        requirements[key] = required
+    return requirements
+
+
+def _at_least(version: str, wanted: tuple[int, ...]) -> bool:
+    if not re.fullmatch(r"\d{1,6}(?:\.\d{1,6}){0,3}", version):
+        return False
+    return tuple(map(int, version.split("."))) >= wanted

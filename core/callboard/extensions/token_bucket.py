@@ -1,0 +1,41 @@
+"""How often is too often."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Hashable
+
+RATE = 100.0
+BURST = 1000
+#: Buckets kept; a full one says nothing, so the oldest can go.
+MAX_BUCKETS = 10_000
+
+
+class TokenBuckets:
+    """A bucket per key: ``burst`` at once, ``rate`` a second in the long run. Any thread."""
+
+    def __init__(
+        self,
+        rate: float = RATE,
+        burst: int = BURST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: dict[Hashable, tuple[float, float]] = {}
+
+    def take(self, key: Hashable) -> int | None:
+        """Takes one token. None, or after how many whole milliseconds there will be one."""
+        with self._lock:
+            now = self._clock()
+            tokens, since = self._buckets.pop(key, (float(self._burst), now))
+            tokens = min(float(self._burst), tokens + (now - since) * self._rate)
+            allowed = tokens >= 1
+            self._buckets[key] = (tokens - 1 if allowed else tokens, now)
+            if len(self._buckets) > MAX_BUCKETS:
+                del self._buckets[next(iter(self._buckets))]
+        return None if allowed else math.ceil((1 - tokens) / self._rate * 1000)

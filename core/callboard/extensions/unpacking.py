@@ -1,0 +1,142 @@
+"""A bundle's files, from a folder or an archive that may be hostile, into an empty folder.
+
+Every name is checked before the first byte is written, and sizes are counted as they are read, not
+as the archive claims them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from callboard.errors import SkillError
+
+MAX_FILES = 10_000
+MAX_TOTAL = 512 * 2**20
+MAX_PATH = 200
+#: Not part of a bundle, whoever packed it.
+IGNORED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
+
+_FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
+
+
+class UnpackError(SkillError):
+    """The bundle can't be unpacked safely. Nothing of it was kept."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    path: PurePosixPath
+    executable: bool
+    open: Callable[[], IO[bytes]]
+
+
+def unpack(source: Path, target: Path) -> None:
+    """Writes the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
+    Raises UnpackError and OSError; ``target`` may then hold some of them."""
+    if source.is_dir():
+        _write(_folder_entries(source), target)
+    elif source.is_file():
+        try:
+            with zipfile.ZipFile(source) as archive:
+                _write(_archive_entries(archive), target)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise UnpackError(f"the archive is damaged or of an unknown kind: {error}") from None
+    else:
+        raise UnpackError(f"there is no folder and no archive called '{source.name}'")
+
+
+def _write(entries: Iterable[_Entry], target: Path) -> None:
+    checked: list[_Entry] = []
+    seen: dict[str, bool] = {}  # a path as a careless file system compares it: is it a file?
+    for entry in entries:
+        if len(checked) == MAX_FILES:
+            raise UnpackError(f"the bundle has more than {MAX_FILES} files")
+        check_name(entry.path)
+        for depth in range(len(entry.path.parts), 0, -1):
+            key = unicodedata.normalize("NFC", "/".join(entry.path.parts[:depth])).casefold()
+            is_file = depth == len(entry.path.parts)
+            if key in seen and (is_file or seen[key]):
+                raise UnpackError(f"the bundle has '{entry.path}' twice, or as file and folder")
+            seen[key] = is_file
+        checked.append(entry)
+    total = 0
+    for entry in checked:
+        path = target.joinpath(*entry.path.parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with entry.open() as read, path.open("xb") as written:
+            while block := read.read(2**20):
+                total += len(block)
+                if total > MAX_TOTAL:
+                    raise UnpackError(f"the bundle is larger than {MAX_TOTAL >> 20} MiB unpacked")
+                written.write(block)
+        if entry.executable:
+            path.chmod(0o755)
+
+
+def check_name(path: PurePosixPath) -> None:
+    """Raises UnpackError unless every system takes this relative path as a file's name."""
+    shown = str(path)[:120]
+    if not path.parts or path.is_absolute() or ".." in path.parts:
+        raise UnpackError(f"'{shown}' leads out of the bundle")
+    if len(str(path)) > MAX_PATH:
+        raise UnpackError(f"'{shown}…' is longer than {MAX_PATH} characters")
+    for part in path.parts:
+        if _FORBIDDEN.search(part) or _DEVICES.fullmatch(part) or part != part.rstrip(". "):
+            raise UnpackError(f"'{shown!r}' is no file name that every system has")
+
+
+def _folder_entries(source: Path) -> Iterable[_Entry]:
+    for folder, names, files in os.walk(source, onerror=_raise):
+        names[:] = sorted(set(names) - IGNORED)
+        for name in sorted([*names, *files]):
+            path = Path(folder, name)
+            mode = path.lstat().st_mode
+            relative = PurePosixPath(path.relative_to(source).as_posix())
+            if stat.S_ISREG(mode) and name not in IGNORED:
+                yield _Entry(relative, bool(mode & stat.S_IXUSR), lambda path=path: path.open("rb"))  # type: ignore[misc]
+            elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise UnpackError(f"'{relative}' is a link or no plain file")
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
+    for info in archive.infolist():
+        # The name as it was packed: zipfile turns separators and cuts at NUL before we see it.
+        name = info.orig_filename
+        mode = info.external_attr >> 16
+        if info.flag_bits & 0x1:
+            raise UnpackError("the archive is encrypted; pack it without a password")
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise UnpackError(f"'{name[:120]}' is a link or no plain file")
+        if "\\" in name or "\x00" in name or "//" in name or "/./" in f"/{name}":
+            raise UnpackError(f"{name[:120]!r} is no file name that every system has")
+        path = PurePosixPath(name)
+        if name.endswith("/"):
+            check_name(path)
+            continue
+        if IGNORED.isdisjoint(path.parts):
+            yield _Entry(
+                path,
+                bool(mode & stat.S_IXUSR),
+                lambda info=info: archive.open(info),  # type: ignore[misc]
+            )
+
+
+def remove_tree(path: Path) -> None:
+    """Deletes a folder with all in it, as far as possible; what another program holds open stays
+    for the next time."""
+    shutil.rmtree(path, ignore_errors=True)
