@@ -48,6 +48,13 @@ class Channel(Protocol):
         """Streams a message to the client. False when this channel can't, or is closed."""
 
 
+class Stream(Channel, Protocol):
+    """The session's own stream."""
+
+    def end(self) -> None:
+        """Closes it once everything is sent."""
+
+
 class Session(Peer):
     """One client's session: its requests under way, what we asked it, what waits to be sent."""
 
@@ -66,7 +73,7 @@ class Session(Peer):
         #: How long the client may take for what we ask, once that has been sent.
         self._patience: dict[Id, float] = {}
         self._clocks: dict[Id, asyncio.TimerHandle] = {}
-        self._listener: Channel | None = None
+        self._listener: Stream | None = None
         self._ask_count = 0
 
     @property
@@ -94,11 +101,12 @@ class Session(Peer):
             self._give_up(self._outbox.popleft().get("id"), "has no stream open to be asked on")
         self._outbox.append(message)
 
-    def listen(self, channel: Channel | None) -> None:
-        """Makes ``channel`` the session's own stream; a newer one replaces an older one."""
-        self._listener = channel
-        if channel is not None:
-            self.flush(channel)
+    def listen(self, stream: Stream) -> None:
+        """Makes ``stream`` the session's own; a newer one replaces and ends an older one."""
+        if self._listener is not None:
+            self._listener.end()
+        self._listener = stream
+        self.flush(stream)
 
     def unlisten(self, channel: Channel) -> None:
         if self._listener is channel:
@@ -176,7 +184,9 @@ class Session(Peer):
         for request in list(self.inflight.values()):
             request.cancel()
         self._outbox.clear()
-        self._listener = None
+        if self._listener is not None:
+            self._listener.end()
+            self._listener = None
 
 
 class SessionRequest(PeerRequest):

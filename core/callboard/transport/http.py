@@ -35,6 +35,7 @@ from callboard.transport.access import (
     BODY_LIMIT,
     BODY_TIMEOUT,
     HEADER_LIMIT,
+    HEADER_TIMEOUT,
     IDLE_TIMEOUT,
     WRITE_TIMEOUT,
     Access,
@@ -58,7 +59,8 @@ Handler = Callable[["Exchange"], None]
 
 # A timer per request costs more than parsing it, so there is no header_timeout; the sweep closes
 # what idles instead.
-_PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=BODY_LIMIT)
+# The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
+_PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 _NO_HEADERS = HTTPHeaders()
 
 
@@ -69,12 +71,15 @@ class Exchange(HTTPMessageDelegate):
         self._listener = listener
         self._connection = connection
         self._chunks: list[bytes] = []
+        self._size = 0
         self.method = ""
         self.path = ""
         self.query = ""
         self.headers: HTTPHeaders = _NO_HEADERS
         self.began = monotonic()
         self.state = "waiting"
+        #: How long the request may take to begin: a new connection has something to say.
+        self.patience = IDLE_TIMEOUT
         self.stream: EventStream | None = None
         #: Called once if the client goes away before it has its answer.
         self.on_gone: Callable[[], None] | None = None
@@ -105,13 +110,17 @@ class Exchange(HTTPMessageDelegate):
         if refusal is None:
             length = headers.get("Content-Length", "0")
             if length.isdigit() and int(length) > BODY_LIMIT:
-                refusal = Refusal(413, f"the body is over {BODY_LIMIT} bytes")
+                refusal = _TOO_LARGE
         if refusal is not None:
             self.refuse(refusal, close=True)
 
     def data_received(self, chunk: bytes) -> None:
         if self.state == "reading":
             self._chunks.append(chunk)
+            self._size += len(chunk)
+            if self._size > BODY_LIMIT:  # a chunked body doesn't say so before
+                self._chunks.clear()
+                self.refuse(_TOO_LARGE, close=True)
 
     def finish(self) -> None:
         if self.state != "reading":
@@ -206,7 +215,7 @@ class Exchange(HTTPMessageDelegate):
 
     def sweep(self, now: float) -> None:
         age = now - self.began
-        limit = {"waiting": IDLE_TIMEOUT, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
+        limit = {"waiting": self.patience, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
         if self.stream is None and age > limit.get(self.state, age):
             self.abort()
         elif self.state == "working" and age > PATIENCE and self.on_slow is not None:
@@ -293,6 +302,8 @@ class Listener(HTTPServerConnectionDelegate):
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)
         exchange = Exchange(self, request_conn)
+        if server_conn not in self._exchanges:
+            exchange.patience = HEADER_TIMEOUT
         self._exchanges[server_conn] = exchange
         if len(self._exchanges) > CONNECTION_LIMIT:
             asyncio.get_running_loop().call_soon(exchange.abort)
@@ -333,6 +344,7 @@ class Listener(HTTPServerConnectionDelegate):
                 callback()
 
 
+_TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes")
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
