@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
+from callboard.controls import Controls
 from callboard.folders import cache_folder
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host, HostEvent
@@ -95,6 +96,7 @@ class Callboard:
             limit=config.max_sessions,
             idle_seconds=config.session_idle_secs,
         )
+        self.controls = Controls(self)
         self._listener = Listener()
         self._announced: Path | None = None
         self._watcher: SkillWatcher | None = None

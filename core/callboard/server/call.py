@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable
 from time import monotonic
@@ -24,6 +25,7 @@ class CallServer(Protocol):
     host: Host
     capabilities: Capabilities
     on_loop: Callable[..., Any]
+    on_activity: Callable[[], None]
 
 
 class Call:
@@ -40,6 +42,7 @@ class Call:
         self.host = server.host
         self.capabilities = server.capabilities
         self.on_loop = server.on_loop
+        self.on_activity = server.on_activity
         self.result: Json | None = None
         #: What the client answered so far, by the ask's key.
         self.answers: dict[str, Any] = {}
@@ -49,6 +52,14 @@ class Call:
         self.main_seconds = 0.0
         #: Why the agent says it calls, where that is asked for.
         self.intent: str | None = None
+        #: ``asking`` the artist, ``waiting`` for a thread, ``running``.
+        self.state = "waiting"
+        self.task: asyncio.Task[Any] | None = None
+        self.cancelled_by_artist = False
+        #: Whether it writes to a path that no root holds.
+        self.leaves_roots = False
+        #: done, total, message
+        self.latest_progress: tuple[float | None, float | None, str | None] = (None, None, None)
         self.cancelled = False
         self.timed_out = False
         self.finished = False
@@ -76,6 +87,8 @@ class Call:
         return self.roots.for_writing() if self.tool.writes_files else self.roots
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:
+        self.latest_progress = (done, total, message)
+        self.on_activity()
         token = self.request.meta.get("progressToken")
         if token is None or self.finished or done <= self._progress:
             return

@@ -19,6 +19,7 @@ from callboard.errors import (
     InvalidParams,
     Paused,
     PeerError,
+    RefusedByArtist,
     SkillError,
 )
 from callboard.guest.loop import GuestLoop
@@ -30,6 +31,7 @@ from callboard.server import results
 from callboard.server.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.server.call import Call, UndoStep
 from callboard.server.capabilities import Capabilities
+from callboard.server.consent import ConsentDesk
 from callboard.server.containment import ToolExited, await_contained, run_contained, settle
 from callboard.server.context import AsyncToolContext, ToolContext
 from callboard.server.json_schema import SchemaViolation
@@ -73,6 +75,9 @@ class Dispatcher:
         self.calls: dict[str, Call] = {}
         #: Told of every call that got past the look-up, with its result or its error.
         self.observers: list[Observer] = []
+        #: Told when a call begins or gets further.
+        self.on_activity: Callable[[], None] = lambda: None
+        self.consent = ConsentDesk()
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         #: Reads a resource of ours for a tool that asks for it.
         self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
@@ -119,6 +124,7 @@ class Dispatcher:
     @contextmanager
     def _watched(self, call: Call) -> Iterator[Call]:
         self.calls[call.id] = call
+        call.task = asyncio.current_task()
         error: BaseException | None = None
         try:
             yield call
@@ -147,8 +153,10 @@ class Dispatcher:
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if tool.uses_files or tool.paths:
-            call.roots = await self.roots.of(call.request)
+            needed = await self._needs_roots(call)
+            call.roots = await self.roots.of(call.request, needed=needed)
             await self._in_time(call, self._resolve_paths(call))
+        await self._ask_artist(call)
         for _ in range(ROUND_LIMIT):
             try:
                 return await self._in_time(call, self._run(call))
@@ -156,6 +164,19 @@ class Dispatcher:
                 await self._answer(call, needed.asks)
                 call.changes_begun = False
         raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
+
+    async def _ask_artist(self, call: Call) -> None:
+        call.state = "asking"
+        self.on_activity()
+        await self.consent.check(call)
+        call.state = "waiting"
+
+    def cancel(self, id: str) -> None:
+        """Ends a call on the artist's word. Its client hears that it was cancelled."""
+        call = self.calls.get(id)
+        if call is not None and call.task is not None:
+            call.cancelled_by_artist = True
+            call.task.cancel()
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
         """Gets what a tool asked for: our own resources here, the rest from its client."""
@@ -174,6 +195,10 @@ class Dispatcher:
             return await work
         except asyncio.CancelledError:
             call.cancelled = True
+            if call.cancelled_by_artist:
+                raise RefusedByArtist(
+                    f"the artist cancelled {call.tool.name}; ask before you call it again"
+                ) from None
             if call.timed_out:
                 raise CallTimeout(
                     f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
@@ -209,12 +234,27 @@ class Dispatcher:
         )
         return result
 
+    async def _needs_roots(self, call: Call) -> bool:
+        """Whether the call means something else with roots than without."""
+        tool = call.tool
+        if self.roots.policy == "strict" or not tool.paths.all_absolute(call.arguments):
+            return True
+        if "entry" not in tool.__dict__:
+            await self._in_time(call, self._load(call))
+        return tool.entry.takes_workspace_roots
+
     async def _resolve_paths(self, call: Call) -> None:
         tool = call.tool
         if not tool.paths:
             return
         roots = call.roots or WorkspaceRoots()
-        admit = partial(roots.admit, write=tool.writes_files)
+
+        def admit(path: str) -> str:
+            found = roots.admit(path, write=tool.writes_files)
+            if tool.writes_files and roots.first is not None and not roots.contains(found):
+                call.leaves_roots = True
+            return found
+
         # A network drive may take its time to answer.
         call.arguments = await self._guest.loop.run_in_executor(
             self._path_workers, tool.paths.resolve, call.arguments, admit

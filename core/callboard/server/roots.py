@@ -42,6 +42,10 @@ class RootsBook:
         """The host's project folders, used where neither client nor artist named any."""
         self.project = [parse_root(folder, source="project") for folder in folders]
 
+    def set_policy(self, policy: Policy) -> None:
+        """Replaces the policy, for clients that are connected too."""
+        self.policy = policy
+
     def known(self, peer: Peer) -> ClientRoots:
         """What the peer said so far."""
         entry = peer.memory.get("roots")
@@ -75,23 +79,27 @@ class RootsBook:
         entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
         entry.problem = "; ".join(entry.roots.problems) or None
 
-    async def of(self, request: PeerRequest) -> WorkspaceRoots | None:
-        """The roots that a call sees, or None without any."""
-        client = await self._of_client(request)
+    async def of(self, request: PeerRequest, *, needed: bool) -> WorkspaceRoots | None:
+        """The roots that a call sees, or None without any. ``needed`` says that the call can't do
+        without: only then is a client asked that can't be asked beforehand."""
+        client = await self._of_client(request, needed)
         if client is not None and client.first is not None:
-            return client
+            # What the artist marked read-only stays so, whatever the client calls its roots.
+            guarded = [root for root in self.artist if root.read_only]
+            return WorkspaceRoots([*client.roots, *guarded], policy=self.policy)
         roots = self.artist or self.project
         if roots or self.policy == "strict":
             return WorkspaceRoots(roots, policy=self.policy)
         return None
 
-    async def _of_client(self, request: PeerRequest) -> WorkspaceRoots | None:
+    async def _of_client(self, request: PeerRequest, needed: bool) -> WorkspaceRoots | None:
         peer = request.peer
         if not peer.offers("roots"):
             return None
         entry = self.known(peer)
         if not peer.features.sessions:
-            self._note(entry, await request.ask(_ASK))
+            if needed:
+                self._note(entry, await request.ask(_ASK))
         elif entry.asking is not None and not entry.asking.done():
             request.flush_waiting()
             await asyncio.wait([entry.asking], timeout=CALL_PATIENCE)

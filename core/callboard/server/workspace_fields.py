@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callboard.server.path_text import is_windows_absolute
+
 WORKSPACE_PATH = "workspace-path"
 DEPTH_LIMIT = 16
 
@@ -35,6 +37,17 @@ class PathFields:
         items = PathFields.of(schema.get("items"), depth + 1)
         return PathFields(schema.get("format") == WORKSPACE_PATH, found, items or None)
 
+    def all_absolute(self, value: Any) -> bool:
+        """Whether every path in ``value`` means the same with and without workspace roots."""
+        written: list[str] = []
+
+        def note(path: str) -> str:
+            written.append(path)
+            return path
+
+        self.resolve(value, note)
+        return all(_is_absolute(path) for path in written)
+
     def resolve(self, value: Any, admit: Callable[[str], str]) -> Any:
         """A copy of ``value`` with every path in it replaced by ``admit(path)``."""
         if self.itself and isinstance(value, str):
@@ -49,3 +62,7 @@ class PathFields:
         if self.items is not None and isinstance(value, list):
             return [self.items.resolve(item, admit) for item in value]
         return value
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "file:")) or is_windows_absolute(path)

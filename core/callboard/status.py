@@ -1,0 +1,154 @@
+"""What any user interface shows: one immutable snapshot, and a way to hear of the next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RootStatus:
+    """One workspace root; ``path`` is None where it names nothing on this machine."""
+
+    uri: str
+    name: str
+    path: str | None
+    source: str
+    read_only: bool
+
+
+@dataclass(frozen=True)
+class ClientStatus:
+    """One session, or one stateless client that called lately. ``id`` tells them apart."""
+
+    id: str
+    name: str
+    version: str
+    era: str
+    roots: tuple[RootStatus, ...] = ()
+    roots_problem: str | None = None
+
+
+@dataclass(frozen=True)
+class CallStatus:
+    """One call that runs or waits. ``started`` is Unix time, seconds."""
+
+    id: str
+    tool: str
+    client: str
+    state: str
+    started: float
+    done: float | None = None
+    total: float | None = None
+    message: str | None = None
+    arguments: Any = None
+
+
+@dataclass(frozen=True)
+class QuestionStatus:
+    """One thing the artist is asked. ``deadline`` is Unix time, seconds."""
+
+    id: str
+    tool: str
+    client: str
+    subject: str
+    why: str
+    arguments: Any
+    deadline: float
+
+
+@dataclass(frozen=True)
+class CapabilityStatus:
+    """``unlocks`` counts the tools that need it."""
+
+    name: str
+    offered: bool
+    withdrawn: bool
+    unlocks: int
+
+
+@dataclass(frozen=True)
+class SkillStatus:
+    name: str
+    description: str
+    path: str
+    scope: str
+    loaded: bool
+    tools: int
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of one server at one moment."""
+
+    host_kind: str = ""
+    host_name: str = ""
+    host_version: str = ""
+    serving: bool = False
+    paused: bool = False
+    url: str = ""
+    stalled_ms: int = 0
+    #: The call, and what the host says, that the main thread is busy with.
+    stalled_by: str | None = None
+    queued: int = 0
+    clients: tuple[ClientStatus, ...] = ()
+    #: The artist's own roots and the host's project, in the order in which they are used.
+    roots: tuple[RootStatus, ...] = ()
+    roots_policy: str = "advisory"
+    capabilities: tuple[CapabilityStatus, ...] = ()
+    calls: tuple[CallStatus, ...] = ()
+    questions: tuple[QuestionStatus, ...] = ()
+    policies: tuple[tuple[str, str], ...] = ()
+    skills: tuple[SkillStatus, ...] = ()
+    #: Counts calls that ended, so that a view knows when to look into the records again.
+    ended_calls: int = 0
+
+
+Listener = Callable[[Snapshot], None]
+
+
+class Status:
+    """Holds the newest snapshot. Any thread; listeners are called on the thread that publishes,
+    which is the server's, so they post to their own and return."""
+
+    def __init__(self) -> None:
+        self._snapshot = Snapshot()
+        self._listeners: list[Listener] = []
+        self._lock = threading.Lock()
+        #: Told when the first listener comes, so that a snapshot is made for it.
+        self.on_wanted: Callable[[], None] = lambda: None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._snapshot
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody looks."""
+        return bool(self._listeners)
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Replaces the snapshot and tells everyone, if it differs."""
+        if snapshot == self._snapshot:
+            return
+        self._snapshot = snapshot
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener(snapshot)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Calls ``listener`` with every new snapshot; returns the way to stop."""
+        with self._lock:
+            self._listeners.append(listener)
+        self.on_wanted()
+
+        def stop() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return stop
