@@ -54,7 +54,8 @@ class Ask:
             return {"elicitation": {self.params.get("mode", "form"): {}}}
         if kind == "sampling":
             return {"sampling": {"tools": {}} if "tools" in self.params else {}}
-        return {kind: {}}
+        # Whoever uses an extension looks for it before asking.
+        return {} if "." in kind else {kind: {}}
 
 
 class InputRequired(Exception):

@@ -172,7 +172,11 @@ class Session(Peer):
         else:
             error = response.error or {}
             answer.set_exception(
-                AskFailed(str(error.get("message", ""))[:500], code=error.get("code"))
+                AskFailed(
+                    str(error.get("message", ""))[:500],
+                    code=error.get("code"),
+                    data=error.get("data") if isinstance(error.get("data"), dict) else None,
+                )
             )
 
     def close(self) -> None:

@@ -196,6 +196,12 @@ class AsyncToolContext(BaseContext):
     ask_all = _awaited(ToolContext.ask_all)
     read_resource = _awaited(ToolContext.read_resource)
 
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+        """Asks the client by a method of an extension that it declared, as
+        :func:`callboard.extensions.host` does. Raises AskFailed with its code and data."""
+        answer: Json = self._ask_one("", Ask(method, dict(params)))
+        return answer
+
     async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Runs ``function`` on the host's main thread, inside this call's one undo step."""
         main = self._call.main_session
