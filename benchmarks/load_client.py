@@ -54,8 +54,8 @@ class Connection:
 
     def __init__(self, target: Target) -> None:
         parts = urlsplit(target.url)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._address = (parts.hostname, parts.port)
+        self._connect()
         self._common = (
             f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
             "Content-Type: application/json\r\n"
@@ -66,6 +66,22 @@ class Connection:
         self._buffer = b""
         self._ids = 0
         self.sent_at = 0.0
+
+    def _connect(self) -> None:
+        self.socket = socket.create_connection(self._address, timeout=PATIENCE)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def revive(self) -> None:
+        """Connects anew where the server has closed: uvicorn does after 5 s without a request."""
+        try:
+            if self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                return
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            pass
+        self.socket.close()
+        self._connect()
 
     def open_session(self) -> None:
         """``initialize`` and ``notifications/initialized``, blocking."""
@@ -161,6 +177,8 @@ def measure(
 ) -> Measured:
     """Sends ``total`` requests over the connections, each in its own closed loop."""
     found = Measured()
+    for connection in connections:
+        connection.revive()
     by_fd = {connection.socket.fileno(): connection for connection in connections}
     with select.epoll() as poll:
         for fd in by_fd:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import process_facts  # isort: skip - first, it looks at the bare interpreter
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +56,8 @@ def main() -> None:
             affinity="main",
         )
     )
-    app = Callboard(BenchmarkHost(inbox), McpHttpConfig(announce=False), tools).start()
+    config = McpHttpConfig(announce=False, records="--no-records" not in sys.argv)
+    app = Callboard(BenchmarkHost(inbox), config, tools).start()
     process_facts.announce(app.url, app.token)
 
     def stop(number: int, frame: Any) -> None:

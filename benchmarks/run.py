@@ -1,0 +1,122 @@
+"""callboard beside dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
+
+The servers run side by side and are measured in turns, round after round, so that whatever else
+the machine does hits all of them alike. Read the ratios; the absolutes are this machine's.
+
+    python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from load_client import Connection, measure
+from report import Results, markdown
+from server_process import Contender, ServerProcess
+
+CONTENDERS = (
+    Contender("callboard", "callboard_server.py"),
+    Contender("callboard, no records", "callboard_server.py", arguments=("--no-records",)),
+    Contender("dcc-mcp-core, main thread", "dcc_mcp_core_server.py", "dcc-mcp-core==0.20.49"),
+    Contender("fastmcp, default", "fastmcp_server.py", "fastmcp"),
+)
+CONNECTIONS = (1, 16, 64)
+CALL: dict[str, Any] = {"name": "echo", "arguments": {"value": 3}}
+WARM_UP = 300
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True, help="folder for the environments")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--calls", type=int, default=2000, help="calls a measurement")
+    parser.add_argument("--starts", type=int, default=7, help="fresh processes a server")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--markdown", type=Path, help="write the tables here, too")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        results = compare(arguments, Path(home))
+    text = markdown(results)
+    print(text)
+    if arguments.markdown:
+        arguments.markdown.write_text(text, encoding="utf-8")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    return 0
+
+
+def compare(arguments: argparse.Namespace, home: Path) -> Results:
+    """Every figure of every contender; a list of one value a round for each."""
+    pythons = {one.name: one.interpreter(arguments.cache) for one in CONTENDERS}
+    results: Results = {one.name: {} for one in CONTENDERS}
+
+    def start(one: Contender) -> ServerProcess:
+        return ServerProcess(pythons[one.name], one.script, home, one.arguments)
+
+    for _ in range(arguments.starts):
+        for one in CONTENDERS:
+            server = start(one)
+            facts = server.facts
+            server.stop()
+            note(results, one, "start ms", facts["start_seconds"] * 1000)
+            note(results, one, "start MiB", (facts["start_bytes"] - facts["bare_bytes"]) / 2**20)
+    with ExitStack() as open_things:
+        running: list[tuple[Contender, ServerProcess, list[Connection]]] = []
+        for one in CONTENDERS:
+            server = start(one)
+            open_things.callback(server.stop)
+            connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]
+            for connection in connections:
+                open_things.callback(connection.close)
+                connection.open_session()
+            check_thread(one, connections[0])
+            measure(connections, "tools/call", CALL, WARM_UP)
+            running.append((one, server, connections))
+        for number in range(arguments.rounds):
+            print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
+            for count in CONNECTIONS:
+                for one, server, connections in running:
+                    one_round(results, one, server, connections[:count], arguments.calls)
+        for one, server, _ in running:
+            bare = server.facts["bare_bytes"] / 2**20
+            note(results, one, "loaded MiB", server.status("VmRSS") / 1024 - bare)
+    return results
+
+
+def one_round(
+    results: Results,
+    one: Contender,
+    server: ServerProcess,
+    connections: list[Connection],
+    calls: int,
+) -> None:
+    count = len(connections)
+    # Slow contenders get fewer calls, so that a round lasts about as long for everyone.
+    total = calls // 4 if one.script.startswith("fastmcp") else calls
+    cpu = server.cpu_seconds()
+    measured = measure(connections, "tools/call", CALL, total)
+    note(results, one, f"{count} CPU us", (server.cpu_seconds() - cpu) / total * 1e6)
+    note(results, one, f"{count} median ms", measured.percentile(0.5))
+    note(results, one, f"{count} p99 ms", measured.percentile(0.99))
+    note(results, one, f"{count} calls/s", measured.rate)
+
+
+def check_thread(one: Contender, connection: Connection) -> None:
+    """The comparison is about tools on the main thread; fastmcp's loop is its main thread."""
+    _, result = connection.exchange("tools/call", CALL)
+    if 'main":true' not in result["content"][0]["text"].replace(" ", ""):
+        raise RuntimeError(f"{one.name} did not run the tool on its main thread")
+
+
+def note(results: Results, one: Contender, figure: str, value: float) -> None:
+    results[one.name].setdefault(figure, []).append(round(value, 4))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,99 @@
+"""A server under measurement: its own process, in its own environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from load_client import Target
+
+_SERVERS = Path(__file__).parent / "servers"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What takes part: a script below ``servers`` and the package it needs, None for callboard,
+    which is this interpreter's."""
+
+    name: str
+    script: str
+    package: str | None = None
+    arguments: tuple[str, ...] = ()
+
+    def interpreter(self, cache: Path) -> Path:
+        """Python with the package in it; installed by name at first, below ``cache``."""
+        if self.package is None:
+            return Path(sys.executable)
+        folder = cache / self.package.replace("==", "-")
+        python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        done = folder / "installed"
+        if not done.exists():
+            print(f"installing {self.package} …", file=sys.stderr)
+            venv.create(folder, with_pip=True, clear=True)
+            command = [str(python), "-m", "pip", "install", "--quiet", self.package]
+            subprocess.run(command, check=True)
+            done.touch()
+        return python
+
+
+class ServerProcess:
+    """One running server; ``facts`` is its ready line (see servers/process_facts.py)."""
+
+    def __init__(
+        self, python: Path, script: str, home: Path, arguments: Sequence[str] = ()
+    ) -> None:
+        environment = {**os.environ, "CALLBOARD_HOME": str(home)}
+        command = [str(python), str(_SERVERS / script), *arguments]
+        self._log = (home / f"{script}.log").open("ab")
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self._log, env=environment, text=True
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self.stop()
+            raise RuntimeError(f"{script} did not start; see {self._log.name}")
+        self.facts: dict[str, Any] = json.loads(line)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def target(self) -> Target:
+        return Target(self.facts["url"], self.facts["token"])
+
+    def status(self, field: str) -> int:
+        """A number of ``/proc/PID/status``: VmRSS in KiB, Threads … (Linux)."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1])
+        raise LookupError(field)
+
+    def open_files(self) -> int:
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self) -> int:
+        """Ends it; its exit status."""
+        self._process.terminate()
+        try:
+            status = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._log.close()
+        return status
