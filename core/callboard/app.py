@@ -34,8 +34,9 @@ from callboard.skills.catalog import SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.transport import instances
 from callboard.transport.access import Access, new_token
-from callboard.transport.http import Exchange, Listener
+from callboard.transport.http import Listener
 from callboard.transport.mcp import McpEndpoint
+from callboard.transport.rest import RestEndpoint
 
 if TYPE_CHECKING:
     from callboard.skills.watch import SkillWatcher
@@ -97,6 +98,18 @@ class Callboard:
             idle_seconds=config.session_idle_secs,
         )
         self.controls = Controls(self)
+        self.rest = RestEndpoint(
+            self.id,
+            __version__,
+            host,
+            self.service,
+            self.dispatcher,
+            self.tools,
+            self.prompts,
+            self.resources,
+            self.capabilities,
+            self.catalog,
+        )
         self._listener = Listener()
         self._announced: Path | None = None
         self._watcher: SkillWatcher | None = None
@@ -126,7 +139,7 @@ class Callboard:
         )
         self.url = f"http://127.0.0.1:{self._listener.port}/mcp"
         self._listener.route("/mcp", self.endpoint)
-        self._listener.route("/v1/healthz", self._health)
+        self._listener.route("/v1/", self.rest)
         self._listener.on_sweep.append(self.endpoint.sessions.expire)
         self.tools.on_change(partial(self._tell, "tools"))
         self.capabilities.on_change(partial(self._tell, "tools"))
@@ -212,12 +225,6 @@ class Callboard:
         subscriptions = self.endpoint.subscriptions
         for uri in filter(is_scene, subscriptions.watched()):
             subscriptions.resource_updated(uri)
-
-    def _health(self, exchange: Exchange) -> None:
-        identity = self.host.identity
-        exchange.respond_json(
-            200, {"instance": self.id, "host": identity.kind, "version": __version__}
-        )
 
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:

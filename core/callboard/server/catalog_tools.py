@@ -36,25 +36,12 @@ def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
     """The four tools over one catalog."""
 
     def search(query: str, limit: int = 10) -> Json:
-        hits = catalog.search(query, limit)
-        loaded = {known.skill.name for known in catalog.known if known.loaded}
-        return {
-            "hits": [
-                {
-                    "kind": hit.kind,
-                    "name": hit.name,
-                    "skill": hit.skill,
-                    "description": hit.description,
-                    "loaded": hit.skill in loaded,
-                }
-                for hit in hits
-            ]
-        }
+        return search_skills(catalog, query, limit)
 
     def describe(name: str) -> Json:
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
-        return _described(known)
+        return describe_skill(known)
 
     def load(name: str) -> Json:
         loaded = catalog.load(name)
@@ -91,7 +78,25 @@ def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
     ]
 
 
-def _described(known: KnownSkill) -> Json:
+def search_skills(catalog: SkillCatalog, query: str, limit: int) -> Json:
+    """``{hits: [{kind, name, skill, description, loaded}]}``, the best first."""
+    loaded = {known.skill.name for known in catalog.known if known.loaded}
+    return {
+        "hits": [
+            {
+                "kind": hit.kind,
+                "name": hit.name,
+                "skill": hit.skill,
+                "description": hit.description,
+                "loaded": hit.skill in loaded,
+            }
+            for hit in catalog.search(query, limit)
+        ]
+    }
+
+
+def describe_skill(known: KnownSkill) -> Json:
+    """What ``skills__describe`` and REST tell of a skill."""
     skill = known.skill
     return {
         "name": skill.name,

@@ -123,7 +123,8 @@ def _result(message: Json) -> Json:
 
 def _reason(body: str) -> str:
     try:
-        error = json.loads(body)["error"]
-        return str(error["message"] if isinstance(error, dict) else error)
+        answer = json.loads(body)
+        # JSON-RPC's error, or a problem (RFC 9457).
+        return str(answer["error"]["message"] if "error" in answer else answer["detail"])
     except (ValueError, KeyError, TypeError):
         return body[:200] or "no reason given"

@@ -172,7 +172,8 @@ class Exchange(HTTPMessageDelegate):
             answer["Connection"] = "close"
         start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
         # Tornado starts the next request once this is written, and tells if the client has left.
-        self._connection.write_headers(start, answer, body)
+        # An answer to HEAD has the headers of the one to GET.
+        self._connection.write_headers(start, answer, b"" if self.method == "HEAD" else body)
         self._connection.finish()
 
     def respond_json(
@@ -181,10 +182,18 @@ class Exchange(HTTPMessageDelegate):
         self.respond(status, encode(value), headers=headers)
 
     def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
-        """Sends a problem in plain JSON."""
-        headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else None
-        body = encode({"error": refusal.message})
-        self.respond(refusal.status, body, headers=headers, close=close)
+        """Sends a problem (RFC 9457)."""
+        status = refusal.status
+        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        body = encode(
+            {
+                "type": "about:blank",
+                "title": _REASONS[status],
+                "status": status,
+                "detail": refusal.message,
+            }
+        )
+        self.respond(status, body, "application/problem+json", headers, close=close)
 
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
         """Makes the answer a stream of events."""

@@ -1,0 +1,82 @@
+"""Errors of the REST interface: problem details (RFC 9457) with our code and data."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    CapabilityMissing,
+    HostBusy,
+    InvalidParams,
+    MethodNotFound,
+    Paused,
+    PeerError,
+    RefusedByArtist,
+    ResourceNotFound,
+)
+from callboard.protocol.jsonrpc import Json
+
+PROBLEM_TYPE = "application/problem+json"
+#: Seconds after which a host that was busy or paused may be asked again.
+RETRY_AFTER = 5
+
+#: The first that fits counts.
+_STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
+    (CapabilityMissing, 403),
+    (RefusedByArtist, 403),
+    (ResourceNotFound, 404),
+    (MethodNotFound, 404),
+    (CallCancelled, 409),
+    (HostBusy, 503),
+    (Paused, 503),
+    (CallTimeout, 504),
+    (PeerError, 400),
+)
+
+
+class NotFound(InvalidParams):
+    """The path names something that isn't there."""
+
+
+class Unacceptable(PeerError):
+    """The request can't be served as it was sent; ``status`` says what is wrong with it."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def status_of(error: CallboardError) -> int:
+    """The HTTP status that says the same as the error's code."""
+    if isinstance(error, Unacceptable):
+        return error.status
+    if isinstance(error, NotFound):
+        return 404
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+
+
+def problem(error: CallboardError) -> Json:
+    """``{type, title, status, detail, code, data?}``; ``code`` is the JSON-RPC one."""
+    status = status_of(error)
+    found: Json = {
+        "type": f"urn:callboard:problem:{_kebab(type(error).__name__)}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": error.message,
+        "code": error.code,
+    }
+    if error.data is not None:
+        found["data"] = error.data
+    return found
+
+
+def headers_for(status: int) -> dict[str, str]:
+    return {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()

@@ -1,0 +1,124 @@
+"""What REST answers look like, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callboard.protocol.jsonrpc import Json
+
+STRING: Json = {"type": "string"}
+NAME: Json = {"type": "string", "minLength": 1, "maxLength": 1000}
+COUNT: Json = {"type": "integer", "minimum": 0}
+OBJECT: Json = {"type": "object"}
+BOOLEAN: Json = {"type": "boolean"}
+
+
+def _object(properties: Json, optional: Json | None = None) -> Json:
+    return {
+        "type": "object",
+        "properties": {**properties, **(optional or {})},
+        "required": sorted(properties),
+    }
+
+
+def _list(items: Json) -> Json:
+    return {"type": "array", "items": items}
+
+
+def _listing(key: str, entry: str, more: Json | None = None) -> Json:
+    items = _list({"$ref": f"#/components/schemas/{entry}"})
+    return _object({"total": COUNT, key: items, **(more or {})})
+
+
+def _one_of(values: Sequence[str]) -> Json:
+    return {"type": "string", "enum": list(values)}
+
+
+#: The body of ``POST /v1/call``.
+CALL: Json = {
+    "type": "object",
+    "properties": {
+        "tool": {**NAME, "description": "A name from /v1/tools"},
+        "arguments": {**OBJECT, "description": "What the tool's inputSchema asks for"},
+    },
+    "required": ["tool"],
+    "additionalProperties": False,
+}
+
+SCHEMAS: Json = {
+    "Problem": _object(
+        {"type": STRING, "title": STRING, "status": {"type": "integer"}, "detail": STRING},
+        {"code": {"type": "integer"}, "data": OBJECT},
+    ),
+    "Health": _object({"instance": STRING, "host": STRING, "version": STRING}),
+    "Readiness": _object(
+        {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},
+        {"call": STRING, "blocked_by": STRING},
+    ),
+    "Tool": _object(
+        {"name": STRING, "description": STRING, "inputSchema": OBJECT},
+        {
+            "title": STRING,
+            "outputSchema": OBJECT,
+            "annotations": OBJECT,
+            "icons": _list(OBJECT),
+            "_meta": OBJECT,
+        },
+    ),
+    "Tools": _listing("tools", "Tool"),
+    "CallResult": _object(
+        {"content": _list(OBJECT), "isError": BOOLEAN},
+        {"structuredContent": OBJECT, "_meta": OBJECT},
+    ),
+    "Prompt": _object(
+        {"name": STRING, "description": STRING},
+        {"title": STRING, "arguments": _list(OBJECT), "_meta": OBJECT},
+    ),
+    "Prompts": _listing("prompts", "Prompt", {"diagnostics": OBJECT}),
+    "RenderedPrompt": _object({"description": STRING, "messages": _list(OBJECT)}),
+    "Skill": _object(
+        {
+            "name": STRING,
+            "description": STRING,
+            "scope": _one_of(("bundled", "user", "project")),
+            "loaded": BOOLEAN,
+            "version": {"type": ["string", "null"]},
+            "tags": _list(STRING),
+            "depends": _list(STRING),
+            "required_capabilities": _list(STRING),
+            "tools": _list(OBJECT),
+            "failures": _list(OBJECT),
+        }
+    ),
+    "Skills": _listing("skills", "Skill", {"failures": _list(OBJECT)}),
+    "Hit": _object(
+        {
+            "kind": _one_of(("skill", "tool")),
+            "name": STRING,
+            "skill": STRING,
+            "description": STRING,
+            "loaded": BOOLEAN,
+        }
+    ),
+    "Hits": _listing("hits", "Hit"),
+    "Resource": _object(
+        {"name": STRING, "mimeType": STRING},
+        {"uri": STRING, "uriTemplate": STRING, "title": STRING, "description": STRING},
+    ),
+    "Resources": _listing(
+        "resources", "Resource", {"templates": _list({"$ref": "#/components/schemas/Resource"})}
+    ),
+    "Contents": _object({"contents": _list(OBJECT)}),
+    "Job": _object(
+        {
+            "job_id": STRING,
+            "tool": STRING,
+            "status": _one_of(("working", "input_required", "completed", "failed", "cancelled")),
+            "created": STRING,
+            "updated": STRING,
+        },
+        {"progress": OBJECT, "result": OBJECT, "error": OBJECT},
+    ),
+    "Report": OBJECT,
+    "Document": OBJECT,
+}
