@@ -255,6 +255,10 @@ class GuestLoop:
             return 0.0
         return monotonic() - self._alive if self._main_is_away() else 0.0
 
+    def blocked_by(self) -> str | None:
+        """What the host's main thread is busy with, where the host can tell. Any thread."""
+        return self._host.blocked_by()
+
     # -- the tick, on the main thread -------------------------------------------------------------
 
     def _tick(self) -> None:

@@ -157,8 +157,8 @@ class MainThread:
         self._guest.attend_jobs()
 
     def stall(self) -> dict[str, Any]:
-        """``{stalled_ms, queued, call?}``: how long the main thread has been away, and since
-        which call. Any thread."""
+        """``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been away,
+        since which call, and what the host says holds it up. Any thread."""
         found: dict[str, Any] = {
             "stalled_ms": round(self._guest.stalled_for() * 1000),
             "queued": len(self._queue),
@@ -166,6 +166,9 @@ class MainThread:
         running = self.running
         if running is not None:
             found["call"] = running.name
+        blocked_by = self._guest.blocked_by()
+        if blocked_by is not None:
+            found["blocked_by"] = blocked_by
         return found
 
     def cancel(self, job: Job) -> None:

@@ -1,0 +1,1 @@
+"""What hosts that are Qt applications share: the way onto their main thread."""

@@ -1,0 +1,114 @@
+"""Running functions on the main thread of a Qt application, and seeing what holds it up.
+
+An event posted to an object of the main thread wakes Qt's own loop; while nothing is posted there
+is no timer and no poll. A Qt signal would do the same, but PySide6 6.12.0 on Python 3.10 and 3.11
+loses a reference at each one that Python emits.
+
+A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so what is posted
+waits until the last dialog is gone. Meanwhile the guest loop's watcher answers what needs no host.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread
+from qtpy.QtWidgets import QApplication, QWidget
+
+from callboard.errors import HostError
+
+log = logging.getLogger(__name__)
+
+#: Only our own events reach our object, so Qt's first number for private use is enough.
+_RUN = QEvent.Type.User
+
+
+class QtMainThread(QObject):
+    """Made and closed on the main thread of a running QApplication; raises HostError elsewhere."""
+
+    def __init__(self) -> None:
+        app = QApplication.instance()
+        if app is None:
+            raise HostError("there is no QApplication to post to")
+        if app.thread() != QThread.currentThread():
+            raise HostError("QtMainThread must be made on the application's main thread")
+        super().__init__()
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._dialog: QWidget | None = None
+        self._title: str | None = None
+        self._closed = False
+
+    def post(self, fn: Callable[[], None]) -> None:
+        """Runs ``fn`` soon on the main thread, but not inside a modal dialog. Any thread; after
+        ``close`` it does nothing. What ``fn`` raises is logged."""
+        if not self._closed:
+            self._waiting.append(fn)
+            QCoreApplication.postEvent(self, QEvent(_RUN))
+
+    def blocked_by(self) -> str | None:
+        """The title of the dialog that keeps posted functions waiting, or None. Any thread."""
+        return self._title
+
+    def close(self) -> None:
+        """Drops what is waiting. Idempotent."""
+        self._closed = True
+        self._forget_dialog()
+        self._waiting.clear()
+        QCoreApplication.removePostedEvents(self)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt's: one posted function for each event, so that Qt gets its turn between two."""
+        if event.type() != _RUN:
+            return bool(super().event(event))
+        dialog = QApplication.activeModalWidget()
+        if dialog is not None:
+            self._wait_for(dialog)
+        elif self._waiting:
+            self._forget_dialog()
+            self._run(self._waiting.popleft())
+        return True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt's: sees the events of the dialog that is waited for."""
+        if event.type() in (QEvent.Type.Hide, QEvent.Type.Close, QEvent.Type.DeferredDelete):
+            # Asked again once Qt is done with it: it may refuse to close, or uncover another.
+            self._wake()
+        elif event.type() == QEvent.Type.WindowTitleChange and watched is self._dialog:
+            self._title = _title(self._dialog)
+        return False
+
+    def _wait_for(self, dialog: QWidget) -> None:
+        if dialog is self._dialog:
+            return
+        self._forget_dialog()
+        self._dialog, self._title = dialog, _title(dialog)
+        dialog.installEventFilter(self)
+        # A dialog that C++ deletes may go without an event.
+        dialog.destroyed.connect(self._dialog_destroyed)
+
+    def _forget_dialog(self) -> None:
+        dialog, self._dialog, self._title = self._dialog, None, None
+        if dialog is not None:
+            dialog.removeEventFilter(self)
+            dialog.destroyed.disconnect(self._dialog_destroyed)
+
+    def _dialog_destroyed(self) -> None:
+        self._dialog = self._title = None
+        self._wake()
+
+    def _wake(self) -> None:
+        for _ in self._waiting:
+            QCoreApplication.postEvent(self, QEvent(_RUN))
+
+    def _run(self, fn: Callable[[], None]) -> None:
+        try:
+            fn()
+        except BaseException:
+            # Out of a Qt event handler even SystemExit would abort the application.
+            log.exception("a function posted to the main thread failed")
+
+
+def _title(dialog: QWidget) -> str:
+    return dialog.windowTitle() or type(dialog).__name__

@@ -1,0 +1,72 @@
+"""A real QApplication, driven by tests: Qt's own loop runs on the main thread until something
+that a test waits for has happened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from qtpy.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
+from qtpy.QtWidgets import QApplication
+
+T = TypeVar("T")
+
+#: What a test waits for comes within this many milliseconds, or the test fails.
+DEADLINE_MS = 20_000
+
+
+def application() -> QApplication:
+    """The process's only one."""
+    found = QApplication.instance() or QApplication(["callboard-tests"])
+    assert isinstance(found, QApplication)
+    found.setQuitOnLastWindowClosed(False)
+    return found
+
+
+class Calls(QObject):
+    """Runs functions of other threads on Qt's thread, inside whatever loop runs there: this is
+    how a test plays the artist."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._functions: list[Callable[[], object]] = []
+
+    def call(self, function: Callable[[], object]) -> None:
+        self._functions.append(function)
+        QCoreApplication.postEvent(self, QEvent(QEvent.Type.User))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.User:
+            self._functions.pop(0)()
+            return True
+        return bool(super().event(event))
+
+
+def spin_until(future: Future[T]) -> T:
+    """Runs Qt's loop until the future is done, and gives its result. TimeoutError."""
+    loop, calls = QEventLoop(), Calls()
+    future.add_done_callback(lambda _: calls.call(loop.quit))
+    deadline = QTimer()
+    deadline.setSingleShot(True)
+    deadline.timeout.connect(loop.quit)
+    deadline.start(DEADLINE_MS)
+    loop.exec_()
+    deadline.stop()
+    return future.result(timeout=0)
+
+
+def in_thread(work: Callable[[], T]) -> Future[T]:
+    """Starts ``work`` on a thread of its own."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(work)
+    pool.shutdown(wait=False)
+    return future
+
+
+def spin_while(work: Callable[[], T]) -> T:
+    """Runs ``work`` on another thread and Qt's loop here until it is done."""
+    return spin_until(in_thread(work))
