@@ -308,11 +308,22 @@ class Dispatcher:
         except asyncio.CancelledError:
             call.cancelled = True
             self.main.cancel(job)
+            if call.timed_out and job.started_at is None:
+                raise self._busy(call) from None
             raise
         finally:
             started = job.started_at or monotonic()
             call.queue_wait += started - job.queued_at
             call.main_seconds += job.main_seconds
+
+    def _busy(self, call: Call) -> HostBusy:
+        stall = self.main.stall()
+        reason = f" ({stall['blocked_by']})" if "blocked_by" in stall else ""
+        return HostBusy(
+            f"the host is busy{reason} and did not get to {call.tool.name} in time; nothing was "
+            "changed. Ask the artist what it is doing, or call again later",
+            data=stall,
+        )
 
     async def _run_coroutine(self, call: Call) -> Any:
         tool, entry = call.tool, call.tool.entry
