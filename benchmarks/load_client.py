@@ -74,10 +74,9 @@ class Connection:
     def revive(self) -> None:
         """Connects anew where the server has closed: uvicorn does after 5 s without a request."""
         try:
-            if self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            readable, _, _ = select.select([self.socket], [], [], 0)
+            if not readable or self.socket.recv(1, socket.MSG_PEEK):
                 return
-        except BlockingIOError:
-            return
         except ConnectionError:
             pass
         self.socket.close()
