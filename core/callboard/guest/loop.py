@@ -362,7 +362,11 @@ class GuestLoop:
 
     def _await_rest(self) -> None:
         """Waits for the end of the tick that is posted or under way, standing in if need be."""
-        while not (self._rest.wait(STAND_IN) or self._closed):
+        while not self._closed:
+            # A main thread that is inside a slice isn't away, however long that takes.
+            overdue = self._alive + STAND_IN - monotonic()
+            if self._rest.wait(max(overdue, 0.01)):
+                return
             if self._main_is_away():
                 self._stand_in()
 

@@ -1,0 +1,76 @@
+"""A whole server inside a fake host that has a main thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.testing.fake_client import Answerer, FakeClient
+from callboard.testing.fake_host import FakeHost, HostThread
+
+T = TypeVar("T")
+ANYTHING = {"type": "object"}
+
+
+class Served:
+    def __init__(self, thread: HostThread, app: Callboard) -> None:
+        self.thread = thread
+        self.host = thread.host
+        self.app = app
+
+    def tool(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        schema: Mapping[str, Any] = ANYTHING,
+        **options: Any,
+    ) -> None:
+        self.app.tools.register(name, function, f"Does {name}.", schema, **options)
+
+    def client(
+        self,
+        capabilities: dict[str, Any] | None = None,
+        answers: Mapping[str, Answerer] | None = None,
+        **options: Any,
+    ) -> FakeClient:
+        return FakeClient(
+            self.app.url, self.app.token, capabilities=capabilities, answers=answers, **options
+        )
+
+    def on_main(self, fn: Callable[[], T]) -> T:
+        return self.thread.call(fn)
+
+
+@contextmanager
+def served(
+    make_host: Callable[[], FakeHost] = FakeHost, *, queue_limit: int | None = None, **config: Any
+) -> Iterator[Served]:
+    """Serves nothing but what the test registers, unless ``config`` says otherwise."""
+    settings: dict[str, Any] = {
+        "announce": False,
+        "records": False,
+        "skills": False,
+        "capture_missing_capabilities": False,
+    }
+    settings.update(config)
+
+    def start(thread: HostThread) -> Callboard:
+        app = Callboard(thread.host, McpHttpConfig(**settings))
+        if queue_limit is not None:
+            app.dispatcher.main._limit = queue_limit
+        return app.start()
+
+    with HostThread(make_host) as thread:
+        app = thread.call(lambda: start(thread))
+        try:
+            yield Served(thread, app)
+        finally:
+            thread.call(app.stop)
+
+
+def text_of(result: dict[str, Any]) -> str:
+    """All text of a tools/call result."""
+    return "\n".join(block["text"] for block in result["content"])
