@@ -1,0 +1,324 @@
+"""What Blender registers: preferences, operators and the panel in the 3D view's sidebar."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import bpy
+
+from callboard_blender.session import Session, Settings
+
+session = Session()
+_classes: list[type] = []
+
+#: Characters of a line of code or arguments that a pop-up shows, and lines.
+_LINE, _LINES = 90, 20
+
+
+class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.start"
+    bl_label = "Start"
+    bl_description = "Let AI clients on this machine call tools in this Blender"
+
+    def execute(self, context: Any) -> set[str]:
+        if not session.start(_settings(context)):
+            self.report({"ERROR"}, session.problem or "callboard could not start")
+            return {"CANCELLED"}
+        session.attend()
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.stop"
+    bl_label = "Stop"
+    bl_description = "End the server; running calls are cancelled"
+
+    def execute(self, context: Any) -> set[str]:
+        session.stop()
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_pause(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.pause"
+    bl_label = "Pause"
+    bl_description = "Refuse calls for now; clients stay connected"
+
+    def execute(self, context: Any) -> set[str]:
+        if session.app is not None:
+            paused = session.snapshot.paused
+            controls = session.app.controls
+            controls.resume() if paused else controls.pause()
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.copy"
+    bl_label = "Copy Address"
+    bl_description = "Copy the client configuration, with address and token"
+
+    def execute(self, context: Any) -> set[str]:
+        app = session.app
+        if app is None:
+            return {"CANCELLED"}
+        entry: dict[str, Any] = {"type": "http", "url": app.url}
+        if app.token:
+            entry["headers"] = {"Authorization": f"Bearer {app.token}"}
+        text = json.dumps({"mcpServers": {"callboard": entry}}, indent=2)
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, "Copied. It holds the token: paste it into your client only")
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_cancel(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.cancel"
+    bl_label = "Cancel Call"
+    bl_description = "Stop this call; what it changed is put back"
+
+    call: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        if session.app is not None:
+            session.app.controls.cancel(self.call)
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.capability"
+    bl_label = "Switch Capability"
+    bl_description = "Offer this to clients, or withdraw it"
+
+    name: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        if session.app is not None:
+            controls = session.app.controls
+            found = next(c for c in session.snapshot.capabilities if c.name == self.name)
+            (controls.restore if found.withdrawn else controls.withdraw)(self.name)
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.answer"
+    bl_label = "Answer"
+    bl_description = "Answer what a client asks of you"
+
+    question: bpy.props.StringProperty()  # type: ignore[valid-type]
+    answer: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        if session.app is not None:
+            session.app.controls.answer(self.question, self.answer)
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.details"
+    bl_label = "What a Client Asks"
+    bl_description = "Show the arguments or the code"
+
+    question: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        found: set[str] = context.window_manager.invoke_popup(self, width=600)
+        return found
+
+    def execute(self, context: Any) -> set[str]:
+        return {"FINISHED"}
+
+    def draw(self, context: Any) -> None:
+        column = self.layout.column(align=True)
+        for question in session.snapshot.questions:
+            if question.id == self.question:
+                _draw_question(self.layout, question)
+                for line in _lines(question.arguments):
+                    column.label(text=line)
+
+
+class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
+    bl_idname = "CALLBOARD_PT_main"
+    bl_label = "Callboard"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Callboard"
+
+    def draw(self, context: Any) -> None:
+        layout, shown = self.layout, session.snapshot
+        if session.app is None:
+            layout.operator("callboard.start", icon="PLAY")
+            if session.problem:
+                layout.label(text=session.problem, icon="ERROR")
+            return
+        row = layout.row(align=True)
+        row.operator(
+            "callboard.pause",
+            text="Resume" if shown.paused else "Pause",
+            icon="PLAY" if shown.paused else "PAUSE",
+        )
+        row.operator("callboard.stop", icon="SNAP_FACE")
+        layout.operator("callboard.copy", icon="COPYDOWN")
+        state = "paused" if shown.paused else "serving"
+        if shown.stalled_ms:
+            state = f"waiting for {shown.stalled_by or 'Blender'}, {shown.stalled_ms / 1000:.0f} s"
+        layout.label(text=f"{state} at {session.app.url}")
+        for client in shown.clients:
+            layout.label(text=f"{client.name} {client.version}", icon="USER")
+        for question in shown.questions:
+            _draw_question(layout.box(), question, details=True)
+        for call in shown.calls:
+            _draw_call(layout, call)
+
+
+class CALLBOARD_PT_roots(bpy.types.Panel):  # type: ignore[misc]
+    bl_idname = "CALLBOARD_PT_roots"
+    bl_label = "Workspace Roots"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Callboard"
+    bl_parent_id = "CALLBOARD_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012 - Blender reads it
+
+    def draw(self, context: Any) -> None:
+        shown = session.snapshot
+        roots = [root for client in shown.clients for root in client.roots] or list(shown.roots)
+        if not roots:
+            self.layout.label(text="none; save the file, or add a folder")
+        for root in roots:
+            text = f"{root.name}: {root.path or root.uri}"
+            self.layout.label(text=text, icon="LOCKED" if root.read_only else "FILE_FOLDER")
+
+
+class CALLBOARD_PT_capabilities(bpy.types.Panel):  # type: ignore[misc]
+    bl_idname = "CALLBOARD_PT_capabilities"
+    bl_label = "Capabilities"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Callboard"
+    bl_parent_id = "CALLBOARD_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012 - Blender reads it
+
+    def draw(self, context: Any) -> None:
+        for capability in session.snapshot.capabilities:
+            row = self.layout.row()
+            row.enabled = capability.offered
+            on = capability.offered and not capability.withdrawn
+            switch = row.operator(
+                "callboard.capability",
+                text=f"{capability.name} ({capability.unlocks})",
+                icon="CHECKBOX_HLT" if on else "CHECKBOX_DEHLT",
+                emboss=False,
+            )
+            switch.name = capability.name
+
+
+def _draw_question(layout: Any, question: Any, *, details: bool = False) -> None:
+    layout.label(text=f"{question.client}: {question.tool}", icon="QUESTION")
+    layout.label(text=f"It {question.why}.")
+    row = layout.row(align=True)
+    for answer, text in (("allow", "Allow Once"), ("allow_session", "Session"), ("refuse", "No")):
+        operator = row.operator("callboard.answer", text=text)
+        operator.question, operator.answer = question.id, answer
+    if details:
+        layout.operator("callboard.details", text="Show…").question = question.id
+
+
+def _draw_call(layout: Any, call: Any) -> None:
+    row = layout.row(align=True)
+    text = call.tool
+    if call.done is not None:
+        text += f"  {call.done:g}" + (f"/{call.total:g}" if call.total else "")
+    row.label(text=text, icon="SORTTIME")
+    row.operator("callboard.cancel", text="", icon="X").call = call.id
+
+
+def _lines(arguments: Any) -> list[str]:
+    """Arguments as short lines; code as it is."""
+    if isinstance(arguments, dict) and isinstance(arguments.get("code"), str):
+        text = arguments["code"]
+    else:
+        text = json.dumps(arguments, indent=2, ensure_ascii=False)
+    lines = [line[i : i + _LINE] for line in text.splitlines() for i in range(0, len(line), _LINE)]
+    if len(lines) > _LINES:
+        return [*lines[:_LINES], f"… and {len(lines) - _LINES} lines more"]
+    return lines
+
+
+def _preferences_class(package: str) -> type:
+    class CALLBOARD_preferences(bpy.types.AddonPreferences):  # type: ignore[misc]
+        bl_idname = package
+
+        port: bpy.props.IntProperty(  # type: ignore[valid-type]
+            name="Port", description="0 lets the system choose", min=0, max=65535, default=0
+        )
+        token: bpy.props.BoolProperty(  # type: ignore[valid-type]
+            name="Ask Clients for the Token",
+            description="Without it every program on this machine may call",
+            default=True,
+        )
+        autostart: bpy.props.BoolProperty(  # type: ignore[valid-type]
+            name="Start with Blender", default=True
+        )
+        skills: bpy.props.StringProperty(  # type: ignore[valid-type]
+            name="Skills Folder", subtype="DIR_PATH"
+        )
+
+        def draw(self, context: Any) -> None:
+            for name in ("port", "token", "autostart", "skills"):
+                self.layout.prop(self, name)
+
+    return CALLBOARD_preferences
+
+
+_package = ""
+
+
+def _settings(context: Any) -> Settings:
+    addon = context.preferences.addons.get(_package)
+    if addon is None:
+        return Settings()
+    found = addon.preferences
+    skills = [bpy.path.abspath(found.skills)] if found.skills else []
+    return Settings(found.port, found.token, skills)
+
+
+def register(package: str) -> None:
+    """``package`` is the name under which Blender knows the add-on."""
+    global _package
+    _package = package
+    _classes.extend(
+        (
+            _preferences_class(package),
+            CALLBOARD_OT_start,
+            CALLBOARD_OT_stop,
+            CALLBOARD_OT_pause,
+            CALLBOARD_OT_copy,
+            CALLBOARD_OT_cancel,
+            CALLBOARD_OT_capability,
+            CALLBOARD_OT_answer,
+            CALLBOARD_OT_details,
+            CALLBOARD_PT_main,
+            CALLBOARD_PT_roots,
+            CALLBOARD_PT_capabilities,
+        )
+    )
+    for one in _classes:
+        bpy.utils.register_class(one)
+    addon = bpy.context.preferences.addons.get(package)
+    wanted = addon.preferences.autostart if addon is not None else False
+    if wanted and not bpy.app.background:
+        # Blender is still reading its start-up file: what we'd find now isn't the artist's scene.
+        bpy.app.timers.register(_autostart, first_interval=0.1, persistent=True)
+
+
+def _autostart() -> None:
+    if session.start(_settings(bpy.context)):
+        session.attend()
+
+
+def unregister() -> None:
+    """Gives back whatever ``register`` and the artist started."""
+    if bpy.app.timers.is_registered(_autostart):
+        bpy.app.timers.unregister(_autostart)
+    session.stop()
+    while _classes:
+        bpy.utils.unregister_class(_classes.pop())

@@ -1,0 +1,61 @@
+"""The way onto Blender's main thread while its user interface runs: a timer that stays."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import bpy
+from bpy.app.handlers import persistent
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two calls of the timer; Blender makes about five milliseconds of it.
+INTERVAL = 0.0
+
+
+class TimerInbox:
+    """Functions for the main thread. ``post`` is called from any thread and touches no Blender API:
+    Blender's list of timers has no lock."""
+
+    def __init__(self) -> None:
+        self._queue: deque[Callable[[], None]] = deque()
+        self._running = False
+
+        @persistent  # type: ignore[untyped-decorator]
+        def loaded(*_: object) -> None:
+            self._arm()
+
+        self._loaded = loaded
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._queue.append(fn)
+
+    def start(self) -> None:
+        """Main thread."""
+        self._running = True
+        self._arm()
+        bpy.app.handlers.load_post.append(self._loaded)
+
+    def stop(self) -> None:
+        """What is still posted isn't run. Main thread; idempotent."""
+        self._running = False
+        self._queue.clear()
+        if bpy.app.timers.is_registered(self._tick):
+            bpy.app.timers.unregister(self._tick)
+        if self._loaded in bpy.app.handlers.load_post:
+            bpy.app.handlers.load_post.remove(self._loaded)
+
+    def _arm(self) -> None:
+        if self._running and not bpy.app.timers.is_registered(self._tick):
+            bpy.app.timers.register(self._tick, first_interval=INTERVAL, persistent=True)
+
+    def _tick(self) -> float | None:
+        for _ in range(len(self._queue)):
+            try:
+                self._queue.popleft()()
+            except BaseException:
+                # Anything that gets out ends the timer; SystemExit even ends Blender.
+                log.exception("a function posted to Blender's main thread failed")
+        return INTERVAL if self._running else None

@@ -1,0 +1,96 @@
+"""The server of this Blender process: started and stopped by the artist, seen by the panel."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import bpy
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.status import Snapshot
+from callboard_blender.host import BlenderHost
+from callboard_blender.main_thread import TimerInbox
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Settings:
+    """What the add-on's preferences say."""
+
+    port: int = 0
+    token: bool = True
+    skills: list[str] = field(default_factory=list)
+
+
+class Session:
+    """At most one server. Main thread."""
+
+    def __init__(self) -> None:
+        self.app: Callboard | None = None
+        self.problem: str | None = None
+        self._inbox: TimerInbox | None = None
+        self._host: BlenderHost | None = None
+        self._leave: list[Callable[[], None]] = []
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.app.controls.status.snapshot if self.app is not None else Snapshot()
+
+    def start(self, settings: Settings) -> bool:
+        """Serves, or says in ``problem`` why not."""
+        if self.app is not None:
+            return True
+        self.problem = None
+        inbox = TimerInbox()
+        host = BlenderHost(inbox.post)
+        config = McpHttpConfig(
+            port=settings.port,
+            auth="token" if settings.token else "none",
+            skill_paths=settings.skills,
+        )
+        app = Callboard(host, config)
+        try:
+            app.start()
+        except OSError as error:
+            self.problem = f"port {settings.port} can't be used: {error.strerror or error}"
+            host.close()
+            return False
+        inbox.start()
+        self.app, self._inbox, self._host = app, inbox, host
+        self._leave = [app.controls.status.subscribe(lambda _: inbox.post(redraw))]
+        return True
+
+    def attend(self) -> None:
+        """The panel is there to answer questions."""
+        if self.app is not None:
+            self._leave.append(self.app.controls.attend())
+
+    def stop(self) -> None:
+        """Ends the server and everything it held; idempotent."""
+        app, self.app = self.app, None
+        if app is None:
+            return
+        for leave in self._leave:
+            leave()
+        self._leave.clear()
+        app.stop()
+        assert self._host is not None
+        assert self._inbox is not None
+        self._host.close()
+        self._inbox.stop()
+        self._host = self._inbox = None
+        redraw()
+
+
+def redraw() -> None:
+    """Has the side panels drawn again."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()
