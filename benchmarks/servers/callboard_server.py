@@ -1,12 +1,15 @@
-"""callboard in a headless host with one trivial tool for the main thread."""
+"""callboard in a headless host with tools for the main thread."""
 
 from __future__ import annotations
 
 import process_facts  # isort: skip - first, it looks at the bare interpreter
 
+import argparse
+import asyncio
+import hashlib
 import signal
-import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -40,24 +43,64 @@ def echo(value: int) -> dict[str, Any]:
     return {"value": value, "main": threading.get_ident() == MAIN}
 
 
+def block(how: str, seconds: float) -> dict[str, Any]:
+    """Holds the main thread: asleep, in an operator (native code that leaves the interpreter to
+    others), or spinning in Python."""
+    began = time.monotonic()
+    if how == "asleep":
+        time.sleep(seconds)
+    elif how == "operator":
+        while time.monotonic() - began < seconds:
+            hashlib.pbkdf2_hmac("sha256", b"work", b"salt", 2_000_000)
+    else:
+        while time.monotonic() - began < seconds:
+            pass
+    return {"seconds": time.monotonic() - began}
+
+
+def tool(function: Callable[..., Any], description: str, **properties: str) -> Tool:
+    return Tool(
+        name=function.__name__,
+        description=description,
+        input_schema={
+            "type": "object",
+            "properties": {name: {"type": type} for name, type in properties.items()},
+            "required": list(properties),
+        },
+        load=lambda: Entry(function, "function", False, False, False),
+        affinity="main",
+    )
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-records", action="store_true")
+    parser.add_argument("--max-sessions", type=int, default=256)
+    parser.add_argument("--session-idle", type=float, default=3600.0)
+    arguments = parser.parse_args()
     inbox = MainThreadInbox()
     tools = ToolRegistry()
-    tools.add(
-        Tool(
-            name="echo",
-            description="Returns the value it is given.",
-            input_schema={
-                "type": "object",
-                "properties": {"value": {"type": "integer"}},
-                "required": ["value"],
-            },
-            load=lambda: Entry(echo, "function", False, False, False),
-            affinity="main",
-        )
+    config = McpHttpConfig(
+        announce=False,
+        records=not arguments.no_records,
+        max_sessions=arguments.max_sessions,
+        session_idle_secs=arguments.session_idle,
     )
-    config = McpHttpConfig(announce=False, records="--no-records" not in sys.argv)
-    app = Callboard(BenchmarkHost(inbox), config, tools).start()
+    app = Callboard(BenchmarkHost(inbox), config, tools)
+
+    def inside() -> dict[str, Any]:
+        return {
+            "sessions": len(app.endpoint.sessions),
+            "tasks": len(asyncio.all_tasks(app.guest.loop)),
+            "threads": threading.active_count(),
+        }
+
+    tools.add(
+        tool(echo, "Returns the value it is given.", value="integer"),
+        tool(block, "Holds the main thread.", how="string", seconds="number"),
+        tool(inside, "Counts what the server holds."),
+    )
+    app.start()
     process_facts.announce(app.url, app.token)
 
     def stop(number: int, frame: Any) -> None:

@@ -1,0 +1,108 @@
+"""What clients notice while a tool holds the main thread for ten seconds.
+
+Asleep, inside an operator that leaves the interpreter to others, and spinning in Python. While it
+lasts, one client pings, one lists tools and one calls a second tool, which has to wait.
+
+    python benchmarks/blocked.py [--seconds 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from statistics import median
+
+from load_client import Connection, Target
+from server_process import ServerProcess
+
+#: How the main thread is held: milliseconds that an answer may take then, the first one apart.
+LATER = {"asleep": 50.0, "operator": 50.0, "spinning": 150.0}
+FIRST = 400.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=10.0)
+    arguments = parser.parse_args()
+    print(
+        "| main thread | first ping | later pings: median, max | tools/list: median, max |"
+        " second call | |"
+    )
+    print("|---|---|---|---|---|---|")
+    good = True
+    with tempfile.TemporaryDirectory() as home:
+        server = ServerProcess(Path(sys.executable), "callboard_server.py", Path(home))
+        try:
+            for how, later in LATER.items():
+                good &= one_block(server.target, how, arguments.seconds, later)
+        finally:
+            server.stop()
+    return 0 if good else 1
+
+
+def one_block(target: Target, how: str, seconds: float, later: float) -> bool:
+    """One block, one line of the table; whether every limit was kept."""
+    names = ("blocker", "pinger", "lister", "second")
+    clients = {name: Connection(target) for name in names}
+    for client in clients.values():
+        client.open_session()
+        client.exchange("tools/call", {"name": "echo", "arguments": {"value": 1}})
+    ended = threading.Event()
+    order: list[str] = []
+
+    def hold() -> None:
+        arguments = {"how": how, "seconds": seconds}
+        clients["blocker"].exchange("tools/call", {"name": "block", "arguments": arguments})
+        order.append("block")
+        ended.set()
+
+    def wait() -> None:
+        time.sleep(1.0)
+        call = {"name": "echo", "arguments": {"value": 42}}
+        _, result = clients["second"].exchange("tools/call", call)
+        order.append(f"echo {result['structuredContent']['value']}")
+
+    pings: list[float] = []
+    lists: list[float] = []
+
+    def probe(name: str, method: str, latencies: list[float], delay: float, pause: float) -> None:
+        time.sleep(delay)
+        while not ended.is_set():
+            began = time.perf_counter()
+            clients[name].exchange(method, {})
+            latencies.append((time.perf_counter() - began) * 1000)
+            time.sleep(pause)
+
+    threads = [
+        threading.Thread(target=hold),
+        threading.Thread(target=wait),
+        threading.Thread(target=probe, args=("pinger", "ping", pings, 0.02, 0.05)),
+        threading.Thread(target=probe, args=("lister", "tools/list", lists, 0.6, 0.2)),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds + 30)
+    for client in clients.values():
+        client.close()
+    kept = (
+        pings[0] <= FIRST
+        and max(pings[1:]) <= later
+        and max(lists) <= later
+        and order == ["block", "echo 42"]
+    )
+    print(
+        f"| {how} | {pings[0]:.0f} ms | {median(pings[1:]):.1f}, {max(pings[1:]):.1f} ms | "
+        f"{median(lists):.1f}, {max(lists):.1f} ms | {' then '.join(order)} | "
+        f"{'kept' if kept else 'broken'} |",
+        flush=True,
+    )
+    return kept
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
