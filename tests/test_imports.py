@@ -22,6 +22,7 @@ LAYERS = (
     {"config"},
     {"transport"},
     {"app", "controls", "headless_hosts"},
+    {"skill_server"},
     {"testing", "gateway", "farm"},
     {"cli"},
     # The face: names of every layer, resolved when asked for.

@@ -1,0 +1,146 @@
+"""Servers without an application: skills served from any Python program.
+
+The program keeps its own threads; the server gets one that is its host's main thread. Names and
+shapes are those that programs written for dcc-mcp-core use.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from platform import python_version
+from types import TracebackType
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.errors import HostError
+from callboard.guest.headless import MainThreadInbox
+from callboard.host import Host, HostIdentity
+from callboard.server.tools import ToolRegistry
+
+#: How long a running call may hold up a shutdown, seconds.
+SHUTDOWN_TIMEOUT = 10.0
+
+
+class BareHost(Host):
+    """A host that offers no ports: what its tools can do is what ``declared_capabilities`` says."""
+
+    def __init__(self, kind: str, post: Callable[[Callable[[], None]], None]) -> None:
+        super().__init__()
+        self._identity = HostIdentity(kind, kind, python_version())
+        self._post = post
+
+    @property
+    def identity(self) -> HostIdentity:
+        return self._identity
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._post(fn)
+
+
+class ServerHandle:
+    """A running server; a context manager. Every method from any thread but the server's."""
+
+    def __init__(self, app: Callboard, inbox: MainThreadInbox, thread: threading.Thread) -> None:
+        self._app = app
+        self._inbox = inbox
+        self._thread = thread
+
+    @property
+    def url(self) -> str:
+        """The MCP endpoint."""
+        return self._app.url
+
+    def mcp_url(self) -> str:
+        """The MCP endpoint."""
+        return self._app.url
+
+    @property
+    def token(self) -> str | None:
+        """What clients present as a bearer token; None where ``auth`` is ``none``."""
+        return self._app.token
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1].partition("/")[0])
+
+    def shutdown(self) -> None:
+        """Ends every call and connection, then returns; idempotent. Raises HostError where a tool
+        still holds the main thread after ``SHUTDOWN_TIMEOUT``; it ends with the process."""
+        self._inbox.stop()
+        self._app.guest.interrupt()
+        self._thread.join(SHUTDOWN_TIMEOUT)
+        if self._thread.is_alive():
+            raise HostError("a tool still holds the server's main thread; it stops when that ends")
+
+    stop = shutdown
+
+    def __enter__(self) -> ServerHandle:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+
+
+class McpHttpServer:
+    """Serves the tools of a registry, and the skills its configuration names, over HTTP.
+
+    Nothing runs before :meth:`start`; ``registry`` may change while it runs. ``kind`` is the host
+    that skills are chosen for.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry | None = None,
+        config: McpHttpConfig | None = None,
+        *,
+        kind: str = "python",
+    ) -> None:
+        self.registry = ToolRegistry() if registry is None else registry
+        self.config = McpHttpConfig() if config is None else config
+        self.kind = kind
+
+    def start(self) -> ServerHandle:
+        """Serves on a thread of its own, from when this returns. Raises OSError when the port is
+        taken; then nothing is left running."""
+        started: Future[Callboard] = Future()
+        inbox = MainThreadInbox()
+
+        def main() -> None:
+            try:
+                host = BareHost(self.kind, inbox.post)
+                app = Callboard(host, self.config, self.registry).start()
+            except BaseException as error:
+                started.set_exception(error)
+                return
+            started.set_result(app)
+            try:
+                inbox.run()
+            finally:
+                app.stop()
+
+        thread = threading.Thread(target=main, name="callboard-main", daemon=True)
+        thread.start()
+        return ServerHandle(started.result(), inbox, thread)
+
+
+def create_skill_server(
+    app_name: str,
+    config: McpHttpConfig | None = None,
+    extra_paths: Sequence[str | Path] | None = None,
+    dcc_name: str | None = None,
+) -> McpHttpServer:
+    """A server with every skill that suits ``app_name`` (``maya``, ``blender`` …), or
+    ``dcc_name`` where that is given. ``extra_paths`` are folders of skills."""
+    chosen = McpHttpConfig() if config is None else config
+    if extra_paths:
+        chosen = replace(chosen, skill_paths=[*extra_paths, *chosen.skill_paths])
+    return McpHttpServer(config=chosen, kind=dcc_name or app_name)
