@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.records.redaction import MAX_FIELD_BYTES, Redactor, names_a_secret
-from callboard.records.schema import to_line
+from callboard.records.schema import to_line, to_record, to_row
 
 POSIX = Redactor(home="/home/jdoe", user="jdoe")
 WINDOWS = Redactor(home=r"C:\Users\Jane Doe", user="Jane Doe")
@@ -170,12 +170,17 @@ json_values = st.recursive(
 
 
 @given(json_values, st.text(max_size=40), st.text(max_size=40))
-def test_any_call_makes_one_ascii_line_of_json(value: Any, tool: str, message: str) -> None:
+def test_any_call_makes_one_ascii_line_that_is_read_back(
+    value: Any, tool: str, message: str
+) -> None:
     line = to_line(a_call(arguments=value, tool=tool, error_message=message), POSIX)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert line.isascii()
-    json.loads(line)
+    row = to_row(line)
+    assert row is not None
+    record = to_record(row)
+    assert json.loads(json.dumps(record.arguments)) == json.loads(POSIX.json(value))
 
 
 @given(json_values)

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 from call_records import a_call
 
 from callboard.records.journal import HEADER, Journal
-from callboard.records.model import CallRecord
+from callboard.records.model import CallRecord, new_call_id
 from callboard.records.reader import Filter, Reader
 from callboard.records.redaction import Redactor
 from callboard.records.retention import Retention
@@ -100,7 +101,7 @@ def test_nothing_secret_is_written_anywhere(folder: Path) -> None:
 WRITES_FOREVER = """
 import sys, time, uuid
 from pathlib import Path
-from callboard.records.model import CallRecord
+from callboard.records.model import CallRecord, new_call_id
 from callboard.records.store import Store
 store = Store(Path(sys.argv[1]))
 store.open()
@@ -196,6 +197,31 @@ def test_two_processes_share_the_file(folder: Path) -> None:
     for store in stores:
         store.close()
     assert sorted(ids_in_database(folder)) == sorted(call.call_id for call in calls)
+
+
+def test_a_new_database_survives_many_who_open_it_at_once(tmp_path: Path) -> None:
+    for n in range(10):
+        folder = tmp_path / str(n)
+        warnings: list[str] = []
+        stores = [Store(folder, warn=warnings.append) for _ in range(4)]
+        for store in stores:
+            store.open()
+            store.record(a_call())
+        assert [store.flush(20) for store in stores] == [True] * 4
+        for store in stores:
+            store.close()
+        assert len(ids_in_database(folder)) == 4
+        assert warnings == []
+
+
+def test_call_ids_are_uuids_that_sort_by_time() -> None:
+    ids = [new_call_id() for _ in range(2000)]
+    assert len(set(ids)) == 2000
+    assert all(uuid.UUID(one).version == 7 for one in ids)
+    assert all(uuid.UUID(one).variant == uuid.RFC_4122 for one in ids)
+    stamps = [one[:13] for one in ids]
+    assert stamps == sorted(stamps)
+    assert abs(int(ids[0].replace("-", "")[:12], 16) / 1000 - time.time()) < 60
 
 
 def test_many_threads_record_at_once(folder: Path) -> None:
@@ -444,6 +470,7 @@ def test_filters(folder: Path) -> None:
         "a": a_call(tool="scene__delete", started=10.0, arguments={"name": "100%_done"}),
         "b": a_call(outcome="refused", session="other", started=20.0, host="maya"),
         "c": a_call(outcome="error", client_name="second", started=30.0, error_message="Kaputt"),
+        "d": a_call(started=5.0, arguments={"say": 'grüße "all"'}),
     }
     store = Store(folder)
     for call in calls.values():
@@ -455,14 +482,16 @@ def test_filters(folder: Path) -> None:
         assert len(page.calls) == store.reader().count(Filter(**where))  # type: ignore[arg-type]
         return "".join(sorted(names[call.call_id] for call in page.calls))
 
-    assert found() == "abc"
+    assert found() == "abcd"
+    assert found(text="grüße") == "d"
+    assert found(text='"all"') == "d"
     assert found(tool="scene__delete") == "a"
     assert found(outcomes=("refused", "error")) == "bc"
     assert found(session="other") == "b"
     assert found(client="second") == "c"
     assert found(host="maya") == "b"
     assert found(since=20.0) == "bc"
-    assert found(until=20.0) == "a"
+    assert found(until=20.0) == "ad"
     assert found(text="kaputt") == "c"
     assert found(text="100%_") == "a"
     assert found(text="1__%") == ""

@@ -12,7 +12,7 @@ from callboard.records.journal import read_lines
 from callboard.records.retention import Retention
 
 #: Rows in one transaction: a writer that holds the interpreter for long delays the host.
-CHUNK = 100
+CHUNK = 250
 #: Rows folded between two looks at the retention.
 RETAIN_EVERY = 2_000
 
@@ -28,7 +28,7 @@ class Database:
         self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
         try:
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+            _use_wal(self._db)
             # A killed process loses nothing with NORMAL; a power cut may cost the last commits.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}").fetchone()
@@ -61,6 +61,20 @@ class Database:
     def close(self) -> None:
         """Closes the file; the last one out folds the WAL into it."""
         self._db.close()
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Switches to WAL. Unlike a write, the switch doesn't wait by itself for another process that
+    happens to look at a new database."""
+    deadline = time.monotonic() + 5.0
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(0.01)
 
 
 def is_damaged(error: Exception) -> bool:

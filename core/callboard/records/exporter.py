@@ -95,7 +95,7 @@ class Exporter:
                 self._export()
                 failures = 0
                 wait = self._target.every
-            except (OSError, sqlite3.Error, schema.NewerSchema, _Refused) as error:
+            except (OSError, sqlite3.Error, _Refused) as error:
                 failures += 1
                 # Half of it at random, so that a studio's machines don't come back all at once.
                 longest = min(self._target.every * 2**failures, self._target.longest_wait)
@@ -119,7 +119,9 @@ class Exporter:
                 self.status = "another process sends"
                 return
             with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
-                schema.migrate(db)
+                if not schema.is_current(db):
+                    self.status = "nothing to send"  # its writer is about to make the tables
+                    return
                 last = self._position(db)
                 while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):
                     self._send(db, rows)

@@ -5,6 +5,7 @@ Reading writes nothing and needs no lock, so any process may look at any time, a
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -163,11 +164,17 @@ def _conditions(where: Filter) -> tuple[list[str], list[object]]:
         conditions.append("started < ?")
         values.append(where.until)
     if where.text:
-        escaped = where.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        columns = ("tool", "arguments", "error_message", "intent")
+        plain, in_json = _like(where.text), _like(json.dumps(where.text)[1:-1])
+        columns = {"tool": plain, "error_message": plain, "intent": plain, "arguments": in_json}
         conditions.append("(" + " OR ".join(f"{c} LIKE ? ESCAPE '\\'" for c in columns) + ")")
-        values += [f"%{escaped}%"] * len(columns)
+        values += columns.values()
     return conditions, values
+
+
+def _like(text: str) -> str:
+    """A pattern that finds ``text`` anywhere."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
 
 
 def _parse(cursor: str) -> tuple[float, str]:

@@ -38,7 +38,7 @@ COLUMNS = (
     "arguments",
     "result",
 )
-_JSON = (COLUMNS.index("missing"), COLUMNS.index("arguments"), COLUMNS.index("result"))
+_MISSING = COLUMNS.index("missing")
 
 #: What the columns are; a reader makes a temporary table of the same shape.
 TABLE = """(
@@ -59,8 +59,7 @@ TABLE = """(
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         f"CREATE TABLE calls {TABLE}",
-        "CREATE INDEX calls_started ON calls (started, call_id)",
-        "CREATE INDEX calls_tool ON calls (tool, started)",
+        "CREATE INDEX calls_started ON calls (started)",
     ),
     ("CREATE TABLE exports (target TEXT PRIMARY KEY, last_seq INTEGER NOT NULL)",),
 )
@@ -78,7 +77,7 @@ class NewerSchema(Exception):
 def migrate(db: sqlite3.Connection) -> None:
     """Brings the tables to :data:`VERSION`, all or nothing, whoever else is doing the same.
     ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
-    if _version(db) == VERSION:
+    if is_current(db):
         return
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -93,6 +92,11 @@ def migrate(db: sqlite3.Connection) -> None:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def is_current(db: sqlite3.Connection) -> bool:
+    """Whether the tables are those of this version."""
+    return _version(db) == VERSION
 
 
 def _version(db: sqlite3.Connection) -> int:
@@ -127,9 +131,10 @@ def to_line(call: CallRecord, redactor: Redactor) -> bytes:
             [_name(item) for item in call.missing[:64]] if call.missing else None,
         ]
     )
-    arguments = "null" if call.arguments is None else redactor.json(call.arguments)
-    result = "null" if call.result is None else redactor.json(call.result)
-    return f"{head[:-1]},{arguments},{result}]\n".encode("ascii")
+    arguments = "" if call.arguments is None else redactor.json(call.arguments)
+    result = "" if call.result is None else redactor.json(call.result)
+    # JSON has no tab of its own, so what is long needn't be parsed to be stored.
+    return f"{head}\t{arguments}\t{result}\n".encode("ascii")
 
 
 def _name(text: str | None) -> str | None:
@@ -139,21 +144,21 @@ def _name(text: str | None) -> str | None:
 def to_row(line: bytes) -> list[Any] | None:
     """The columns of a journal line, or None where the line is damaged."""
     try:
-        row = json.loads(line)
+        head, arguments, result = line.decode("ascii").rstrip("\n").split("\t")
+        row = json.loads(head)
     except ValueError:
         return None
-    if not isinstance(row, list) or len(row) != len(COLUMNS):
+    if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
-    for index in _JSON:
-        if row[index] is not None:
-            row[index] = json.dumps(row[index], separators=(",", ":"), ensure_ascii=False)
-    # A client may send half a surrogate pair; SQLite takes only what UTF-8 can say.
-    return [
-        item.encode("utf-8", "replace").decode()
-        if isinstance(item, str) and not item.isascii()
-        else item
-        for item in row
-    ]
+    if row[_MISSING] is not None:
+        row[_MISSING] = _encode(row[_MISSING])
+    if "\\ud" in head:
+        # A client may send half a surrogate pair; SQLite takes only what UTF-8 can say.
+        row = [
+            item.encode("utf-8", "replace").decode() if isinstance(item, str) else item
+            for item in row
+        ]
+    return [*row, arguments or None, result or None]
 
 
 def to_record(row: Sequence[Any]) -> CallRecord:
