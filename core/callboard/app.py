@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from callboard import __version__
 from callboard.config import McpHttpConfig
 from callboard.controls import Controls
-from callboard.folders import cache_folder
+from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
@@ -30,6 +30,8 @@ from callboard.server.resources import ResourceRegistry
 from callboard.server.roots import RootsBook
 from callboard.server.service import Service
 from callboard.server.tools import ToolRegistry
+from callboard.server.workflows import Workflows
+from callboard.server.workflows_tools import workflow_tools
 from callboard.skills.catalog import SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.transport import instances
@@ -67,12 +69,15 @@ class Callboard:
         self.capabilities = Capabilities(host, config.declared_capabilities, config.deny)
         self.roots = RootsBook(config.roots, config.roots_policy)
         self.log = RecentLog()
-        paths = scoped_paths(host.identity.kind, config.skill_paths) if config.skills else []
+        kind, shipped = host.identity.kind, host.skill_paths
+        extra = config.skill_paths
+        paths = scoped_paths(kind, extra, shipped=shipped) if config.skills else []
         self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config))
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
         self.guest = GuestLoop(host)
         self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
         self.dispatcher.default_timeout = config.call_timeout
+        self.workflows = Workflows(self.dispatcher, self.catalog, data_folder() / "workflows")
         self.service = Service(
             host,
             __version__,
@@ -166,6 +171,7 @@ class Callboard:
         if self._watcher is not None:
             self._watcher.stop()
         self.capabilities.close()
+        self.workflows.close()
         self.dispatcher.close()
         self.guest.run(self._close())
         self.guest.close()
@@ -184,13 +190,14 @@ class Callboard:
         """The tools and resources that are there before any client comes."""
         if self.config.skills:
             self.skills.start()
-            self.tools.add(*catalog_tools(self.catalog))
+            self.tools.add(*catalog_tools(self.catalog), *workflow_tools(self.workflows))
         self.tools.add(*job_tools(self.service.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
 
     def _watch_skills(self) -> None:
         # What ships doesn't change under us, and most start with nothing else.
-        paths = [path for path in self.catalog.paths if path != BUNDLED]
+        shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
+        paths = [path for path in self.catalog.paths if path not in shipped]
         if paths:
             from callboard.skills.watch import SkillWatcher
 

@@ -155,6 +155,9 @@ class SceneFiles(Protocol):
     """Opening and saving scenes: opening needs ``filesystem.read``, saving ``filesystem.write``;
     a host registers the same object under both. Paths are absolute and already checked."""
 
+    #: Suffixes of the scene files that ``save`` writes, the usual one first: ``(".blend",)``.
+    suffixes: tuple[str, ...]
+
     def open(self, path: str) -> Json:
         """Replaces the scene. Returns ``{path, object_count}``."""
 
@@ -185,6 +188,58 @@ class RenderPort(Protocol):
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbits the camera once around the scene; yields ``{path, frame}`` per frame written.
         Restores the camera when it ends, fails or is closed."""
+
+
+class ViewportPort(Protocol):
+    """Capability ``viewport``: what the artist sees."""
+
+    def capture(self, width: int, height: int) -> bytes:
+        """The active 3D view, drawn at exactly that size, as PNG; the view itself stays as it
+        is."""
+
+
+class AnimationPort(Protocol):
+    """Capability ``animation``. A key is ``{frame, translate?, rotate?, scale?}``, local, with the
+    components that have a key there."""
+
+    def timeline(self) -> Json:
+        """``{start, end, current, fps}``: the playback range and the current frame."""
+
+    def set_current(self, frame: float) -> None: ...
+
+    def set_range(self, start: float, end: float) -> None: ...
+
+    def keys(self, name: str) -> list[Json]:
+        """The object's keys by frame. Empty where it isn't animated by keys."""
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        """Keys the components that aren't None; replaces what was keyed there. Returns the path."""
+
+    def delete_keys(self, name: str, start: float, end: float) -> int:
+        """Deletes the object's keys from ``start`` to ``end``, both included; how many frames had
+        one."""
+
+    def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
+        """Keys the local transform at every ``step``-th frame, in place of whatever moved the
+        objects: constraints, expressions, other keys. Returns the paths."""
+
+
+class ScriptPort(Protocol):
+    """Capability ``script.execute``: code of the agent's, run as the artist would run it."""
+
+    def languages(self) -> list[str]:
+        """``python`` first, then the host's own, such as ``mel``."""
+
+    def execute(self, code: str, language: str) -> object:
+        """Runs it; returns the value of its last expression, or None. What it prints goes to
+        ``sys.stdout``; what it raises is raised."""
 
 
 class UndoPort(Protocol):
@@ -222,6 +277,11 @@ class Host(ABC):
     @abstractmethod
     def post(self, fn: Callable[[], None]) -> None:
         """Runs ``fn`` soon on the main thread. Any thread; never blocks or runs ``fn`` itself."""
+
+    @property
+    def skill_paths(self) -> Sequence[str]:
+        """Absolute folders of skills that come with this host, after the user's own. Any thread."""
+        return ()
 
     @property
     def budget(self) -> float:

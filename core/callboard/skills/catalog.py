@@ -63,11 +63,18 @@ class _Loaded:
 
 
 def scoped_paths(
-    dcc: str | None = None, extra: Iterable[str | Path] = (), project: Path | None = None
+    dcc: str | None = None,
+    extra: Iterable[str | Path] = (),
+    project: Path | None = None,
+    shipped: Iterable[str | Path] = (),
 ) -> list[tuple[Path, Scope]]:
-    """Search paths with their scope: a project's own skills first, those that ship last."""
+    """Search paths with their scope: a project's own skills first, those that ship last, a host's
+    before the ones that suit every host."""
+    theirs = [Path(path) for path in shipped]
     found: list[tuple[Path, Scope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
+        if path == BUNDLED:
+            found.extend((own, "bundled") for own in theirs)
         found.append((path, "bundled" if path == BUNDLED else "user"))
     return found
 

@@ -1,0 +1,123 @@
+"""The tools of the skill ``animation``. Each that changes something reads it back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callboard.errors import HostError
+
+Json = dict[str, Any]
+
+COMPONENTS = ("translate", "rotate", "scale")
+#: Keys that one bake may write.
+BAKE_LIMIT = 100_000
+
+
+def get_timeline(ctx: Any) -> Json:
+    timeline: Json = ctx.port("animation").timeline()
+    return timeline
+
+
+def set_timeline(
+    ctx: Any,
+    start: float | None = None,
+    end: float | None = None,
+    current: float | None = None,
+) -> Json:
+    if start is None and end is None and current is None:
+        raise ValueError("give at least one of start, end, current")
+    port = ctx.port("animation")
+    ctx.port("scene.mutate")
+    before = port.timeline()
+    first = before["start"] if start is None else start
+    last = before["end"] if end is None else end
+    if first > last:
+        raise ValueError(f"start, {first:g}, must not be after end, {last:g}")
+    if start is not None or end is not None:
+        port.set_range(first, last)
+    if current is not None:
+        port.set_current(current)
+    after: Json = port.timeline()
+    _expect((after["start"], after["end"]), (first, last), "the range")
+    if current is not None:
+        _expect((after["current"],), (current,), "the current frame")
+    return after
+
+
+def list_keys(ctx: Any, name: str, offset: int = 0, limit: int = 200) -> Json:
+    path = ctx.port("scene.read").get(name)["path"]
+    keys = ctx.port("animation").keys(path)
+    end = min(offset + limit, len(keys))
+    answer: Json = {"path": path, "keys": keys[offset:end], "total": len(keys)}
+    return {**answer, "next_offset": end} if offset < end < len(keys) else answer
+
+
+def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
+    for key in keys:
+        if not any(key.get(component) is not None for component in COMPONENTS):
+            raise ValueError(f"the key at {key['frame']:g} sets none of {', '.join(COMPONENTS)}")
+    path = ctx.port("scene.read").get(name)["path"]
+    port = ctx.port("animation")
+    ctx.port("scene.mutate")
+    wanted: dict[float, Json] = {}
+    for key in keys:
+        port.set_key(path, key["frame"], *(key.get(component) for component in COMPONENTS))
+        wanted.setdefault(key["frame"], {}).update(key)
+    found = {key["frame"]: key for key in port.keys(path)}
+    for frame, key in wanted.items():
+        there = _at(found, frame)
+        for component in COMPONENTS:
+            if key.get(component) is not None:
+                _expect(there.get(component), key[component], f"{component} at {frame:g}")
+    return {"changed": [path], "keys": len(wanted), "verified": True}
+
+
+def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
+    if start > end:
+        raise ValueError(f"start, {start:g}, must not be after end, {end:g}")
+    path = ctx.port("scene.read").get(name)["path"]
+    port = ctx.port("animation")
+    ctx.port("scene.mutate")
+    count = port.delete_keys(path, start, end)
+    left = [key["frame"] for key in port.keys(path) if start <= key["frame"] <= end]
+    if left:
+        raise HostError(f"{len(left)} keys are still there; the change was taken back")
+    return {"changed": [path] if count else [], "keys": count, "verified": True}
+
+
+def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) -> Json:
+    if start > end:
+        raise ValueError(f"start, {start}, must not be after end, {end}")
+    frames = range(start, end + 1, step)
+    if len(frames) * len(names) > BAKE_LIMIT:
+        raise ValueError(f"that is over {BAKE_LIMIT} keys; bake fewer objects or a larger step")
+    reader = ctx.port("scene.read")
+    paths = [reader.get(name)["path"] for name in dict.fromkeys(names)]
+    port = ctx.port("animation")
+    ctx.port("scene.mutate")
+    baked = port.bake(paths, start, end, step)
+    for path in baked:
+        there = {key["frame"]: key for key in port.keys(path)}
+        for frame in frames:
+            _at(there, frame)
+    return {"changed": baked, "keys": len(frames) * len(baked), "verified": True}
+
+
+def _at(keys: Mapping[float, Json], frame: float) -> Json:
+    for there, key in keys.items():
+        if math.isclose(there, frame, abs_tol=1e-3):
+            return key
+    raise HostError(f"the host did not key frame {frame:g}; the change was taken back")
+
+
+def _expect(found: Sequence[float] | None, wanted: Sequence[float], what: str) -> None:
+    same = found is not None and all(
+        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(found, wanted, strict=True)
+    )
+    if not same:
+        raise HostError(
+            f"the host did not do what was asked: {what} should be {list(wanted)}, but is "
+            f"{found and list(found)}. The change was taken back."
+        )

@@ -1,0 +1,37 @@
+"""The tools of the skill ``viewport``. Paths arrive resolved and checked."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Image
+from callboard.errors import HostError
+from callboard.replacing import replacing
+
+Json = dict[str, Any]
+
+
+def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:
+    return Image(_captured(ctx, width, height))
+
+
+def save_capture(ctx: Any, path: str, width: int = 960, height: int = 540) -> Json:
+    ctx.port("filesystem.write")
+    if Path(path).suffix.lower() != ".png":
+        raise ValueError(f"'{Path(path).name}' does not end in .png")
+    data = _captured(ctx, width, height)
+    with replacing(path) as written:
+        Path(written).write_bytes(data)
+    return {"path": path, "width": width, "height": height, "bytes": len(data), "verified": True}
+
+
+def _captured(ctx: Any, width: int, height: int) -> bytes:
+    data: bytes = ctx.port("viewport").capture(width, height)
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or len(data) < 24:
+        raise HostError("the host's picture of the viewport is not a PNG image")
+    found = struct.unpack(">II", data[16:24])
+    if found != (width, height):
+        raise HostError(f"the host drew {found[0]} x {found[1]} pixels, not {width} x {height}")
+    return data
