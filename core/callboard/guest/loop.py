@@ -169,7 +169,7 @@ class GuestLoop:
         self._ticking = False
         self._foreign = False
         self._rest = threading.Event()
-        self._alive = monotonic()
+        self._alive = self._asked = monotonic()
         self._owner: int | None = None
         self._closed = False
         self._watcher: threading.Thread | None = None
@@ -228,6 +228,7 @@ class GuestLoop:
         """Asks the host for a tick unless one is on its way. Any thread."""
         if not self._posted and not self._closed:
             self._posted = True
+            self._asked = monotonic()
             self._host.post(self._tick)
 
     def attend_jobs(self) -> None:
@@ -253,7 +254,7 @@ class GuestLoop:
         """Seconds since the main thread last showed itself; 0.0 if it isn't overdue. Any thread."""
         if self._rest.is_set():
             return 0.0
-        return monotonic() - self._alive if self._main_is_away() else 0.0
+        return monotonic() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
         """What the host's main thread is busy with, where the host can tell. Any thread."""
@@ -364,14 +365,18 @@ class GuestLoop:
         """Waits for the end of the tick that is posted or under way, standing in if need be."""
         while not self._closed:
             # A main thread that is inside a slice isn't away, however long that takes.
-            overdue = self._alive + STAND_IN - monotonic()
-            if self._rest.wait(max(overdue, 0.01)):
+            left = self._last_sign() + STAND_IN - monotonic()
+            if self._rest.wait(max(left, 0.01)):
                 return
             if self._main_is_away():
                 self._stand_in()
 
     def _main_is_away(self) -> bool:
-        return monotonic() - self._alive >= STAND_IN and self._owner != self._main
+        return monotonic() - self._last_sign() >= STAND_IN and self._owner != self._main
+
+    def _last_sign(self) -> float:
+        # Rest is no absence: a tick counts as late from when it was asked for.
+        return self._alive if self._ticking else max(self._alive, self._asked)
 
     def _stand_in(self) -> None:
         last_sign = self._alive
