@@ -77,7 +77,6 @@ class Callboard:
         self.guest = GuestLoop(host)
         self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
         self.dispatcher.default_timeout = config.call_timeout
-        self.workflows = Workflows(self.dispatcher, self.catalog, data_folder() / "workflows")
         self.service = Service(
             host,
             __version__,
@@ -89,6 +88,9 @@ class Callboard:
             self.dispatcher,
         )
         self.service.enable_prompts = config.enable_prompts
+        self.workflows = Workflows(
+            self.dispatcher, self.service.jobs, self.catalog, data_folder() / "workflows"
+        )
         self.service.capture_missing = config.capture_missing_capabilities
         self.service.capture_intent = config.capture_intent
         self.records = Store(warn=log.warning) if config.records else None

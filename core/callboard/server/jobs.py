@@ -16,9 +16,12 @@ from typing import Literal
 
 from callboard.errors import CallboardError, HostBusy, InvalidParams
 from callboard.protocol.jsonrpc import Json
-from callboard.protocol.peer import Ask, AskFailed, PeerRequest, lacks
+from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
 
 log = logging.getLogger(__name__)
+
+#: The extension that lets a client poll long calls (2026-07-28).
+TASKS = "io.modelcontextprotocol/tasks"
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
@@ -106,6 +109,12 @@ class Job:
         return task
 
 
+def knows_tasks(peer: Peer) -> bool:
+    """Whether the client declared the tasks extension, in the revision that has it."""
+    extensions = peer.capabilities.get("extensions")
+    return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
+
+
 class JobRequest(PeerRequest):
     """The request of a job: what it says goes to the job, what it asks waits there for an answer,
     or goes to the session it came from."""
@@ -114,6 +123,10 @@ class JobRequest(PeerRequest):
         super().__init__(origin.peer, origin.id, origin.method, origin.params)
         self.meta = {**self.meta, "progressToken": job.id}
         self._job = job
+
+    @property
+    def job_id(self) -> str:
+        return self._job.id
 
     def notify(self, method: str, params: Json) -> None:
         if method == "notifications/progress":
@@ -129,6 +142,10 @@ class JobRequest(PeerRequest):
             return dict.fromkeys(asks, refused)
         if self.peer.features.sessions:
             return {key: await self._ask_session(ask) for key, ask in asks.items()}
+        if not knows_tasks(self.peer):
+            # It polls with jobs__status, which can't carry an answer back.
+            unheard = AskFailed("the client can't be asked by a job; it lacks the tasks extension")
+            return dict.fromkeys(asks, unheard)
         return await self._ask_poller(asks)
 
     async def _ask_session(self, ask: Ask) -> Json | AskFailed:

@@ -26,7 +26,7 @@ from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.server.capabilities import Capabilities
 from callboard.server.completion import complete
 from callboard.server.dispatcher import Dispatcher
-from callboard.server.jobs import Jobs
+from callboard.server.jobs import TASKS, Jobs, knows_tasks
 from callboard.server.logging_levels import set_level
 from callboard.server.pages import page
 from callboard.server.prompts import PromptRegistry
@@ -37,9 +37,6 @@ from callboard.server.roots import RootsBook
 from callboard.server.tools import ToolRegistry
 
 log = logging.getLogger(__name__)
-
-#: The extension that lets a client poll long calls (2026-07-28).
-TASKS = "io.modelcontextprotocol/tasks"
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
@@ -199,7 +196,7 @@ class Service:
         job = self.jobs.start(
             request, name, lambda own: self._dispatcher.call(own, name, arguments)
         )
-        if _knows_tasks(request):
+        if knows_tasks(request.peer):
             return {"resultType": "task", **job.as_task()}
         handle = job.describe()
         handle["next"] = "poll jobs__status with this job_id; jobs__cancel stops it"
@@ -294,16 +291,10 @@ class Service:
         return {}
 
 
-def _knows_tasks(request: PeerRequest) -> bool:
-    peer = request.peer
-    extensions = peer.capabilities.get("extensions")
-    return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
-
-
 def _require_tasks(request: PeerRequest) -> None:
     if request.peer.features.sessions:
         raise MethodNotFound(f"Method not found: '{request.method}'; use jobs__status")
-    if not _knows_tasks(request):
+    if not knows_tasks(request.peer):
         raise MissingClientCapability({"extensions": {TASKS: {}}})
 
 
