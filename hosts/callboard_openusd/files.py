@@ -19,6 +19,8 @@ WRITE = (".usd", ".usda", ".usdc")
 
 
 class UsdFiles:
+    suffixes = (".usda", ".usdc", ".usd")
+
     def __init__(self, document: Document, opened: Callable[[], None]) -> None:
         self._document = document
         self._opened = opened

@@ -1,0 +1,187 @@
+"""Scene files and USD files: round trips, and what bad files do, which is nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from callboard.errors import HostError
+from callboard.host import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
+from callboard.testing.check_objects import close, raised
+
+if TYPE_CHECKING:
+    from callboard.testing.compliance import Bench
+
+
+def _hostile(bench: Bench, suffix: str) -> list[str]:
+    """Files that are not there, empty, cut short, something else, or a folder."""
+    content = {
+        "empty": b"",
+        "noise": bytes(range(256)) * 16,
+        "text": b"once upon a time",
+        "usd": b'#usda 1.0\ndef Sphere "a" (',
+        "blend": b"BLENDER-v405" + b"\x00" * 20,
+        "crate": b"PXR-USDC" + b"\xff" * 200,
+    }
+    for name, data in content.items():
+        (bench.folder / f"{name}{suffix}").write_bytes(data)
+    (bench.folder / "text.txt").write_bytes(content["text"])
+    (bench.folder / f"folder{suffix}").mkdir()
+    names = [*content, "folder", "missing"]
+    return [str(bench.folder / f"{name}{suffix}") for name in names]
+
+
+class SceneFile:
+    needs = (SCENE_READ, SCENE_MUTATE, FILESYSTEM_READ, FILESYSTEM_WRITE)
+
+    def test_what_is_saved_is_opened(self, bench: Bench) -> None:
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        for suffix in writer.suffixes:
+            bench.empty()
+            bench.cube("Child")
+            bench.cube("Parent")
+            bench.editor.set_parent("Child", "Parent", True)
+            bench.editor.set_transform("Child", [1, 2, 3], [10, 20, 30], [1, 2, 3])
+            bench.editor.set_color("Child", [1, 0.5, 0.25])
+            before = bench.everything()
+            path = str(bench.folder / f"scene {suffix[1:]}{suffix}")
+            saved = writer.save(path)
+            assert saved["bytes"] == (bench.folder / f"scene {suffix[1:]}{suffix}").stat().st_size
+            assert bench.reader.info()["file"] == path
+            assert bench.reader.info()["modified"] is False
+            bench.editor.delete(["Parent"])
+            assert bench.reader.info()["modified"] is True
+            opened = bench.port(FILESYSTEM_READ).open(path)
+            assert opened["object_count"] == 2
+            assert bench.everything() == before
+            assert bench.reader.info()["modified"] is False
+
+    def test_saving_again_needs_no_path(self, bench: Bench) -> None:
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        path = str(bench.folder / f"scene{writer.suffixes[0]}")
+        bench.cube("One")
+        writer.save(path)
+        bench.cube("Two")
+        assert writer.save(None)["path"] == path
+        bench.port(FILESYSTEM_READ).open(path)
+        assert bench.reader.info()["object_count"] == 2
+
+    def test_a_bad_file_leaves_the_scene(self, bench: Bench) -> None:
+        bench.cube("Here")
+        before = bench.everything()
+        suffix = bench.port(FILESYSTEM_WRITE).suffixes[0]
+        for path in [*_hostile(bench, suffix), str(bench.folder / "text.txt")]:
+            raised(HostError, bench.port(FILESYSTEM_READ).open, path)
+            assert bench.everything() == before, path
+
+    def test_a_place_that_can_not_be_written_is_an_error(self, bench: Bench) -> None:
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        bench.cube("Here")
+        suffix = writer.suffixes[0]
+        (bench.folder / f"folder{suffix}").mkdir()
+        raised(HostError, writer.save, str(bench.folder / "nowhere" / f"scene{suffix}"))
+        raised(HostError, writer.save, str(bench.folder / f"folder{suffix}"))
+        raised(HostError, writer.save, str(bench.folder / "scene.txt"))
+        assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
+
+
+class UsdFile:
+    needs = (SCENE_READ, SCENE_MUTATE, USD, FILESYSTEM_READ, FILESYSTEM_WRITE)
+
+    def test_what_is_exported_is_imported(self, bench: Bench) -> None:
+        path = str(bench.folder / "out.usda")
+        bench.editor.create("sphere", "Ball", {"radius": 2.0})
+        bench.editor.set_transform("Ball", [1, 2, 3], None, [1, 2, 1])
+        bench.editor.set_color("Ball", [1.0, 0.5, 0.25])
+        before = bench.get("Ball")["bounds"]
+        exported = bench.port(USD).export_usd(path, False)
+        assert exported["bytes"] == (bench.folder / "out.usda").stat().st_size
+        assert exported["prims"] >= 1
+        bench.empty()
+        created = bench.port(USD).import_usd(path, None)["created"]
+        assert sorted(created) == sorted(bench.reader.names())
+        balls = [found for found in bench.everything() if found["name"] == "Ball"]
+        assert len(balls) == 1
+        assert close(balls[0]["bounds"]["min"], before["min"], 0.01)
+        assert close(balls[0]["bounds"]["max"], before["max"], 0.01)
+        assert close(balls[0]["color"], [1.0, 0.5, 0.25])
+
+    def test_an_import_below_an_object(self, bench: Bench) -> None:
+        path = str(bench.folder / "out.usda")
+        bench.cube("Thing")
+        bench.port(USD).export_usd(path, False)
+        bench.empty()
+        bench.cube("Group")
+        created = bench.port(USD).import_usd(path, "Group")["created"]
+        tops = [path for path in created if bench.get(path)["parent"] not in created]
+        group = bench.get("Group")
+        assert tops
+        assert all(bench.get(top)["parent"] == group["path"] for top in tops)
+
+    def test_only_the_selection_is_exported(self, bench: Bench) -> None:
+        path = str(bench.folder / "out.usda")
+        bench.cube("Wanted")
+        bench.cube("Unwanted")
+        bench.editor.select(["Wanted"])
+        bench.port(USD).export_usd(path, True)
+        text = (bench.folder / "out.usda").read_text("utf-8")
+        assert '"Wanted"' in text
+        assert '"Unwanted"' not in text
+        bench.editor.select([])
+        raised(HostError, bench.port(USD).export_usd, str(bench.folder / "none.usda"), True)
+        assert not (bench.folder / "none.usda").exists()
+
+    def test_metadata_without_touching_the_scene(self, bench: Bench) -> None:
+        file = bench.folder / "meta.usda"
+        file.write_text(
+            '#usda 1.0\n(\n defaultPrim = "Hero"\n metersPerUnit = 0.1\n upAxis = "Z"\n'
+            " startTimeCode = 1\n endTimeCode = 48\n timeCodesPerSecond = 30\n)\n"
+            'def Xform "Hero"\n{\n def Sphere "Ball" {}\n}\n',
+            encoding="utf-8",
+        )
+        bench.cube("Here")
+        before = bench.everything()
+        found = bench.port(USD).stage_metadata(str(file))
+        assert bench.everything() == before
+        assert found == {
+            "path": str(file),
+            "default_prim": "/Hero",
+            "up_axis": "Z",
+            "meters_per_unit": 0.1,
+            "start_frame": 1.0,
+            "end_frame": 48.0,
+            "fps": 30.0,
+            "prims": 2,
+            "layers": [str(file)],
+        }
+        file.write_text('#usda 1.0\ndef Sphere "Ball" {}\n', encoding="utf-8")
+        assert bench.port(USD).stage_metadata(str(file))["prims"] == 1
+
+    def test_units_and_axes_are_converted(self, bench: Bench) -> None:
+        info = bench.reader.info()
+        other = "Z" if info["up_axis"] == "Y" else "Y"
+        up = 1 if other == "Y" else 2
+        place = [0.0, 0.0, 0.0]
+        place[up] = 3.0
+        (bench.folder / "foreign.usda").write_text(
+            f'#usda 1.0\n(\n metersPerUnit = 0.5\n upAxis = "{other}"\n defaultPrim = "Top"\n)\n'
+            'def Xform "Top"\n{\n def Cube "Foreign"\n {\n'
+            f" double3 xformOp:translate = ({place[0]}, {place[1]}, {place[2]})\n"
+            ' uniform token[] xformOpOrder = ["xformOp:translate"]\n }\n}\n',
+            encoding="utf-8",
+        )
+        bench.port(USD).import_usd(str(bench.folder / "foreign.usda"), None)
+        box = next(f["bounds"] for f in bench.everything() if f["name"] == "Foreign")
+        here = 2 if other == "Y" else 1
+        unit = info["units_per_meter"]
+        # A cube of two half-metres, three half-metres up.
+        assert close([box["min"][here], box["max"][here]], [1.0 * unit, 2.0 * unit], 0.01)
+
+    def test_a_bad_file_leaves_the_scene(self, bench: Bench) -> None:
+        bench.cube("Here")
+        before = bench.everything()
+        deep = bench.folder / "deep.usda"
+        deep.write_text("#usda 1.0\n" + 'def "a" {\n' * 5000 + "}\n" * 5000, encoding="utf-8")
+        for path in [*_hostile(bench, ".usda"), str(bench.folder / "text.txt"), str(deep)]:
+            raised(HostError, bench.port(USD).import_usd, path, None)
+            raised(HostError, bench.port(USD).stage_metadata, path)
+            assert bench.everything() == before, path

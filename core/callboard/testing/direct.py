@@ -1,0 +1,110 @@
+"""Calling a skill's tools on a host without a server: what a skill's own tests need.
+
+The script runs as the server would run it: arguments and answer are checked against the tool's
+schemas, the tool reaches only the ports that it declares, and a call that changes the scene is one
+undo step that is rolled back when the tool fails. There is no client, so paths are absolute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from callboard.errors import CallCancelled, CapabilityMissing, SkillError
+from callboard.host import SCENE_MUTATE, Host, HostIdentity
+from callboard.server.json_schema import Validator
+from callboard.skills.discovery import scan_and_load
+from callboard.skills.model import ToolDeclaration
+from callboard.skills.scripts import SkillScripts
+
+
+class DirectContext:
+    """The ``ctx`` of a direct call. ``steps`` collects what the tool reported as progress."""
+
+    def __init__(self, host: Host, tool: ToolDeclaration) -> None:
+        self._host = host
+        self._tool = tool
+        self.steps: list[tuple[float, float | None, str | None]] = []
+        self.cancelled = False
+
+    @property
+    def host_identity(self) -> HostIdentity:
+        return self._host.identity
+
+    def port(self, capability: str) -> Any:
+        if capability not in self._tool.required_capabilities:
+            raise SkillError(f"tool '{self._tool.name}' uses '{capability}' without declaring it")
+        return self._host.ports[capability]
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        self.steps.append((done, total, message))
+
+    def log(self, level: str, message: str, **data: Any) -> None:
+        """Nobody listens."""
+
+
+class DirectCaller:
+    """The tools of every skill that suits the host, callable by wire name. Main thread."""
+
+    def __init__(self, host: Host, *skill_paths: str) -> None:
+        self._host = host
+        self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
+        skills, _ = scan_and_load(host.identity.kind, [*skill_paths, *host.skill_paths])
+        for skill in skills:
+            scripts = SkillScripts(skill)
+            for tool in skill.tools:
+                self._tools[skill.wire_name(tool.name)] = (tool, scripts)
+
+    def missing(self, name: str) -> list[str]:
+        """The capabilities that the host lacks for that tool."""
+        tool, _ = self._tools[name]
+        return [need for need in tool.required_capabilities if need not in self._host.ports]
+
+    def __call__(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        each_slice: Callable[[DirectContext], None] = lambda ctx: None,
+    ) -> Any:
+        """The tool's answer. Raises what the tool raises. ``each_slice`` is called between the
+        slices of a generator; setting ``ctx.cancelled`` there closes it, and raises CallCancelled.
+        """
+        tool, scripts = self._tools[name]
+        if missing := self.missing(name):
+            declared = sorted(self._host.ports)
+            raise CapabilityMissing(name, tool.required_capabilities, missing, declared)
+        given = dict(arguments or {})
+        Validator(tool.input_schema).check(given)
+        entry = scripts.entry(tool)
+        ctx = DirectContext(self._host, tool)
+        if entry.takes_ctx:
+            given["ctx"] = ctx
+        undo = self._host.undo if SCENE_MUTATE in tool.required_capabilities else None
+        token = undo.begin(name) if undo else None
+        try:
+            answer = entry.function(**given)
+            if entry.kind == "generator":
+                answer = _exhaust(answer, ctx, each_slice)
+            if tool.output_schema is not None:
+                Validator(tool.output_schema, name="answer").check(answer)
+        except BaseException:
+            if undo:
+                undo.rollback(token)
+            raise
+        if undo:
+            undo.commit(token)
+        return answer
+
+
+def _exhaust(slices: Any, ctx: DirectContext, each_slice: Callable[[DirectContext], None]) -> Any:
+    try:
+        while True:
+            next(slices)
+            each_slice(ctx)
+            if ctx.cancelled:
+                raise CallCancelled("cancelled between two slices")
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        slices.close()

@@ -1,0 +1,86 @@
+"""What happened to the scene, and whether it was us."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import bpy
+from bpy.app.handlers import persistent
+
+
+class Changes:
+    """Listens to Blender's handlers. ``touched``: the running step changed something. ``foreign``:
+    somebody else did since our last step, so it isn't the newest. ``unsaved``: since the last load
+    or save; for background mode, where Blender calls a new scene modified."""
+
+    def __init__(self, scene_replaced: Callable[[], None]) -> None:
+        self._scene_replaced = scene_replaced
+        self.in_step = False
+        self._unnoticed = False
+        self.touched = False
+        self.foreign = False
+        #: The running step opened a file.
+        self.replaced = False
+        self.unsaved = False
+        #: Blender's undo stack holds the state that the next step starts from.
+        self.based = not bpy.app.background
+
+        # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
+        @persistent  # type: ignore[untyped-decorator]
+        def updated(*_: object) -> None:
+            self.touch()
+
+        @persistent  # type: ignore[untyped-decorator]
+        def loaded(*_: object) -> None:
+            self.based = not bpy.app.background
+            self.touched = self.foreign = self.replaced = True
+            self.unsaved = False
+            self._scene_replaced()
+
+        @persistent  # type: ignore[untyped-decorator]
+        def saved(*_: object) -> None:
+            self.unsaved = False
+            self._scene_replaced()
+
+        handlers = bpy.app.handlers
+        self._added = [
+            (handlers.depsgraph_update_post, updated),
+            (handlers.load_post, loaded),
+            (handlers.save_post, saved),
+        ]
+        for handler_list, function in self._added:
+            handler_list.append(function)
+        # A handler that is left keeps the bpy module alive beyond the interpreter, and the process
+        # from ending.
+        atexit.register(self.close)
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        """What happens inside is put back, or is a state that was there before."""
+        self._unnoticed = True
+        try:
+            yield
+        finally:
+            self._unnoticed = False
+
+    def touch(self) -> None:
+        if self._unnoticed:
+            return
+        self.unsaved = True
+        if self.in_step:
+            self.touched = True
+        else:
+            self.foreign = True
+
+    @property
+    def modified(self) -> bool:
+        return self.unsaved if bpy.app.background else bool(bpy.data.is_dirty)
+
+    def close(self) -> None:
+        """Stops listening. Idempotent."""
+        for handler_list, function in self._added:
+            if function in handler_list:
+                handler_list.remove(function)
+        self._added = []

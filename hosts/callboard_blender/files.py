@@ -1,0 +1,55 @@
+"""Opening and saving .blend files: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_blender.names import scene
+
+#: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
+_STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+class BlenderFiles:
+    suffixes = (".blend",)
+
+    def open(self, path: str) -> Json:
+        """Never runs the scripts that the file may hold."""
+        file = Path(path)
+        if file.suffix.lower() != ".blend":
+            raise HostError(f"'{file.name}' does not end in .blend; import other files instead")
+        if not file.is_file():
+            raise HostError(f"there is no file '{file.name}' there")
+        with file.open("rb") as stream:
+            if not stream.read(8).startswith(_STARTS):
+                raise HostError(f"'{file.name}' is not a Blender file")
+        try:
+            bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not open '{file.name}': {_reason(error)}") from None
+        return {"path": path, "object_count": len(scene().objects)}
+
+    def save(self, path: str | None) -> Json:
+        """Blender writes beside the file and then replaces it."""
+        target = path or bpy.data.filepath
+        if not target:
+            raise HostError("this scene has never been saved; give a path")
+        file = Path(target)
+        if file.suffix.lower() != ".blend":
+            raise HostError(f"'{file.name}' does not end in .blend; export other formats instead")
+        if not file.parent.is_dir():
+            raise HostError(f"the folder of '{file.name}' does not exist; create it first")
+        try:
+            bpy.ops.wm.save_as_mainfile(filepath=target, check_existing=False)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not save '{file.name}': {_reason(error)}") from None
+        return {"path": target, "bytes": file.stat().st_size}
+
+
+def _reason(error: RuntimeError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].removeprefix("Error: ") if lines else "Blender gave no reason"

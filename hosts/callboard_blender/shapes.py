@@ -1,0 +1,83 @@
+"""The primitives as meshes, centred on the origin, their axis along Z."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+
+import bmesh
+import bpy
+
+from callboard.host import PrimitiveKind
+
+#: A custom property of the mesh: which primitive it is.
+KIND_KEY = "callboard_kind"
+
+#: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
+_AROUND, _ACROSS = 48, 24
+
+
+def kind_of(obj: bpy.types.Object) -> str:
+    """A primitive's kind, else Blender's word in lower case."""
+    if obj.type == "MESH" and isinstance(kind := obj.data.get(KIND_KEY), str):
+        return kind
+    return str(obj.type).lower()
+
+
+def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.types.Mesh:
+    mesh = bpy.data.meshes.new(name)
+    mesh[KIND_KEY] = kind
+    if kind == "torus":
+        _torus(mesh, of["major_radius"], of["minor_radius"])
+    elif kind == "plane":
+        x, y = of["width"] / 2, of["depth"] / 2
+        mesh.from_pydata([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)], [], [(0, 1, 2, 3)])
+    else:
+        _solid(mesh, kind, of)
+    mesh.polygons.foreach_set("use_smooth", [kind in ("sphere", "torus")] * len(mesh.polygons))
+    mesh.update()
+    return mesh
+
+
+def _solid(mesh: bpy.types.Mesh, kind: PrimitiveKind, of: Mapping[str, float]) -> None:
+    building = bmesh.new()
+    try:
+        if kind == "sphere":
+            bmesh.ops.create_uvsphere(
+                building, u_segments=_AROUND, v_segments=_ACROSS, radius=of["radius"]
+            )
+        elif kind == "cube":
+            bmesh.ops.create_cube(building, size=of["size"])
+        else:
+            bmesh.ops.create_cone(
+                building,
+                cap_ends=True,
+                segments=_AROUND,
+                radius1=of["radius"],
+                radius2=of["radius"] if kind == "cylinder" else 0.0,
+                depth=of["height"],
+            )
+        building.to_mesh(mesh)
+    finally:
+        building.free()
+
+
+def _torus(mesh: bpy.types.Mesh, major: float, minor: float) -> None:
+    points = []
+    for i, j in product(range(_AROUND), range(_ACROSS)):
+        around, across = math.tau * i / _AROUND, math.tau * j / _ACROSS
+        reach = major + minor * math.cos(across)
+        points.append(
+            (reach * math.cos(around), reach * math.sin(around), minor * math.sin(across))
+        )
+    faces = [
+        (
+            i * _ACROSS + j,
+            (i + 1) % _AROUND * _ACROSS + j,
+            (i + 1) % _AROUND * _ACROSS + (j + 1) % _ACROSS,
+            i * _ACROSS + (j + 1) % _ACROSS,
+        )
+        for i, j in product(range(_AROUND), range(_ACROSS))
+    ]
+    mesh.from_pydata(points, [], faces)

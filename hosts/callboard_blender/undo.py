@@ -1,0 +1,108 @@
+"""Undo steps on Blender's own undo stack, so that the artist's Ctrl+Z undoes a call as well.
+
+Blender saves states, not edits: pushing stores the scene as it is now under a label, undoing goes
+back to the state before. A step is therefore pushed when it ends. To roll back, the half-done
+state is pushed too, and undone. All of this works in background mode once a first state is there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import bpy
+
+from callboard.errors import HostError
+from callboard_blender.changes import Changes
+from callboard_blender.names import view_layer
+
+#: Steps of ours that can be undone; Blender keeps 32 states by default.
+HISTORY = 30
+
+
+@dataclass(frozen=True)
+class _Begun:
+    label: str
+    unsaved: bool
+
+
+class BlenderUndo:
+    """The undo port. References to objects die with ``rollback`` and ``undo``."""
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+        self._count = 0
+        #: Our steps that lie on top of Blender's stack, the newest last.
+        self._steps: deque[str] = deque(maxlen=HISTORY)
+
+    def begin(self, label: str) -> object:
+        mode = bpy.context.mode
+        if mode != "OBJECT":
+            raise HostError(
+                f"Blender is in {mode.replace('_', ' ').lower()} mode; ask the artist to return to"
+                " Object Mode"
+            )
+        changes = self._changes
+        if not changes.based or (changes.foreign and bpy.app.background):
+            # In background mode nobody else pushes; the state to come back to must be on the stack.
+            changes.based = _push("before callboard")
+        if changes.foreign:
+            self._steps.clear()
+        changes.in_step, changes.touched, changes.foreign = True, False, False
+        changes.replaced = False
+        return _Begun(label, changes.unsaved)
+
+    def commit(self, token: object) -> str | None:
+        assert isinstance(token, _Begun)
+        changes = self._changes
+        if not changes.replaced:
+            view_layer().update()
+        changes.in_step = False
+        if changes.replaced:
+            # Opening a file starts Blender's stack anew, and leaves no window until the next tick.
+            return None
+        if not changes.touched or not changes.based or not _push(token.label):
+            return None
+        self._count += 1
+        self._steps.append(str(self._count))
+        return self._steps[-1]
+
+    def rollback(self, token: object) -> bool:
+        assert isinstance(token, _Begun)
+        changes = self._changes
+        if not changes.replaced:
+            view_layer().update()
+        with changes.unnoticed():
+            done = not changes.touched or (
+                changes.based and _push(f"{token.label} (failed)") and _undo()
+            )
+        changes.in_step = False
+        if done:
+            changes.unsaved = token.unsaved
+        return done
+
+    def undo(self, undo_id: str) -> bool:
+        changes = self._changes
+        if changes.foreign or not self._steps or self._steps[-1] != undo_id:
+            return False
+        with changes.unnoticed():
+            done = _undo()
+        if done:
+            self._steps.pop()
+            changes.unsaved = True
+        return done
+
+
+def _push(label: str) -> bool:
+    if not bpy.context.preferences.edit.use_global_undo:
+        return False
+    return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
+
+
+def _undo() -> bool:
+    try:
+        done = bool(bpy.ops.ed.undo() == {"FINISHED"})
+    except RuntimeError:
+        return False
+    view_layer().update()
+    return done

@@ -1,0 +1,119 @@
+"""USD files: the port ``usd``, where Blender was built with OpenUSD and offers its Python modules
+(4.5 and later). Blender 4.2 can import and export, but nothing in it reads a stage's metadata
+without touching the scene, so the port isn't offered there rather than offered in part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard.replacing import replacing
+from callboard.usd_nesting import check_usd_nesting
+from callboard_blender.changes import Changes
+from callboard_blender.names import find, scene, view_layer
+
+READ = (".usd", ".usda", ".usdc", ".usdz")
+WRITE = (".usd", ".usda", ".usdc")
+
+
+def usd_is_there() -> bool:
+    return bool(bpy.app.build_options.usd) and hasattr(bpy.utils, "expose_bundled_modules")
+
+
+class BlenderUsd:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        _check(path)
+        above = None if parent is None else find(parent).name_full
+        before = {obj.name_full for obj in scene().objects}
+        self._changes.touch()
+        _run(bpy.ops.wm.usd_import, path, "import", filepath=path)
+        view_layer().update()
+        created = [obj for obj in scene().objects if obj.name_full not in before]
+        if above is not None:
+            for obj in created:
+                if obj.parent is None:
+                    obj.parent = find(above)
+            view_layer().update()
+        return {"path": path, "created": [obj.name_full for obj in created]}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        _check_suffix(path, WRITE)
+        layer = view_layer()
+        if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
+            raise HostError("nothing is selected; select objects, or export everything")
+        with replacing(path) as written:
+            _run(
+                bpy.ops.wm.usd_export,
+                path,
+                "export",
+                filepath=written,
+                selected_objects_only=selected_only,
+            )
+        stage = _stage(path)
+        prims = sum(1 for _ in stage.TraverseAll())
+        return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
+
+    def stage_metadata(self, path: str) -> Json:
+        _check(path)
+        stage = _stage(path)
+        from pxr import UsdGeom
+
+        default = stage.GetDefaultPrim()
+        timed = stage.HasAuthoredTimeCodeRange()
+        used = (layer for layer in stage.GetUsedLayers() if layer != stage.GetRootLayer())
+        return {
+            "path": path,
+            "default_prim": str(default.GetPath()) if default else None,
+            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
+            "meters_per_unit": UsdGeom.GetStageMetersPerUnit(stage),
+            "start_frame": stage.GetStartTimeCode() if timed else None,
+            "end_frame": stage.GetEndTimeCode() if timed else None,
+            "fps": stage.GetTimeCodesPerSecond(),
+            "prims": sum(1 for _ in stage.TraverseAll()),
+            "layers": [path, *(layer.realPath for layer in used if layer.realPath)],
+        }
+
+
+def _stage(path: str) -> Any:
+    bpy.utils.expose_bundled_modules()
+    from pxr import Sdf, Tf, Usd
+
+    try:
+        # A file read before may have changed since, and OpenUSD keeps what it has read.
+        known = Sdf.Layer.Find(path)
+        if known is not None:
+            known.Reload(True)
+        return Usd.Stage.Open(path)
+    except Tf.ErrorException:
+        raise HostError(f"'{Path(path).name}' is not a USD file that can be read") from None
+
+
+def _check(path: str) -> None:
+    _check_suffix(path, READ)
+    if not Path(path).is_file():
+        raise HostError(f"there is no file '{Path(path).name}' there")
+    check_usd_nesting(path)
+
+
+def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:
+    if Path(path).suffix.lower() not in allowed:
+        raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
+
+
+def _run(operator: Any, path: str, doing: str, **options: object) -> None:
+    try:
+        done = operator(**options)
+    except RuntimeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise HostError(
+            f"Blender could not {doing} '{Path(path).name}': {lines[-1] if lines else 'no reason'}"
+        ) from None
+    if done != {"FINISHED"}:
+        raise HostError(f"Blender could not {doing} '{Path(path).name}'")
