@@ -24,6 +24,7 @@ HOST_BUSY = -31001
 CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
 PAUSED = -31004
+HOST_OFFLINE = -31005
 
 
 class CallboardError(Exception):
@@ -110,6 +111,12 @@ class HostBusy(HostError):
     """The host's main thread isn't answering and the queue is full."""
 
     code = HOST_BUSY
+
+
+class HostOffline(HostError):
+    """No host runs that could take the call, or it went away during the call."""
+
+    code = HOST_OFFLINE
 
 
 class CallTimeout(HostError):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from callboard import __version__
 from callboard.errors import CallboardError
 
-COMMANDS = ("serve", "list", "call", "config", "lint", "report", "doctor")
+COMMANDS = ("serve", "list", "call", "stdio", "config", "lint", "report", "doctor")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

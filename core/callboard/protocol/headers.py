@@ -15,7 +15,7 @@ NAME_HEADER = "Mcp-Name"
 PARAM_HEADER = "Mcp-Param-"
 
 #: Which of a method's params ``Mcp-Name`` repeats.
-_NAMED_BY = {
+NAMED_BY = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
@@ -49,7 +49,7 @@ def check_method(request: Request, headers: Mapping[str, str]) -> None:
 
 def check_name(request: Request, headers: Mapping[str, str]) -> None:
     """``Mcp-Name`` repeats the name, URI or task id. Raises HeaderMismatch."""
-    key = _NAMED_BY.get(request.method)
+    key = NAMED_BY.get(request.method)
     if key is None:
         return
     named = request.params.get(key)

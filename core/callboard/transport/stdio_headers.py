@@ -1,0 +1,67 @@
+"""The headers with which a stateless request repeats its body (2026-07-28, Transports)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from callboard.errors import MethodNotFound
+from callboard.protocol.headers import (
+    METHOD_HEADER,
+    NAME_HEADER,
+    NAMED_BY,
+    PARAM_HEADER,
+    VERSION_HEADER,
+)
+from callboard.protocol.jsonrpc import Json, Request
+from callboard.protocol.stateless import VERSION_KEY
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def stateless_headers(request: Request, schema: Mapping[str, Any] | None) -> dict[str, str]:
+    """The headers for a request whose ``_meta`` was checked. ``schema`` is the input schema of the
+    tool that it calls, where one is called and known. Raises MethodNotFound for a method that no
+    header can carry."""
+    method = request.method
+    if not method or not all("!" <= character <= "~" for character in method):
+        raise MethodNotFound(f"Method not found: {method[:80]!r}")
+    headers = {VERSION_HEADER: request.params["_meta"][VERSION_KEY], METHOD_HEADER: method}
+    named = request.params.get(NAMED_BY.get(method, ""))
+    if isinstance(named, str):
+        headers[NAME_HEADER] = encode_value(named)
+    arguments = request.params.get("arguments")
+    if schema is not None and isinstance(arguments, dict):
+        headers.update(_params(schema, arguments))
+    return headers
+
+
+def encode_value(value: str) -> str:
+    """A header's value: as it is where a header can hold it, else marked and in base64."""
+    plain = all(" " <= character <= "~" for character in value) and value == value.strip()
+    if plain and not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    encoded = base64.b64encode(value.encode("utf-8", "surrogatepass")).decode("ascii")
+    return f"=?base64?{encoded}?="
+
+
+def _params(schema: Mapping[str, Any], arguments: Json) -> Iterator[tuple[str, str]]:
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return
+    for name, child in properties.items():
+        value = arguments.get(name)
+        if not isinstance(child, Mapping) or value is None:
+            continue
+        header = child.get("x-mcp-header")
+        if not isinstance(header, str):
+            if isinstance(value, dict):
+                yield from _params(child, value)
+        elif not _TOKEN.fullmatch(header):
+            continue
+        elif isinstance(value, bool):
+            yield PARAM_HEADER + header, "true" if value else "false"
+        elif isinstance(value, (str, int, float)):
+            yield PARAM_HEADER + header, encode_value(str(value))

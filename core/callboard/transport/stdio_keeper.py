@@ -1,0 +1,127 @@
+"""Keeps the bridge connected: looks for a host while none is there, learns what it offers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from callboard.transport.stdio_finder import HostFinder
+from callboard.transport.stdio_http import Broken, Unreachable
+from callboard.transport.stdio_known import last_known
+from callboard.transport.stdio_link import QUICK, Link
+from callboard.transport.stdio_offline import OfflineServer
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at the folder of instances, while no host is there.
+LOOK_EVERY = 0.5
+#: Seconds that a request waits for a look that is under way.
+_PATIENCE = 10.0
+
+
+class HostKeeper:
+    """The connection to whichever host is there. On the bridge's loop."""
+
+    def __init__(
+        self,
+        wanted: str | None,
+        prepare: Callable[[Link], Awaitable[None]],
+        tell: Callable[[], None],
+    ) -> None:
+        """``prepare`` makes a new connection ready for requests, and may raise Unreachable or
+        Broken; ``tell`` is called once requests go to it."""
+        self.offline = OfflineServer(last_known(wanted))
+        self.link: Link | None = None
+        self._prepare = prepare
+        self._tell = tell
+        self._finder = HostFinder(wanted)
+        self._connected = asyncio.Event()
+        self._looked = asyncio.Event()
+        self._look_now = asyncio.Event()
+        self._learning: asyncio.Task[None] | None = None
+
+    async def current(self) -> Link | None:
+        """The host that is there, after a look for one where none is."""
+        if self.link is None:
+            self._looked.clear()
+            self._look_now.set()
+            try:
+                await asyncio.wait_for(self._looked.wait(), _PATIENCE)
+            except asyncio.TimeoutError:
+                return None
+        return self.link
+
+    async def next(self) -> Link:
+        """The host that is there, or the next one that comes."""
+        while self.link is None:
+            self._connected.clear()
+            await self._connected.wait()
+        return self.link
+
+    def drop(self, link: Link) -> None:
+        """Gives a connection up; another one is looked for."""
+        link.close()
+        if self.link is link:
+            self.link = None
+
+    async def run(self) -> None:
+        """Never ends by itself."""
+        while True:
+            link = await self._connect()
+            if link is None:
+                self._looked.set()
+                await self._pause()
+                continue
+            self.link = link
+            self._connected.set()
+            self._looked.set()
+            self._tell()
+            await link.closed.wait()
+            self.drop(link)
+
+    async def _pause(self) -> None:
+        asked = False
+        while not (asked or self._finder.changed()):
+            try:
+                asked = await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
+            except asyncio.TimeoutError:
+                continue
+        self._look_now.clear()
+
+    async def _connect(self) -> Link | None:
+        instance = await asyncio.to_thread(self._finder.find)
+        self.offline.reason = self._finder.reason
+        if instance is None:
+            return None
+        link = Link(instance, lambda: self._learn_again(link))
+        try:
+            await link.open()
+            await asyncio.wait_for(self._learn(link), QUICK)
+            await self._prepare(link)
+        except (Unreachable, Broken, asyncio.TimeoutError) as error:
+            log.warning("%s (%s): %s", instance.id, instance.kind, error)
+            link.close()
+            self._finder.forget()
+            return None
+        self._finder.connected(instance)
+        return link
+
+    async def _learn(self, link: Link) -> None:
+        known = self.offline.known = await link.known()
+        try:
+            known.save(link.instance.kind)
+        except OSError as error:
+            log.warning("the lists can't be kept for later: %s", error)
+
+    def _learn_again(self, link: Link) -> None:
+        async def learn() -> None:
+            await asyncio.sleep(LOOK_EVERY)  # changes come in bursts
+            self._learning = None
+            try:
+                await self._learn(link)
+            except (Unreachable, Broken):
+                return
+
+        if self._learning is None:
+            self._learning = asyncio.get_running_loop().create_task(learn())

@@ -1,0 +1,213 @@
+"""The bridge's connection to one host: requests of its own, and the session it keeps there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from callboard import __version__
+from callboard.errors import ParseError
+from callboard.protocol import jsonrpc
+from callboard.protocol.headers import VERSION_HEADER
+from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.revisions import REVISION_2026_07_28
+from callboard.protocol.stateless import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
+from callboard.transport.instances import Instance
+from callboard.transport.stdio_headers import stateless_headers
+from callboard.transport.stdio_http import Answer, Broken, Endpoint, Unreachable, exchange
+from callboard.transport.stdio_known import LISTS, Known
+
+SESSION_HEADER = "Mcp-Session-Id"
+#: Seconds for what needs no work of the host's.
+QUICK = 5.0
+_META = {
+    VERSION_KEY: REVISION_2026_07_28.name,
+    CAPABILITIES_KEY: {},
+    CLIENT_KEY: {"name": "callboard-stdio", "version": __version__},
+}
+_EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+_POST = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+class Link:
+    """One running host. It is there for as long as the stream of changes that we listen to."""
+
+    def __init__(self, instance: Instance, on_changed: Callable[[], None]) -> None:
+        self.instance = instance
+        self.session: HostSession | None = None
+        self.opening = asyncio.Lock()
+        self.closed = asyncio.Event()
+        self._endpoint = Endpoint.of(instance)
+        self._on_changed = on_changed
+        self._ids = itertools.count(1)
+        self._listening: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connects. Raises Unreachable, Broken."""
+        ready = asyncio.Event()
+        self._listening = asyncio.get_running_loop().create_task(self._listen(ready))
+        self._listening.add_done_callback(lambda task: self.closed.set())
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait(
+            [waiting, self._listening], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED
+        )
+        waiting.cancel()
+        if not ready.is_set():
+            self.close()
+            raise Unreachable("the host did not answer")
+
+    def close(self) -> None:
+        self.closed.set()
+        if self._listening is not None:
+            self._listening.cancel()
+        if self.session is not None:
+            self.session.close()
+
+    @asynccontextmanager
+    async def post(
+        self, value: Json, headers: Mapping[str, str], sent: asyncio.Event | None = None
+    ) -> AsyncIterator[Answer]:
+        """Sends one message. Raises Unreachable, Broken."""
+        body = jsonrpc.encode(value)
+        async with exchange(self._endpoint, "POST", {**_POST, **headers}, body, sent) as answer:
+            yield answer
+
+    @asynccontextmanager
+    async def get(self, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+        """Opens a session's own stream. Raises Unreachable, Broken."""
+        headers = {"Accept": "text/event-stream", **headers}
+        async with exchange(self._endpoint, "GET", headers) as answer:
+            yield answer
+
+    async def delete(self, headers: Mapping[str, str]) -> None:
+        """Ends a session. Raises Unreachable, Broken."""
+        async with exchange(self._endpoint, "DELETE", headers):
+            pass
+
+    async def known(self) -> Known:
+        """What the host says of itself and what it lists. Raises Unreachable, Broken."""
+        discovered = await self._ask("server/discover") or {}
+        introduction = {
+            "capabilities": discovered.get("capabilities", {}),
+            "serverInfo": discovered.get("_meta", {}).get(SERVER_KEY, {}),
+        }
+        if "instructions" in discovered:
+            introduction["instructions"] = discovered["instructions"]
+        return Known(introduction, {key: await self._list(key) for key in LISTS})
+
+    async def _list(self, key: str) -> list[Json]:
+        entries: list[Json] = []
+        params: Json = {}
+        while True:
+            page = await self._ask(LISTS[key], params)
+            if page is None:
+                return entries  # a host without prompts refuses to list them
+            entries += page.get(key, [])
+            if "nextCursor" not in page:
+                return entries
+            params = {"cursor": page["nextCursor"]}
+
+    async def _ask(self, method: str, params: Json | None = None) -> Json | None:
+        """A request of the bridge's own; None where the host answers with an error."""
+        request = Request(self._id(), method, {**(params or {}), "_meta": _META})
+        message = jsonrpc.request_message(request.id, method, request.params)
+        async with self.post(message, stateless_headers(request, None)) as answer:
+            async for received in answer.messages():
+                if "method" not in received:
+                    result = received.get("result")
+                    return result if isinstance(result, dict) else None
+        raise Broken("the host's answer broke off")
+
+    async def _listen(self, ready: asyncio.Event) -> None:
+        params = {"notifications": _EVERYTHING, "_meta": _META}
+        request = Request(self._id(), "subscriptions/listen", params)
+        message = jsonrpc.request_message(request.id, request.method, params)
+        try:
+            async with self.post(message, stateless_headers(request, None)) as answer:
+                async for received in answer.messages():
+                    if "method" not in received:
+                        return
+                    if received["method"] == "notifications/subscriptions/acknowledged":
+                        ready.set()
+                    else:
+                        self._on_changed()
+        except (Unreachable, Broken):
+            return
+
+    def _id(self) -> Id:
+        return f"callboard-stdio-{next(self._ids)}"
+
+
+class HostSession:
+    """The client's session with a host, as the host knows it."""
+
+    def __init__(self, link: Link, response: Json, headers: Mapping[str, str]) -> None:
+        self.link = link
+        #: The host's answer to ``initialize``.
+        self.response = response
+        self.headers = headers
+        self._reading: asyncio.Task[Any] | None = None
+
+    @staticmethod
+    async def open(link: Link, message: Json) -> HostSession:
+        """Sends ``initialize``. Raises Unreachable: nothing is lost where it isn't answered."""
+        try:
+            return await asyncio.wait_for(HostSession._open(link, message), QUICK)
+        except asyncio.TimeoutError:
+            raise Unreachable("the host did not answer initialize") from None
+        except Broken as error:
+            raise Unreachable(error.message) from None
+
+    @staticmethod
+    async def _open(link: Link, message: Json) -> HostSession:
+        async with link.post(message, {}) as answer:
+            body = await answer.body()
+            try:
+                response = jsonrpc.decode(body)
+                version = response.get("result", {}).get("protocolVersion", "")
+            except (ParseError, AttributeError):
+                raise Broken(f"the host answered initialize with {answer.status}") from None
+            id = answer.headers.get(SESSION_HEADER)
+        if id is None or not isinstance(version, str):
+            return HostSession(link, response, {})
+        return HostSession(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
+
+    def read(self, pump: Callable[[Answer], Awaitable[None]]) -> None:
+        """Opens the session's own stream, and hands it to ``pump``."""
+        self._reading = asyncio.get_running_loop().create_task(self._read(pump))
+
+    async def _read(self, pump: Callable[[Answer], Awaitable[None]]) -> None:
+        try:
+            async with self.link.get(self.headers) as answer:
+                await pump(answer)
+        except (Unreachable, Broken):
+            pass
+        # Without it the client would miss what the host asks and tells; so begin anew.
+        self.link.close()
+
+    async def send(self, message: Json) -> None:
+        """Sends what has no answer: a notification, or the client's answer to the host. One that
+        can't be delivered is dropped, as the call that it belongs to will be."""
+        try:
+            await asyncio.wait_for(self._send(message), QUICK)
+        except (Unreachable, Broken, asyncio.TimeoutError):
+            return
+
+    async def _send(self, message: Json) -> None:
+        async with self.link.post(message, self.headers) as answer:
+            await answer.body()
+
+    async def end(self) -> None:
+        """Tells the host that the client is gone, if it can be told soon."""
+        self.close()
+        try:
+            await asyncio.wait_for(self.link.delete(self.headers), 1.0)
+        except (Unreachable, Broken, asyncio.TimeoutError):
+            return
+
+    def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()

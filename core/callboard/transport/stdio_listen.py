@@ -1,0 +1,48 @@
+"""One ``subscriptions/listen`` of the client's, open over every host that comes and goes."""
+
+from __future__ import annotations
+
+from callboard.protocol.jsonrpc import Json, Request
+from callboard.protocol.session import Channel
+from callboard.protocol.subscriptions import Listener, Subscriptions, Topic
+
+ALL_TOPICS: tuple[Topic, ...] = ("tools", "prompts", "resources")
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+
+class ListenStream:
+    """Acknowledges once, and tells of everything when another host answers."""
+
+    def __init__(self, request: Request, channel: Channel) -> None:
+        """Raises InvalidParams."""
+        self._request = request
+        self._channel = channel
+        self._listener: Listener | None = None
+        self._subscriptions = Subscriptions(lambda: ())
+        self._subscriptions.check(request)
+
+    def wait(self) -> None:
+        """No host is there: what is asked for will be told by the ones to come."""
+        if self._listener is None:
+            self._listener = self._subscriptions.listen(
+                self._request, self._channel, set(ALL_TOPICS)
+            )
+
+    def pass_on(self, message: Json) -> None:
+        """Takes what a host streams."""
+        if message["method"] != _ACKNOWLEDGED:
+            self._channel.send(message)
+        elif self._listener is None:
+            self._channel.send(message)
+            wanted = self._request.params["notifications"]
+            self._listener = Listener(
+                self._request.id,
+                self._channel,
+                {topic for topic in ALL_TOPICS if wanted.get(f"{topic}ListChanged") is True},
+                set(wanted.get("resourceSubscriptions", [])),
+            )
+        else:
+            for topic in sorted(self._listener.topics):
+                self._listener.tell(f"notifications/{topic}/list_changed", {})
+            for uri in sorted(self._listener.uris):
+                self._listener.tell("notifications/resources/updated", {"uri": uri})

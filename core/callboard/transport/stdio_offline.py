@@ -1,0 +1,87 @@
+"""What the bridge answers by itself, for as long as no host runs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from callboard.errors import HostOffline, MethodNotFound
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Peer, PeerRequest
+from callboard.protocol.session import PeerEvent
+from callboard.server.logging_levels import set_level
+from callboard.transport.stdio_known import LISTS, Known
+
+#: How every answer begins that a host should have given.
+HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
+HOST_LOST_TEXT = (
+    "the host went away during this call, and how far the call got is not known; look at the scene "
+    "before you repeat it"
+)
+
+_LIST_KEYS = {method: key for key, method in LISTS.items()}
+#: What is remembered, and said to the next host.
+_REMEMBERED = ("resources/subscribe", "resources/unsubscribe", "logging/setLevel")
+_CALLS = (
+    "tools/call",
+    "prompts/get",
+    "resources/read",
+    "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+)
+
+
+class OfflineServer:
+    """Stands where a host's server would: introduces itself as the last host did, gives its lists,
+    and says of everything else why it can't be."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        #: What to say of a call, besides what to do.
+        self.reason = ""
+
+    def introduce(self, peer: Peer) -> Json:
+        introduction = copy.deepcopy(self.known.introduction)
+        if peer.features.sessions:
+            introduction["capabilities"].pop("extensions", None)
+        return introduction
+
+    async def handle(self, request: PeerRequest) -> Json:
+        method = request.method
+        if method in _LIST_KEYS:
+            key = _LIST_KEYS[method]
+            return {key: copy.deepcopy(self.known.lists[key])}
+        if method in _REMEMBERED and request.peer.features.sessions:
+            if method == "logging/setLevel":
+                set_level(request.peer, request.params.get("level"))
+            return {}
+        if method not in _CALLS:
+            raise MethodNotFound(f"Method not found: '{method[:80]}'")
+        text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
+        return refuse(method, text)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """Nobody is there to be told."""
+
+
+class LostServer:
+    """Answers what a host took and didn't answer any more."""
+
+    def __init__(self, introduce: Callable[[Peer], Json]) -> None:
+        self.introduce = introduce
+
+    async def handle(self, request: PeerRequest) -> Json:
+        return refuse(request.method, HOST_LOST_TEXT)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """Nobody is there to be told."""
+
+
+def refuse(method: str, text: str) -> Json:
+    """The result of a call that no host performs: agents read results, and people errors. Raises
+    HostOffline for everything that isn't a call of a tool."""
+    if method != "tools/call":
+        raise HostOffline(text)
+    return {"content": [{"type": "text", "text": text}], "isError": True}
