@@ -27,6 +27,8 @@ PeerEvent = Literal["ready", "roots_changed", "closed"]
 OUTBOX_LIMIT = 256
 #: Requests of one session that may be under way at once.
 INFLIGHT_LIMIT = 512
+#: Seconds after which a session that does nothing makes room for a new one where there is none.
+YIELDING_AFTER = 60.0
 
 
 class Server(Protocol):
@@ -333,8 +335,12 @@ class Sessions:
         return self._open.get(id)
 
     def room(self) -> None:
-        """Raises TooManySessions where no other session fits."""
-        if len(self._open) >= self._limit:
+        """Raises TooManySessions where no other session fits.
+
+        Most clients never say goodbye, and an artist who restarts one shouldn't wait until the
+        sessions of its former lives expire: the longest idle one goes, if it has been idle for a
+        while. Its client, if it lives, is answered 404 and initializes anew."""
+        if len(self._open) >= self._limit and not self._yield_one():
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
             )
@@ -350,6 +356,17 @@ class Sessions:
     def expire(self) -> None:
         """Ends sessions that have been idle too long."""
         oldest = monotonic() - self._idle_seconds
-        for session in list(self._open.values()):
-            if session.last_seen < oldest and not session.listening and not session.inflight:
+        for session in self._idle():
+            if session.last_seen < oldest:
                 self.end(session)
+
+    def _yield_one(self) -> bool:
+        longest = min(self._idle(), key=lambda session: session.last_seen, default=None)
+        if longest is None or longest.last_seen > monotonic() - YIELDING_AFTER:
+            return False
+        self.end(longest)
+        return True
+
+    def _idle(self) -> list[Session]:
+        """Those without an open stream or a request under way."""
+        return [s for s in self._open.values() if not s.listening and not s.inflight]

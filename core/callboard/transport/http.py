@@ -132,6 +132,8 @@ class Exchange(HTTPMessageDelegate):
 
     def on_connection_close(self) -> None:
         self.state = "closed"
+        if self.stream is not None:
+            self.stream.abort()
         gone, self.on_gone = self.on_gone, None
         if gone is not None:
             gone()
