@@ -59,6 +59,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
     def start(one: Contender) -> ServerProcess:
         return ServerProcess(pythons[one.name], one.script, home, one.arguments)
 
+    for one in CONTENDERS:
+        start(one).stop()  # the first start writes bytecode
     for _ in range(arguments.starts):
         for one in CONTENDERS:
             server = start(one)

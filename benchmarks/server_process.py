@@ -49,7 +49,13 @@ class ServerProcess:
     def __init__(
         self, python: Path, script: str, home: Path, arguments: Sequence[str] = ()
     ) -> None:
-        environment = {**os.environ, "CALLBOARD_HOME": str(home)}
+        # Installed packages have their bytecode; a checkout gets its own, beside the home.
+        environment = {
+            **os.environ,
+            "CALLBOARD_HOME": str(home),
+            "PYTHONPYCACHEPREFIX": str(home / "bytecode"),
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         command = [str(python), str(_SERVERS / script), *arguments]
         self._log = (home / f"{script}.log").open("ab")
         self._process = subprocess.Popen(
