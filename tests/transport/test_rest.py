@@ -1,0 +1,325 @@
+"""REST under /v1: the same service and the same gate as /mcp."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import pytest
+
+from callboard.server.resources import Resource
+from callboard.testing.fake_host import DEADLINE
+from serving import served
+from skills.skill_tree import write_skill
+
+TOOLS = """\
+tools:
+- name: hello
+  description: Greets somebody.
+  affinity: any
+  input_schema: {properties: {name: {type: string}}, required: [name]}
+- {name: render, description: Needs what is not there., required_capabilities: [hologram]}
+- {name: long, description: Takes its time., affinity: any, execution: async}
+"""
+PROMPTS = """\
+prompts:
+- name: greet
+  description: How to greet.
+  template: "Say {{word}} to {{who}}."
+  arguments: [{name: who, required: true}, {name: word, default: hello}]
+"""
+FILES = {
+    "tools.yaml": TOOLS,
+    "prompts.yaml": PROMPTS,
+    "scripts/hello.py": "def main(name):\n    return {'text': f'hello {name}'}\n",
+    "scripts/render.py": "raise AssertionError('imported')\n",
+    "scripts/long.py": """\
+        import asyncio
+        async def main(ctx):
+            ctx.progress(1, 2, "half")
+            await asyncio.Event().wait()
+        """,
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+
+
+class Rest:
+    def __init__(self, running):
+        self.running = running
+        self.app = running.app
+        self.client = running.client()
+
+    def ask(self, method, path, value=None, headers=None):
+        body = b"" if value is None else json.dumps(value).encode()
+        return self.client.send(method, body, {"Accept": None, **(headers or {})}, f"/v1/{path}")
+
+    def get(self, path):
+        answer = self.ask("GET", path)
+        assert answer.status == 200, answer.body
+        assert answer.headers["content-type"] == "application/json"
+        return json.loads(answer.body)
+
+    def call(self, tool, arguments=None):
+        answer = self.ask("POST", "call", {"tool": tool, "arguments": arguments or {}})
+        assert answer.status == 200, answer.body
+        return json.loads(answer.body)
+
+    def problem(self, method, path, status, value=None, headers=None):
+        answer = self.ask(method, path, value, headers)
+        assert answer.status == status, answer.body
+        assert answer.headers["content-type"] == "application/problem+json"
+        found = json.loads(answer.body)
+        assert found["status"] == status
+        assert found["title"]
+        assert found["detail"]
+        return found
+
+
+@contextmanager
+def rest(tmp_path, **config):
+    write_skill(tmp_path, "s", block="tools: tools.yaml\nprompts: prompts.yaml", files=FILES)
+    with served(skills=True, skill_paths=[tmp_path], **config) as running:
+        yield Rest(running)
+
+
+def test_health_and_readiness(tmp_path):
+    with rest(tmp_path) as v1:
+        health = v1.get("healthz")
+        assert health["instance"] == v1.app.id
+        assert health["host"] == v1.running.host.identity.kind
+        assert v1.get("readyz")["ready"] is True
+
+
+def test_a_paused_server_is_not_ready_and_lists_still_work(tmp_path):
+    with rest(tmp_path) as v1:
+        v1.running.on_main(lambda: setattr(v1.app.dispatcher, "paused", True))
+        ready = v1.ask("GET", "readyz")
+        assert (ready.status, json.loads(ready.body)["paused"]) == (503, True)
+        call = {"tool": "s__hello", "arguments": {"name": "x"}}
+        assert v1.problem("POST", "call", 503, call)["code"] == -31004
+        assert "retry-after" in v1.ask("POST", "call", call).headers
+        assert v1.get("tools")["total"] > 3
+
+
+def test_a_blocked_host_is_not_ready(tmp_path):
+    with rest(tmp_path) as v1, v1.running.thread.block("rendering"):
+        found = {"stalled_ms": 0}
+        while found["stalled_ms"] == 0:
+            found = json.loads(v1.ask("GET", "readyz").body)
+        assert found["ready"] is False
+        assert found["blocked_by"] == "rendering"
+
+
+def test_tools_are_listed_and_called_as_over_mcp(tmp_path):
+    with rest(tmp_path) as v1, v1.running.client() as mcp:
+        listed = mcp.request("tools/list")["result"]["tools"]
+        assert v1.get("tools") == {"total": len(listed), "tools": listed}
+        assert v1.get("tools/s__hello") in listed
+        arguments = {"name": "you"}
+        assert v1.call("s__hello", arguments) == mcp.call("s__hello", arguments)
+        assert v1.call("s__hello", {"name": 1}) == mcp.call("s__hello", {"name": 1})
+
+
+def test_the_gate_is_the_same(tmp_path):
+    with rest(tmp_path) as v1, v1.running.client() as mcp:
+        error = mcp.request("tools/call", {"name": "s__render"})["error"]
+        found = v1.problem("POST", "call", 403, {"tool": "s__render"})
+        assert (found["code"], found["detail"]) == (-32001, error["message"])
+        assert found["data"] == error["data"]
+        assert found["type"] == "urn:callboard:problem:capability-missing"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "nothing", 404),
+        ("GET", "", 404),
+        ("GET", "tools/s__nothing", 404),
+        ("GET", "tools/%ff", 400),
+        ("GET", "prompts/nothing", 404),
+        ("GET", "prompts/s.greet", 400),
+        ("GET", "prompts/s.greet?args=%7B", 400),
+        ("GET", "prompts/s.greet?args=%5B%5D", 400),
+        ("GET", "prompts/s.greet?args=" + "%5B" * 100_000, 400),
+        ("GET", "prompts/s.greet?arguments=%7B%7D", 400),
+        ("GET", "search", 400),
+        ("GET", "search?q=", 400),
+        ("GET", "search?q=a&q=b", 400),
+        ("GET", "search?q=a&limit=0", 400),
+        ("GET", "search?q=a&limit=many", 400),
+        ("GET", "search?q=%ff", 400),
+        ("GET", "resources/read", 400),
+        ("GET", "resources/read?uri=no:thing", 404),
+        ("GET", "jobs/nothing", 404),
+        ("DELETE", "jobs/nothing", 404),
+        ("GET", "jobs/nothing/events", 404),
+        ("GET", "report", 404),
+        ("POST", "tools", 405),
+        ("DELETE", "call", 405),
+        ("TRACE", "healthz", 405),
+    ],
+)
+def test_what_cannot_be_served_is_a_problem(tmp_path, method, path, status):
+    if len(path) > 1000:
+        path = path[:30_000]
+    with rest(tmp_path) as v1:
+        v1.problem(method, path, status)
+
+
+@pytest.mark.parametrize(
+    "body", [[], {}, {"tool": 1}, {"tool": ""}, {"tool": "s__hello", "arguments": 1}, {"name": "x"}]
+)
+def test_a_call_needs_a_tool_and_arguments(tmp_path, body):
+    with rest(tmp_path) as v1:
+        assert v1.problem("POST", "call", 400, body)["code"] == -32602
+
+
+def test_a_body_is_json(tmp_path):
+    with rest(tmp_path) as v1:
+        v1.problem("POST", "call", 415, {"tool": "s__hello"}, {"Content-Type": "text/plain"})
+        answer = v1.client.send("POST", b"\xff{", path="/v1/call")
+        assert (answer.status, json.loads(answer.body)["code"]) == (400, -32700)
+
+
+def test_methods_and_head(tmp_path):
+    with rest(tmp_path) as v1:
+        assert v1.ask("POST", "tools").headers["allow"] == "GET, HEAD"
+        got, head = v1.ask("GET", "tools"), v1.ask("HEAD", "tools")
+        assert head.body == b""
+        assert (head.status, head.headers["content-length"]) == (200, str(len(got.body)))
+        assert v1.ask("HEAD", "nothing").status == 404
+        assert set(v1.ask("PUT", "jobs/x").headers["allow"].split(", ")) == {
+            "DELETE",
+            "GET",
+            "HEAD",
+        }
+
+
+def test_access_is_the_same_as_for_mcp(tmp_path):
+    with rest(tmp_path) as v1:
+        v1.problem("GET", "tools", 401, headers={"Authorization": None})
+        v1.problem("GET", "tools", 401, headers={"Authorization": "Bearer wrong"})
+        v1.problem("GET", "tools", 421, headers={"Host": "evil.example"})
+        v1.problem("GET", "tools", 403, headers={"Origin": "https://evil.example"})
+
+
+def test_prompts(tmp_path):
+    with rest(tmp_path) as v1, v1.running.client() as mcp:
+        found = v1.get("prompts")
+        assert found["total"] == 1
+        assert found["prompts"] == mcp.request("prompts/list")["result"]["prompts"]
+        assert found["diagnostics"]["prompt_count"] == 1
+        args = quote(json.dumps({"who": "Ann"}))
+        rendered = v1.get(f"prompts/s.greet?args={args}")
+        assert rendered["messages"][0]["content"]["text"] == "Say hello to Ann."
+        assert v1.get(f"prompts/greet?args={args}") == rendered
+        missing = v1.problem("GET", "prompts/greet", 400)
+        assert missing["detail"] == "missing required argument: who"
+
+
+def test_prompts_that_are_turned_off_are_not_there(tmp_path):
+    with rest(tmp_path, enable_prompts=False) as v1:
+        assert v1.problem("GET", "prompts", 404)["code"] == -32601
+        v1.problem("GET", "prompts/s.greet", 404)
+
+
+def test_skills_and_search(tmp_path):
+    with rest(tmp_path) as v1:
+        found = v1.get("skills")
+        assert found["total"] == len(found["skills"])
+        one = next(skill for skill in found["skills"] if skill["name"] == "s")
+        assert one["loaded"] is True
+        hits = v1.get("search?q=greets%20somebody&limit=1")
+        assert [hit["name"] for hit in hits["hits"]] == ["s__hello"]
+
+
+def test_resources(tmp_path):
+    with rest(tmp_path) as v1:
+        v1.app.resources.add(Resource("test://a", "a", lambda: "content", mime_type="text/plain"))
+        found = v1.get("resources")
+        assert "test://a" in {resource["uri"] for resource in found["resources"]}
+        assert "skill://{name}/SKILL.md" in {r["uriTemplate"] for r in found["templates"]}
+        contents = v1.get("resources/read?uri=" + quote("test://a", safe=""))["contents"]
+        assert contents == [{"uri": "test://a", "mimeType": "text/plain", "text": "content"}]
+
+
+def test_a_job_is_followed_and_stopped(tmp_path):
+    with rest(tmp_path) as v1:
+        id = v1.call("s__long")["structuredContent"]["job_id"]
+        events = v1.client.in_thread(lambda: v1.ask("GET", f"jobs/{id}/events"))
+        job = v1.get(f"jobs/{id}")
+        while "progress" not in job:
+            job = v1.get(f"jobs/{id}")
+        assert (job["status"], job["progress"]["message"]) == ("working", "half")
+        assert v1.ask("DELETE", f"jobs/{id}").status == 200
+        told = events.result(DEADLINE).messages
+        assert told[0]["status"] == "working"
+        assert told[-1]["status"] == "cancelled"
+        assert v1.get(f"jobs/{id}")["status"] == "cancelled"
+        again = v1.ask("GET", f"jobs/{id}/events").messages
+        assert [job["status"] for job in again] == ["cancelled"]
+
+
+def test_a_client_that_leaves_cancels_its_call(tmp_path):
+    begun, ended = threading.Event(), threading.Event()
+
+    async def hang(ctx):
+        import asyncio
+
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    with rest(tmp_path) as v1:
+        v1.running.tool("hang", hang)
+        connection = v1.client._connect()
+        body = json.dumps({"tool": "hang"})
+        connection.request("POST", "/v1/call", body, v1.client.headers)
+        assert begun.wait(DEADLINE)
+        connection.close()
+        assert ended.wait(DEADLINE)
+
+
+def test_a_tool_that_asks_its_client_says_where_it_can(tmp_path):
+    def asks(ctx):
+        return ctx.elicit("name?", {"type": "object", "properties": {}}).action
+
+    with rest(tmp_path) as v1:
+        v1.running.tool("asks", asks)
+        result = v1.call("asks")
+        assert result["isError"] is True
+        assert "over MCP" in result["content"][0]["text"]
+
+
+def test_a_report_is_there_where_records_are_kept(tmp_path):
+    async def report(since):
+        if since not in (None, "7d"):
+            raise ValueError("write 7d")
+        return {"since": since}
+
+    with rest(tmp_path) as v1:
+        v1.app.rest.report = report
+        assert v1.get("report?since=7d") == {"since": "7d"}
+        assert v1.problem("GET", "report?since=soon", 400)["detail"] == "write 7d"
+
+
+def test_the_document_names_every_route(tmp_path):
+    with rest(tmp_path) as v1:
+        document = v1.get("openapi.json")
+        assert document["openapi"].startswith("3.1")
+        assert document["servers"] == [{"url": v1.app.url.removesuffix("/mcp")}]
+        described = {(m.upper(), p) for p, ms in document["paths"].items() for m in ms}
+        assert described == {(route.method, route.path) for route in v1.app.rest.routes}
+        ids = [one["operationId"] for ms in document["paths"].values() for one in ms.values()]
+        assert len(ids) == len(set(ids))
+        text = json.dumps(document)
+        for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
+            assert reference in document["components"]["schemas"]
