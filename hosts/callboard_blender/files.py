@@ -43,6 +43,9 @@ class BlenderFiles:
             raise HostError(f"'{file.name}' does not end in .blend; export other formats instead")
         if not file.parent.is_dir():
             raise HostError(f"the folder of '{file.name}' does not exist; create it first")
+        if file.is_dir():
+            # Older versions move the folder aside and write in its place.
+            raise HostError(f"'{file.name}' is a folder; give the name of a file")
         try:
             bpy.ops.wm.save_as_mainfile(filepath=target, check_existing=False)
         except RuntimeError as error:

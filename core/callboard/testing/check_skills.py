@@ -45,10 +45,15 @@ class SceneSkill:
                 assert answer["object"]["type"] == kind
 
     def test_sizes_of_another_kind_are_refused(self, bench: Bench) -> None:
-        for wrong in ({"kind": "cube", "radius": 1}, {"kind": "torus", "minor_radius": 2}):
-            raised(ValueError, bench.call, "scene__create_primitive", wrong)
-        for wrong in ({"kind": "dodo"}, {"kind": "sphere", "radius": 0}, {"radius": 1}):
-            raised(ValueError, bench.call, "scene__create_primitive", wrong)
+        wrong: list[dict[str, Any]] = [
+            {"kind": "cube", "radius": 1},
+            {"kind": "torus", "minor_radius": 2},
+            {"kind": "dodo"},
+            {"kind": "sphere", "radius": 0},
+            {"radius": 1},
+        ]
+        for arguments in wrong:
+            raised(ValueError, bench.call, "scene__create_primitive", arguments)
         assert bench.reader.names() == []
 
     def test_each_edit_answers_with_the_object_as_it_is(self, bench: Bench) -> None:

@@ -1,0 +1,57 @@
+"""Every host passes the suite that is shipped for adapter authors.
+
+OpenUSD runs in this process. Blender brings an OpenUSD of its own and can't be unloaded, so it runs
+in a process by itself, once, and each check's outcome is a test here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from callboard.testing.compliance import Bench, Check, checks
+
+ALL = list(checks())
+ids = [check.id for check in ALL]
+
+
+@pytest.mark.parametrize("check", ALL, ids=ids)
+def test_openusd(check: Check, tmp_path: Path) -> None:
+    pytest.importorskip("pxr", reason="usd-core is not installed")
+    from callboard_openusd.host import OpenUsdHost
+
+    bench = Bench(OpenUsdHost(lambda fn: None), tmp_path)
+    if missing := bench.missing(check):
+        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
+    bench.run(check)
+
+
+@pytest.fixture(scope="module")
+def blender_outcomes() -> dict[str, dict[str, str]]:
+    if find_spec("bpy") is None:
+        pytest.skip("bpy is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "callboard.testing", "--host", "blender", "--json"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=110,
+        check=False,
+    )
+    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(outcomes) == len(ALL), done.stderr[-4000:]
+    return {outcome["id"]: outcome for outcome in outcomes}
+
+
+@pytest.mark.parametrize("check_id", ids)
+def test_blender(check_id: str, blender_outcomes: dict[str, dict[str, str]]) -> None:
+    outcome = blender_outcomes[check_id]
+    if outcome["outcome"] == "skipped":
+        pytest.skip(outcome["why"])
+    assert outcome["outcome"] == "ok", outcome["why"]
