@@ -1,0 +1,443 @@
+"""``callboard stdio`` under the official client: with no host, with one that starts later, with one
+that is killed during a call and comes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+
+from e2e.serving import DEADLINE, Program, callboard, environment, serve
+
+OFFLINE = "host offline: start Maya/Blender… or run callboard serve"
+LIST_CHANGES = (
+    types.ToolListChangedNotification,
+    types.PromptListChangedNotification,
+    types.ResourceListChangedNotification,
+)
+
+
+class Heard:
+    """What the client was told, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        self.notifications: list[Any] = []
+        self.logs: list[Any] = []
+        self._news = anyio.Event()
+
+    async def message(self, message: Any) -> None:
+        if isinstance(message, types.ServerNotification):
+            self.notifications.append(message.root)
+        self._tell()
+
+    async def log(self, params: types.LoggingMessageNotificationParams) -> None:
+        self.logs.append(params.data)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
+
+    async def wait(self, found: Callable[[], bool]) -> None:
+        with anyio.fail_after(DEADLINE):
+            while not found():
+                await self._news.wait()
+
+    def kinds(self) -> set[type]:
+        return {type(notification) for notification in self.notifications}
+
+    async def lists_changed(self) -> None:
+        await self.wait(lambda: self.kinds() >= set(LIST_CHANGES))
+
+
+async def elicited(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    return types.ElicitResult(action="accept", content={"name": "Ada"})
+
+
+async def sampled(context: Any, params: types.CreateMessageRequestParams) -> Any:
+    return types.CreateMessageResult(
+        role="assistant", content=types.TextContent(type="text", text="Paris"), model="test"
+    )
+
+
+@asynccontextmanager
+async def bridged(
+    home: Path, heard: Heard | None = None, *arguments: str
+) -> AsyncIterator[ClientSession]:
+    async def roots(context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=home.as_uri(), name="home")])  # type: ignore[arg-type]
+
+    command, *rest = callboard("stdio", *arguments)
+    parameters = StdioServerParameters(command=command, args=rest, env=environment(home))
+    heard = heard or Heard()
+    async with (
+        stdio_client(parameters) as (read, write),
+        ClientSession(
+            read,
+            write,
+            elicitation_callback=elicited,
+            sampling_callback=sampled,
+            list_roots_callback=roots,
+            logging_callback=heard.log,
+            message_handler=heard.message,
+        ) as session,
+    ):
+        with anyio.fail_after(DEADLINE):
+            await session.initialize()
+        yield session
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    anyio.run(work)
+
+
+async def started(program: Program) -> Program:
+    return await anyio.to_thread.run_sync(program.__enter__)
+
+
+async def stopped(program: Program) -> None:
+    await anyio.to_thread.run_sync(program.__exit__, None, None, None)
+
+
+def text(result: types.CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+def test_without_a_host_the_client_is_answered_and_told_what_to_do(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with bridged(tmp_path) as session:
+            assert (await session.list_tools()).tools == []
+            result = await session.call_tool("scene__scene_info", {})
+            assert result.isError
+            assert text(result) == OFFLINE
+            for refused in (
+                partial(session.read_resource, "scene://current"),  # type: ignore[arg-type]
+                partial(session.get_prompt, "probe.greeting", {"name": "Ada"}),
+            ):
+                with pytest.raises(McpError) as error:
+                    await refused()
+                assert error.value.error.message == OFFLINE
+                assert error.value.error.code == -31005
+            await session.send_ping()
+
+    run(work)
+
+
+def test_the_last_known_lists_outlive_the_host(tmp_path: Path) -> None:
+    async def work() -> None:
+        async def lists(session: ClientSession) -> list[Any]:
+            return [
+                (await session.list_tools()).tools,
+                (await session.list_prompts()).prompts,
+                (await session.list_resources()).resources,
+                (await session.list_resource_templates()).resourceTemplates,
+            ]
+
+        program = await started(serve(tmp_path))
+        try:
+            async with bridged(tmp_path) as session:
+                there = await lists(session)
+        finally:
+            await stopped(program)
+        assert "probe__add" in [tool.name for tool in there[0]]
+        assert all(there)
+        async with bridged(tmp_path) as session:
+            known = await lists(session)
+            assert [[i.name for i in items] for items in known] == [
+                [i.name for i in items] for items in there
+            ]
+            assert text(await session.call_tool("probe__add", {"a": 1, "b": 2})) == OFFLINE
+
+    run(work)
+
+
+def test_a_host_that_starts_later_is_found_and_everything_passes_through(tmp_path: Path) -> None:
+    async def work() -> None:
+        heard = Heard()
+        async with bridged(tmp_path, heard) as session:
+            await session.set_logging_level("info")
+            await session.subscribe_resource("scene://current")  # type: ignore[arg-type]
+            assert text(await session.call_tool("probe__add", {"a": 1, "b": 2})) == OFFLINE
+
+            program = await started(serve(tmp_path))
+            try:
+                await heard.lists_changed()
+                assert "probe__add" in [tool.name for tool in (await session.list_tools()).tools]
+                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
+                assert result.structuredContent == {"sum": 3}
+                await use_everything(session, heard, tmp_path)
+            finally:
+                await stopped(program)
+            assert text(await session.call_tool("probe__add", {"a": 1, "b": 2})) == OFFLINE
+
+    run(work)
+
+
+async def use_everything(session: ClientSession, heard: Heard, home: Path) -> None:
+    steps: list[float] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        steps.append(done)
+
+    counted = await session.call_tool("probe__count", {"to": 3}, progress_callback=progress)
+    assert counted.structuredContent == {"counted": 3}
+    assert steps == [1, 2, 3]
+    await heard.wait(lambda: len(heard.logs) >= 3)
+
+    introduced = await session.call_tool("probe__introduce", {})
+    assert introduced.structuredContent == {
+        "action": "accept",
+        "name": "Ada",
+        "roots": [str(home)],
+    }
+    assert "Paris" in text(await session.call_tool("probe__think", {}))
+    read = await session.read_resource("scene://current")  # type: ignore[arg-type]
+    assert isinstance(read.contents[0], types.TextResourceContents)
+    prompt = await session.get_prompt("probe.greeting", {"name": "Ada"})
+    assert prompt.messages[0].content.text == "Greet Ada warmly."  # type: ignore[union-attr]
+    reference = types.ResourceTemplateReference(type="ref/resource", uri="skill://{name}/SKILL.md")
+    completed = await session.complete(reference, {"name": "name", "value": "pro"})
+    assert completed.completion.values == ["probe"]
+
+    heard.notifications.clear()
+    await session.call_tool("scene__create_primitive", {"kind": "cube"})
+    await heard.wait(lambda: types.ResourceUpdatedNotification in heard.kinds())
+    await cancel_a_call(session)
+
+
+async def cancel_a_call(session: ClientSession) -> None:
+    waiting = anyio.Event()
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        waiting.set()
+
+    async def wait() -> None:
+        with pytest.raises(McpError):
+            await session.call_tool("probe__wait", {}, progress_callback=progress)
+
+    async with anyio.create_task_group() as group:
+        # The client numbers its requests in turn.
+        number = session._request_id
+        group.start_soon(wait)
+        with anyio.fail_after(DEADLINE):
+            await waiting.wait()
+        cancelled = types.CancelledNotification(
+            params=types.CancelledNotificationParams(requestId=number)
+        )
+        await session.send_notification(types.ClientNotification(cancelled))
+        result = await session.call_tool("probe__waits", {})
+        assert result.structuredContent == {"cancelled": 1}
+        # The cancelled request has no answer, as the protocol wants; the client's own wait ends.
+        group.cancel_scope.cancel()
+
+
+def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Path) -> None:
+    async def work() -> None:
+        heard = Heard()
+        program = await started(serve(tmp_path))
+        async with bridged(tmp_path, heard, "--instance", "openusd") as session:
+            results: list[types.CallToolResult] = []
+            waiting = anyio.Event()
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                waiting.set()
+
+            async def call() -> None:
+                results.append(
+                    await session.call_tool("probe__wait", {}, progress_callback=progress)
+                )
+
+            with anyio.fail_after(DEADLINE):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(call)
+                    await waiting.wait()
+                    await anyio.to_thread.run_sync(program.kill)
+            (lost,) = results
+            assert lost.isError
+            assert "went away during this call" in text(lost)
+            assert text(await session.call_tool("probe__add", {"a": 1, "b": 2})) == OFFLINE
+
+            heard.notifications.clear()
+            program = await started(serve(tmp_path))
+            try:
+                await heard.lists_changed()
+                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
+                assert result.structuredContent == {"sum": 3}
+            finally:
+                await stopped(program)
+
+    run(work)
+
+
+# -- without a client that would only send what is right ------------------------------------------
+
+
+class RawBridge:
+    """The bridge's own two pipes."""
+
+    def __init__(self, home: Path) -> None:
+        self.process = subprocess.Popen(
+            callboard("stdio"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment(home),
+        )
+
+    def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> Any:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def ask(self, message: Any) -> Any:
+        self.send(json.dumps(message).encode())
+        return self.receive()
+
+    def until(self, found: Callable[[Any], bool]) -> Any:
+        while not found(message := self.receive()):
+            pass
+        return message
+
+    def close(self) -> int:
+        """Ends the input; the code it exits with."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        code = self.process.wait(DEADLINE)
+        rest = self.process.stdout.read()
+        self.process.stdout.close()
+        assert rest == b""
+        return code
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Iterator[RawBridge]:
+    bridge = RawBridge(tmp_path)
+    try:
+        yield bridge
+    finally:
+        if bridge.process.poll() is None:
+            bridge.close()
+
+
+def stateless(id: Any, method: str, **params: Any) -> dict[str, Any]:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "roots": {}},
+    }
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": {"_meta": meta, **params}}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"not json", -32700),
+        (b'{"jsonrpc":"2.0","id":1', -32700),
+        (b"\xff\xfe\x00", -32700),
+        (b"[" * 10_000, -32700),
+        (b"42", -32600),
+        (b"[]", -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+        (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"server/discover"}', -32602),
+        (b'"' + b"x" * (9 * 1024 * 1024) + b'"', -32600),
+        (json.dumps(stateless(1, "no\r\nX-Header: 1")).encode(), -32601),
+    ],
+    ids=range(15),
+)
+def test_a_hostile_line_is_answered_with_an_error_and_the_next_one_served(
+    raw: RawBridge, line: bytes, code: int
+) -> None:
+    raw.send(line)
+    answer = raw.receive()
+    assert answer["jsonrpc"] == "2.0"
+    assert answer["error"]["code"] == code
+    assert raw.ask({"jsonrpc": "2.0", "id": "p", "method": "ping"}) == {
+        "jsonrpc": "2.0",
+        "id": "p",
+        "result": {},
+    }
+    assert raw.close() == 0
+
+
+def test_a_stateless_client_listens_over_every_host_that_comes_and_goes(
+    raw: RawBridge, tmp_path: Path
+) -> None:
+    discovered = raw.ask(stateless(1, "server/discover"))["result"]
+    assert discovered["resultType"] == "complete"
+    assert discovered["supportedVersions"][0] == "2026-07-28"
+    offline = raw.ask(stateless(2, "tools/call", name="probe__add", arguments={}))["result"]
+    assert offline["isError"]
+    assert offline["resultType"] == "complete"
+    acknowledged = raw.ask(
+        stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True})
+    )
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    for _ in range(2):
+        with serve(tmp_path) as program:
+            changed = raw.receive()
+            assert changed["method"] == "notifications/tools/list_changed"
+            assert changed["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": "l"}
+            name = {"name": "probe__route", "arguments": {"region": "Übersee"}}
+            routed = raw.ask(stateless(3, "tools/call", **name))["result"]
+            assert routed["structuredContent"] == {"region": "Übersee"}
+            asked = raw.ask(stateless(4, "tools/call", name="probe__introduce"))["result"]
+            assert asked["resultType"] == "input_required"
+            program.kill()
+        again = raw.ask(stateless(5, "tools/call", name="probe__add", arguments={}))
+        assert again["result"]["isError"]
+
+
+def test_a_cancelled_stateless_call_ends_in_the_host(raw: RawBridge, tmp_path: Path) -> None:
+    with serve(tmp_path):
+        call = stateless(1, "tools/call", name="probe__wait")
+        call["params"]["_meta"]["progressToken"] = "t"
+        assert raw.ask(call)["method"] == "notifications/progress"
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+        raw.send(json.dumps({"jsonrpc": "2.0", **cancelled}).encode())
+        ended = raw.ask(stateless(2, "tools/call", name="probe__waits"))
+        assert ended["result"]["structuredContent"] == {"cancelled": 1}
+
+
+def test_several_hosts_are_named_and_one_can_be_chosen(tmp_path: Path) -> None:
+    async def work() -> None:
+        first = await started(serve(tmp_path))
+        second = await started(serve(tmp_path))
+        try:
+            async with bridged(tmp_path) as session:
+                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
+                assert result.isError
+                assert "name one with --instance" in text(result)
+            listed = subprocess.run(
+                callboard("list", "--json"),
+                env=environment(tmp_path),
+                capture_output=True,
+                check=True,
+            )
+            chosen = json.loads(listed.stdout)[1]["id"]
+            async with bridged(tmp_path, None, "--instance", chosen) as session:
+                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
+                assert result.structuredContent == {"sum": 3}
+        finally:
+            await stopped(first)
+            await stopped(second)
+
+    run(work)
