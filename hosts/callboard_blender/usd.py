@@ -33,7 +33,15 @@ class BlenderUsd:
         above = None if parent is None else find(parent).name_full
         before = {obj.name_full for obj in scene().objects}
         self._changes.touch()
-        _run(bpy.ops.wm.usd_import, path, "import", filepath=path)
+        # Objects are added; the scene's frame range and world stay the artist's.
+        _run(
+            bpy.ops.wm.usd_import,
+            path,
+            "import",
+            filepath=path,
+            set_frame_range=False,
+            create_world_material=False,
+        )
         view_layer().update()
         created = [obj for obj in scene().objects if obj.name_full not in before]
         if above is not None:
@@ -55,6 +63,8 @@ class BlenderUsd:
                 "export",
                 filepath=written,
                 selected_objects_only=selected_only,
+                # The world would come out as a light that nobody asked for.
+                convert_world_material=False,
             )
         stage = _stage(path)
         prims = sum(1 for _ in stage.TraverseAll())
