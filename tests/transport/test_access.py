@@ -1,0 +1,335 @@
+"""Who may talk to the listener, and how much (2025-11-25, Transports, Security Warning)."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+from raw_http import RawConnection
+
+from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import DEADLINE
+from callboard.transport import http as listener
+from callboard.transport import stream
+from callboard.transport.access import BODY_LIMIT, HEADER_LIMIT, Access
+from serving import Served, served
+
+PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with served() as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Served) -> Iterator[FakeClient]:
+    with server.client() as session:
+        yield session
+
+
+# -- the token ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_token_nothing_is_told_on_any_path(server: Served, path: str) -> None:
+    client = server.client()
+    token = server.app.token
+    for wrong in (None, "", "Bearer", "Bearer wrong", f"Basic {token}", token, f"Bearer {token}x"):
+        for method in ("GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"):
+            answer = client.send(method, PING, {"Authorization": wrong}, path)
+            assert answer.status == 401, (method, wrong)
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert method == "HEAD" or "bearer token" in json.loads(answer.body)["detail"]
+
+
+def test_the_token_passes_however_its_scheme_is_spelled(server: Served) -> None:
+    client = server.client()
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        headers = {"Authorization": f"{scheme} {server.app.token}"}
+        assert client.send("GET", b"", headers, "/v1/healthz").status == 200
+
+
+def test_a_token_in_the_query_is_no_token(server: Served) -> None:
+    client = server.client()
+    path = f"/v1/healthz?token={server.app.token}"
+    assert client.send("GET", b"", {"Authorization": None}, path).status == 401
+
+
+def test_without_auth_no_token_is_needed() -> None:
+    with served(auth="none") as server:
+        assert server.app.token is None
+        assert server.client().send("GET", path="/v1/healthz").status == 200
+
+
+def test_every_server_makes_up_its_own_long_token(server: Served) -> None:
+    with served() as other:
+        assert server.app.token != other.app.token
+        assert len(server.app.token or "") >= 32
+
+
+# -- Host and Origin ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/healthz"])
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "", "[::1]"],
+)
+def test_another_host_is_turned_away_even_with_the_token(
+    server: Served, path: str, host: str
+) -> None:
+    port = server.app.url.rsplit(":", 1)[1].partition("/")[0]
+    answer = server.client().send("GET", b"", {"Host": host.format(port=port)}, path)
+    assert answer.status == 421
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
+def test_this_machines_names_pass(server: Served, name: str) -> None:
+    port = server.app.url.rsplit(":", 1)[1].partition("/")[0]
+    headers = {"Host": f"{name}:{port}"}
+    assert server.client().send("GET", b"", headers, "/v1/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://localhost",
+        "https://127.0.0.1:{port}",
+        "http://[",
+        "",
+    ],
+)
+def test_a_foreign_origin_is_turned_away(server: Served, origin: str) -> None:
+    port = server.app.url.rsplit(":", 1)[1].partition("/")[0]
+    for method in ("GET", "POST", "OPTIONS"):
+        answer = server.client().send(method, PING, {"Origin": origin.format(port=port)})
+        assert answer.status == 403
+        assert "Origin" in json.loads(answer.body)["detail"]
+
+
+def test_an_allowed_origin_passes_and_may_read_the_session_header() -> None:
+    with served(allowed_origins=["https://studio.example/"]) as server:
+        client = server.client()
+        client.headers["Origin"] = "https://studio.example"
+        preflight = client.send("OPTIONS", b"", {"Authorization": None})
+        assert preflight.status == 204
+        assert "Mcp-Session-Id" in preflight.headers["access-control-allow-headers"]
+        answer = client.send("GET", path="/v1/healthz")
+        assert answer.status == 200
+        assert answer.headers["access-control-allow-origin"] == "https://studio.example"
+        assert "Mcp-Session-Id" in answer.headers["access-control-expose-headers"]
+
+
+def test_a_preflight_does_not_open_the_door_to_what_follows() -> None:
+    with served(allowed_origins=["https://studio.example"]) as server:
+        client = server.client()
+        headers = {"Origin": "https://studio.example", "Authorization": None}
+        assert client.send("OPTIONS", b"", headers).status == 204
+        assert client.send("POST", PING, headers).status == 401
+
+
+def test_the_rules_of_one_listener() -> None:
+    access = Access(80, "t", hosts=["render.studio:80"])
+    ok = {"Authorization": "Bearer t"}
+    assert access.check({"Host": "localhost", **ok}) is None
+    assert access.check({"Host": "render.studio:80", **ok}) is None
+    refusal = access.check({"Host": "render.studio:81", **ok})
+    assert refusal is not None
+    assert refusal.status == 421
+    refusal = access.check({"Host": "localhost", "Authorization": "Bearer \udcff"})
+    assert refusal is not None
+    assert refusal.status == 401
+
+
+def test_only_this_machine_is_listened_on(server: Served) -> None:
+    assert server.app.url.startswith("http://127.0.0.1:")
+    assert server.app._listener._socket.getsockname()[0] == "127.0.0.1"
+
+
+# -- sizes --------------------------------------------------------------------------------------
+
+
+def test_the_largest_body_is_read_and_one_byte_more_is_not(client: FakeClient) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"pad": ""}}
+    room = BODY_LIMIT - len(json.dumps(message).encode())
+    message["params"] = {"pad": "x" * room}
+    assert client.post(message).message["result"] == {}
+
+    with RawConnection(f"http://{client.address[0]}:{client.address[1]}") as raw:
+        raw.send_head(
+            "POST",
+            Authorization=client.headers["Authorization"],
+            Content_Length=str(BODY_LIMIT + 1),
+        )
+        response = raw.answer()
+        assert response.status == 413
+        assert str(BODY_LIMIT) in json.loads(response.read())["detail"]
+        assert raw.closed_by_the_server()
+
+
+def test_a_chunked_body_is_counted_as_it_comes(server: Served) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head(
+            "POST",
+            Authorization=f"Bearer {server.app.token}",
+            Content_Type="application/json",
+            Transfer_Encoding="chunked",
+        )
+        megabyte = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+        for _ in range(8):
+            raw.send(megabyte)
+        raw.send(b"1\r\nx\r\n")
+        assert raw.status() == 413
+        assert raw.closed_by_the_server()
+
+
+def test_a_body_is_not_waited_for_once_the_head_is_refused(server: Served) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head("POST", Authorization="Bearer wrong", Content_Length="1000")
+        assert raw.status() == 401
+        assert raw.closed_by_the_server()
+
+
+def test_a_head_over_the_limit_ends_the_connection(server: Served) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send(b"GET /mcp HTTP/1.1\r\nX-Pad: " + b"x" * (HEADER_LIMIT + 10))
+        assert raw.closed_by_the_server()
+    assert server.client().send("GET", path="/v1/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"\x00" * 100 + b"\r\n\r\n",
+        b"GET /mcp\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nContent-Length: 1_0\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /mcp HTTP/1.1\r\nBroken header\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_turned_away_and_the_next_client_is_served(
+    server: Served, data: bytes
+) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send(data)
+        assert raw.closed_by_the_server()
+    assert server.client().send("GET", path="/v1/healthz").status == 200
+
+
+# -- time ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", b"POST /mcp HT", b"POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bear"],
+)
+def test_a_client_that_never_finishes_its_head_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    monkeypatch.setattr(listener, "SWEEP", 0.02)
+    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.05)
+    with served() as server, RawConnection(server.app.url) as raw:
+        raw.send(begun)
+        assert raw.closed_by_the_server()
+
+
+def test_a_client_that_never_finishes_its_body_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "SWEEP", 0.02)
+    monkeypatch.setattr(listener, "BODY_TIMEOUT", 0.05)
+    with served() as server, RawConnection(server.app.url) as raw:
+        raw.send_head(
+            "POST", Authorization=f"Bearer {server.app.token}", Content_Length=str(len(PING))
+        )
+        raw.send(PING[:-1])
+        assert raw.closed_by_the_server()
+
+
+def test_an_idle_connection_that_was_used_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "SWEEP", 0.02)
+    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.05)
+    with served() as server, RawConnection(server.app.url) as raw:
+        for _ in range(2):
+            raw.send_head("GET", "/v1/healthz", Authorization=f"Bearer {server.app.token}")
+            assert raw.status() == 200
+            raw.socket.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                raw.socket.recv(1)
+            raw.socket.settimeout(DEADLINE)
+
+
+def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "CONNECTION_LIMIT", 4)
+    with served() as server:
+        held = [RawConnection(server.app.url) for _ in range(4)]
+        for raw in held:
+            raw.send_head("GET", "/v1/healthz", Authorization=f"Bearer {server.app.token}")
+            assert raw.status() == 200
+        with RawConnection(server.app.url) as fifth:
+            assert fifth.closed_by_the_server()
+        for raw in held:
+            raw.socket.close()
+        server.on_main(lambda: None)
+        while len(server.app._listener._exchanges) >= 4:
+            server.on_main(lambda: None)
+        assert server.client().send("GET", path="/v1/healthz").status == 200
+
+
+# -- clients that do not read -------------------------------------------------------------------
+
+
+def test_a_client_that_never_reads_its_stream_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "QUEUE_BYTES", 100_000)
+    with served() as server, server.client() as client, RawConnection(server.app.url) as raw:
+        raw.send_head(
+            "GET",
+            Authorization=client.headers["Authorization"],
+            Accept="text/event-stream",
+            Mcp_Session_Id=client.session or "",
+        )
+        assert raw.answer("GET").status == 200
+        session = next(iter(server.app.endpoint.sessions))
+        loop = server.app.guest.loop
+        said = {"data": "x" * 50_000}
+        while session.listening:
+            loop.call_soon_threadsafe(session.notify, "notifications/message", said)
+            client.request("ping")
+        # The client has lost its stream, not its session.
+        assert client.request("ping")["result"] == {}
+
+
+def test_a_client_that_never_reads_its_answer_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "SWEEP", 0.02)
+    monkeypatch.setattr(listener, "WRITE_TIMEOUT", 0.1)
+    with served() as server, server.client() as client:
+        server.tool("large", lambda: "x" * 30_000_000, affinity="any")
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "large"}}
+        ).encode()
+        with RawConnection(server.app.url) as raw:
+            raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            raw.send_head(
+                "POST",
+                Authorization=client.headers["Authorization"],
+                Content_Type="application/json",
+                Accept="application/json",
+                Mcp_Session_Id=client.session or "",
+                Content_Length=str(len(body)),
+            )
+            raw.send(body)
+            exchanges = server.app._listener._exchanges
+            while not any(exchange.state == "writing" for exchange in list(exchanges.values())):
+                client.request("ping")
+            while any(exchange.state == "writing" for exchange in list(exchanges.values())):
+                client.request("ping")
+        assert client.request("ping")["result"] == {}
