@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
+import secrets
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ class Call:
     def __init__(
         self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
     ) -> None:
-        self.id = uuid.uuid4().hex
+        self.id = secrets.token_hex(16)
         self.tool = tool
         self.arguments = arguments
         self.request = request

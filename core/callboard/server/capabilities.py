@@ -41,6 +41,8 @@ OFF_BY_DEFAULT = frozenset({SCRIPT})
 
 def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
     """What of ``required`` isn't declared, in declared order."""
+    if not required:
+        return []
     offered = frozenset(declared)
     return [capability for capability in required if capability not in offered]
 
