@@ -97,7 +97,7 @@ def ingest() -> Iterator[Ingest]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    kept = Store(tmp_path / "records")
+    kept = Store(tmp_path / "records", results=True)
     kept.open()
     assert kept.flush()
     yield kept

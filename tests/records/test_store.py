@@ -60,7 +60,7 @@ def test_a_call_comes_back_as_it_was(folder: Path) -> None:
         missing=("usd", "render"),
         result={"ok": True},
     )
-    store = Store(folder, redactor=REDACTOR)
+    store = Store(folder, redactor=REDACTOR, results=True)
     store.open()
     store.record(call)
     assert store.reader().get(call.call_id) == call  # before it is in the database
@@ -78,8 +78,17 @@ def test_importing_and_constructing_starts_and_creates_nothing(folder: Path) -> 
     assert not folder.exists()
 
 
+def test_results_are_kept_only_where_that_is_asked_for(folder: Path) -> None:
+    store = Store(folder)
+    store.record(call := a_call(result={"a": 1}))
+    kept = store.reader().get(call.call_id)
+    assert kept is not None
+    assert kept.result is None
+    assert kept == call._replace(result=None)
+
+
 def test_nothing_secret_is_written_anywhere(folder: Path) -> None:
-    store = Store(folder, redactor=REDACTOR)
+    store = Store(folder, redactor=REDACTOR, results=True)
     store.open()
     store.record(
         a_call(

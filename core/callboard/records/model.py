@@ -6,15 +6,17 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 Outcome = Literal["ok", "error", "refused", "cancelled", "timeout", "busy", "paused"]
 
 
-@dataclass(frozen=True)
-class CallRecord:
-    """One call, as it ended. ``started`` is Unix time in seconds, durations are milliseconds.
+class CallRecord(NamedTuple):
+    """One call, as it ended. A named tuple, because one is made before every answer, and a frozen
+    dataclass takes three times as long.
+
+    ``started`` is Unix time in seconds, durations are milliseconds.
 
     ``arguments``, ``result``, ``error_message`` and ``intent`` are given as they are: the store
     redacts and bounds them before anything is written. ``session`` is a :func:`session_hash`, never
@@ -79,6 +81,7 @@ def new_call_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+@lru_cache(maxsize=1024)
 def session_hash(session_id: str) -> str:
     """16 hex digits that tell sessions apart and can't be used to join one."""
     return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]

@@ -124,18 +124,20 @@ class Redactor:
         home = str(Path.home()) if home is None else home
         user = _login_name() if user is None else user
         # An escaped letter could be part of a name that is looked for.
-        self._hints = [*_HINTS, "\\u"]
+        hints = [*_HINTS, "\\u"]
         self._own: list[tuple[re.Pattern[str], str]] = []
         parts = [part for part in re.split(r"[\\/]+", home) if part]
         if parts:
             start = r"(?<![A-Za-z0-9_.~-])" + (_SEP if home[:1] in "/\\" else "")
             pattern = start + _SEP.join(map(re.escape, parts)) + r"(?![A-Za-z0-9_.-])"
             self._own.append((re.compile(pattern, re.I if os.name == "nt" else 0), "~"))
-            self._hints.append(parts[-1].lower())
+            hints.append(parts[-1].lower())
         if len(user) > 1 and user.lower() not in _PLAIN_USERS:
             named = rf"((?:^|[\\/])){re.escape(user)}(?=[\\/]|$)"
             self._own.append((re.compile(named, re.I), r"\1<user>"))
-            self._hints.append(user.lower())
+            hints.append(user.lower())
+
+        self._hints = re.compile("|".join(map(re.escape, hints)))
 
     def text(self, text: str) -> str:
         """``text`` without secrets, addresses, home folders and the user's name in paths."""
@@ -189,7 +191,7 @@ class Redactor:
 
     def is_clean(self, text: str) -> bool:
         """Whether there is surely nothing to redact in a text, or in the ASCII JSON of a value."""
-        return not any(map(text.lower().__contains__, self._hints))
+        return self._hints.search(text.lower()) is None
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from callboard.records.model import CallRecord
@@ -106,39 +108,53 @@ def _version(db: sqlite3.Connection) -> int:
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def to_line(call: CallRecord, redactor: Redactor) -> bytes:
-    """The journal line of a call: redacted, bounded, ASCII, with its newline."""
-    head = _encode(
-        [
-            _name(call.call_id),
-            call.started,
-            call.duration_ms,
-            _name(call.tool),
-            call.outcome,
-            _name(call.skill),
-            _name(call.client_name),
-            _name(call.client_version),
-            _name(call.era),
-            _name(call.session),
-            _name(call.host),
-            call.error_code,
-            redactor.line(call.error_message),
-            call.queue_ms,
-            call.main_thread_ms,
-            _name(call.undo_id),
-            redactor.line(call.intent),
-            _name(call.trace),
-            [_name(item) for item in call.missing[:64]] if call.missing else None,
-        ]
+def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -> bytes:
+    """The journal line of a call: redacted, bounded, ASCII, with its newline. This runs before
+    the call is answered, so what is the same for many calls is encoded once."""
+    head = (
+        f"[{_name(call.call_id)},{call.started!r},{call.duration_ms!r},"
+        f"{_names(call.tool, call.outcome, call.skill)},"
+        f"{_names(call.client_name, call.client_version, call.era, call.session, call.host)},"
+        f"{_number(call.error_code)},{_text(call.error_message, redactor)},"
+        f"{_number(call.queue_ms)},{_number(call.main_thread_ms)},{_name(call.undo_id)},"
+        f"{_text(call.intent, redactor)},{_name(call.trace)},{_list(call.missing)}]"
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
-    result = "" if call.result is None else redactor.json(call.result)
+    result = redactor.json(call.result) if with_result and call.result is not None else ""
     # JSON has no tab of its own, so what is long needn't be parsed to be stored.
     return f"{head}\t{arguments}\t{result}\n".encode("ascii")
 
 
-def _name(text: str | None) -> str | None:
-    return text if text is None or len(text) <= MAX_NAME else text[:MAX_NAME] + "…"
+def _name(text: str | None) -> str:
+    if text is None:
+        return "null"
+    return encode_basestring_ascii(text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…")
+
+
+def _names(*texts: str | None) -> str:
+    for text in texts:
+        if text is not None and len(text) > MAX_NAME:
+            return _join(*texts)  # not remembered: a client chose it, and may choose many
+    return _join_known(*texts)
+
+
+def _join(*texts: str | None) -> str:
+    return ",".join(map(_name, texts))
+
+
+_join_known = lru_cache(maxsize=512)(_join)
+
+
+def _text(text: str | None, redactor: Redactor) -> str:
+    return "null" if text is None else _encode(redactor.line(text))
+
+
+def _number(value: float | None) -> str:
+    return "null" if value is None else repr(value)
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"[{_names(*texts[:64])}]" if texts else "null"
 
 
 def to_row(line: bytes) -> list[Any] | None:

@@ -43,7 +43,8 @@ def default_folder() -> Path:
 class Store:
     """The records of this process, beside those of every other on this machine.
 
-    ``warn`` gets one sentence when records can't reach the disk, on whichever thread finds out.
+    ``results`` also keeps what calls returned, which an exporter would send. ``warn`` gets one
+    sentence when records can't reach the disk, on whichever thread finds out.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Store:
         redactor: Redactor | None = None,
         retention: Retention | None = None,
         warn: Callable[[str], None] | None = None,
+        results: bool = False,
         retry: float = RETRY,
     ) -> None:
         self.folder = folder or default_folder()
@@ -61,6 +63,7 @@ class Store:
         self._retention = retention or Retention()
         self._warn = warn or _log.warning
         self._warned = False
+        self._results = results
         self._retry = retry
         self._lock = threading.Lock()
         self._journal: Journal | None = None
@@ -92,7 +95,7 @@ class Store:
         """Keeps a call. When it returns, a killed process no longer loses it. Any thread; never
         raises, never waits for the database."""
         try:
-            line = schema.to_line(call, self._redactor)
+            line = schema.to_line(call, self._redactor, with_result=self._results)
         except Exception:  # a record that can't be written down may not cost the call its answer
             _log.exception("a call of %.80r could not be recorded", call.tool)
             return
