@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from callboard import __version__
 from callboard.errors import CallboardError
 
-COMMANDS = ("serve", "list", "call", "stdio", "config", "lint", "report", "doctor")
+COMMANDS = ("serve", "list", "call", "stdio", "config", "lint", "new-skill", "report", "doctor")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"callboard {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        module = importlib.import_module(f"callboard.cli.{name}_command")
+        module = importlib.import_module(f"callboard.cli.{name.replace('-', '_')}_command")
         module.add(commands)
     arguments = parser.parse_args(argv)
     try:

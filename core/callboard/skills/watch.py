@@ -105,6 +105,8 @@ class SkillWatcher:
     def _run(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
         while not self._stopping:
             self._dirty.wait(self._poll_secs if polled else None)
+            if self._stopping:
+                return
             now = _look(polled)
             if not self._dirty.is_set() and now == seen:
                 continue

@@ -1,0 +1,166 @@
+"""A skill on a bench: a whole server in this thread, on a host without an application, and nothing
+on the wire. What a skill's own tests call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.errors import CallboardError
+from callboard.guest.headless import MainThreadInbox
+from callboard.headless_hosts import make_host
+from callboard.host import Host
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.skills.lint import lint
+from callboard.skills.load import SKILL_FILE, load_skill
+
+T = TypeVar("T")
+#: A result, or what makes one of the question's params.
+Answer = Json | Callable[[Json], Json]
+
+_ids = count(1)
+_ASKABLE: Json = {"elicitation": {"form": {}, "url": {}}, "sampling": {}}
+
+
+class ToolFailed(AssertionError):
+    """A tool, or a workflow, answered with an error. ``result`` is the whole result."""
+
+    def __init__(self, text: str, result: Json) -> None:
+        super().__init__(text)
+        self.result = result
+
+
+class SkillBench:
+    """One skill, loaded on a fresh host with what it depends on. A context manager; everything on
+    the thread that makes it, which is the host's main thread meanwhile.
+
+    ``answers`` maps what a tool asks its client (``elicitation/create``,
+    ``sampling/createMessage``) to the answer. ``progress`` collects ``{progress, total?, message?}``
+    of all calls.
+    """
+
+    def __init__(
+        self, folder: Path, *, host: str = "openusd", skill_paths: tuple[Path, ...] = ()
+    ) -> None:
+        """``folder`` is the skill's; ``skill_paths`` are searched for what it depends on."""
+        self.folder = folder
+        self.skill = load_skill(folder)
+        self.answers: dict[str, Answer] = {}
+        self.progress: list[Json] = []
+        self._inbox = MainThreadInbox()
+        self.host: Host = make_host(host, self._inbox.post)
+        config = McpHttpConfig(
+            announce=False, records=False, skill_paths=[folder.absolute(), *skill_paths]
+        )
+        self._app = Callboard(self.host, config)
+
+    def __enter__(self) -> SkillBench:
+        self._app.start()
+        try:
+            self._app.catalog.load(self.skill.name)
+        except CallboardError:
+            self._app.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._app.stop()
+
+    @property
+    def tools(self) -> list[str]:
+        """The names under which the skill's tools are served, sorted."""
+        return sorted(self.skill.wire_name(tool.name) for tool in self.skill.tools)
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """Calls a tool, to its end, and returns its structured result. The skill's own tools may be
+        named without the skill. Raises ToolFailed where the tool fails, and CallboardError for what
+        never reaches it: missing capabilities, paths outside the roots."""
+        result = self.result(tool, **arguments)
+        return result.get("structuredContent", result["content"])
+
+    def result(self, tool: str, **arguments: Any) -> Json:
+        """:meth:`call`, but the whole ``tools/call`` result."""
+        own = self.skill.wire_name(tool)
+        name = own if own in self._app.tools else tool
+        request = _BenchRequest(self, "tools/call")
+        result = self._run(self._app.dispatcher.call(request, name, arguments))
+        if result["isError"]:
+            raise ToolFailed(_text(result), result)
+        return result
+
+    def prompt(self, name: str, **arguments: str) -> str:
+        """What a prompt says."""
+        params = {"name": name, "arguments": arguments}
+        found = self._run(self._app.service.handle(_BenchRequest(self, "prompts/get", params)))
+        return "\n".join(message["content"].get("text", "") for message in found["messages"])
+
+    def workflow(self, name: str, **inputs: Any) -> Json:
+        """Runs one of the skill's workflows to its end; its status, with every step's result.
+        Raises ToolFailed where it fails."""
+        full = name if "." in name else f"{self.skill.name}.{name}"
+        found: Json = self.call("workflows__run", name=full, inputs=inputs)
+        return found
+
+    def lint(self) -> list[str]:
+        """What ``callboard lint`` finds, a line each."""
+        return [str(finding) for finding in lint(self.folder)]
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._app.guest.loop)
+        future.add_done_callback(lambda done: self._inbox.stop())
+        self._inbox.run()
+        return future.result()
+
+
+class _BenchRequest(PeerRequest):
+    def __init__(self, bench: SkillBench, method: str, params: Mapping[str, Any] | None = None):
+        peer = Peer("test", NEWEST_WITH_SESSIONS, ClientInfo("pytest"), _ASKABLE)
+        super().__init__(peer, next(_ids), method, {**(params or {}), "_meta": {}})
+        self.meta["progressToken"] = "bench"
+        self._bench = bench
+
+    def notify(self, method: str, params: Json) -> None:
+        if method == "notifications/progress":
+            kept = {key: value for key, value in params.items() if key != "progressToken"}
+            self._bench.progress.append(kept)
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        return {key: self._answer(ask) for key, ask in asks.items()}
+
+    def _answer(self, ask: Ask) -> Json | AskFailed:
+        answer = self._bench.answers.get(ask.method)
+        if answer is None:
+            return AskFailed(f"the test says no answer: set answers['{ask.method}']")
+        return answer(ask.params) if callable(answer) else answer
+
+
+def skill_folder(inside: Path) -> Path:
+    """The skill that a file belongs to: the next folder above it with a SKILL.md. Raises
+    FileNotFoundError."""
+    for folder in inside.parents:
+        if (folder / SKILL_FILE).is_file():
+            return folder
+    raise FileNotFoundError(f"no {SKILL_FILE} in any folder above {inside}")
+
+
+def host_for_tests() -> str:
+    """The host that tests run on; ``CALLBOARD_TEST_HOST`` names another than openusd."""
+    return os.environ.get("CALLBOARD_TEST_HOST", "openusd")
+
+
+def _text(result: Json) -> str:
+    return "\n".join(block.get("text", "") for block in result["content"])
