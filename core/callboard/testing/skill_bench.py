@@ -44,8 +44,8 @@ class SkillBench:
     the thread that makes it, which is the host's main thread meanwhile.
 
     ``answers`` maps what a tool asks its client (``elicitation/create``,
-    ``sampling/createMessage``) to the answer. ``progress`` collects ``{progress, total?, message?}``
-    of all calls.
+    ``sampling/createMessage``) to the answer. ``progress`` collects all calls'
+    ``{progress, total?, message?}``.
     """
 
     def __init__(
