@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -26,9 +27,9 @@ from prompts_and_resources import add_prompts, add_resources
 from task_tools import add_task_tools
 
 from callboard.app import Callboard
-from callboard.cli.serve_command import HOSTS, make_host
 from callboard.config import McpHttpConfig
 from callboard.guest.headless import MainThreadInbox
+from callboard.headless_hosts import HOSTS, make_host
 from callboard.host import Host
 
 
@@ -83,6 +84,10 @@ def main() -> None:
         inbox.run()
     finally:
         server.stop()
+    if arguments.host == "blender":
+        # Blender's own way out now and then hangs or crashes in its destructors.
+        os._exit(0)
 
 
-main()
+if __name__ == "__main__":
+    main()

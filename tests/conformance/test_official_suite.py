@@ -1,0 +1,250 @@
+"""The official conformance suite, for both eras, against servers on every kind of loop.
+
+npm installs the suite once, into a folder of the user's cache; see ``package.json`` beside this
+file. Without npm the tests skip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Thread
+from typing import Any, BinaryIO
+
+import platformdirs
+import pytest
+import yaml
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent.parent
+SUITE = Path("node_modules", "@modelcontextprotocol", "conformance")
+
+#: Unscored scenarios that callboard doesn't pass, and why.
+NOT_OURS = {
+    "2025-11-25": set[str](),
+    "2026-07-28": {
+        # A client without the tasks extension gets a job's id, and polls by jobs__status.
+        "tasks-required-task-error",
+        # What a job asks is asked while it runs, by tasks/get, not before it is made.
+        "tasks-mrtr-composition",
+    },
+}
+#: Seconds for a server to say that it is ready, and to stop.
+START, STOP = 60, 20
+
+
+# -- the suite ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def suite() -> Path:
+    """The folder with the installed suite."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("the official suite comes from npm, which isn't here")
+    wanted = (HERE / "package.json").read_bytes()
+    version = hashlib.sha256(wanted).hexdigest()[:12]
+    folder = platformdirs.user_cache_path("callboard") / f"conformance-{version}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as building:
+            Path(building, "package.json").write_bytes(wanted)
+            install(npm, Path(building))
+            # Whoever comes second finds it there, and throws away what it built itself.
+            if not folder.is_dir():
+                Path(building).rename(folder)
+                Path(building).mkdir()
+    return folder
+
+
+def install(npm: str, folder: Path) -> None:
+    options = ("--no-audit", "--no-fund", "--no-package-lock", "--no-progress")
+    done = subprocess.run(
+        [npm, "install", *options], cwd=folder, capture_output=True, text=True, timeout=240
+    )
+    if done.returncode:
+        problem = f"npm could not install the suite: {done.stderr.strip()[-400:]}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(problem)
+        pytest.skip(problem)
+
+
+@dataclass
+class Outcome:
+    """What one run of the suite found, by scenario."""
+
+    exit_code: int
+    output: str
+    checks: dict[str, list[dict[str, Any]]]
+
+    def named(self, *statuses: str) -> dict[str, list[str]]:
+        """The checks with one of these statuses, in words, by scenario."""
+        found = {
+            scenario: [
+                f"{c['id']}: {c.get('errorMessage')}" for c in checks if c["status"] in statuses
+            ]
+            for scenario, checks in self.checks.items()
+        }
+        return {scenario: problems for scenario, problems in found.items() if problems}
+
+
+def run_suite(suite: Path, url: str, revision: str, results: Path) -> Outcome:
+    program = suite / "node_modules" / ".bin" / ("node.exe" if os.name == "nt" else "node")
+    script = suite / SUITE / "dist" / "index.js"
+    done = subprocess.run(
+        [program, script, "server", "--url", url, "--requirements", revision, "-o", results],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        # Not through a proxy: the server is on this machine.
+        env={name: value for name, value in os.environ.items() if "proxy" not in name.lower()},
+    )
+    checks: dict[str, list[dict[str, Any]]] = {}
+    for file in results.glob("server-*/checks.json"):
+        scenario = file.parent.name.removeprefix("server-")[: -len("-2026-01-01T00-00-00-000Z")]
+        checks[scenario] = json.loads(file.read_text(encoding="utf-8"))
+    return Outcome(done.returncode, done.stdout + done.stderr, checks)
+
+
+def scenarios(suite: Path, revision: str) -> tuple[set[str], set[str]]:
+    """The scored and the unscored scenarios of one revision."""
+    file = suite / SUITE / "requirements" / f"{revision}.yaml"
+    listed = yaml.safe_load(file.read_text(encoding="utf-8"))
+    unscored = {e["scenario"] for e in listed["not_scored"] if e["leg"] == "server"}
+    return set(listed["server"]), unscored
+
+
+# -- the servers ----------------------------------------------------------------------------
+
+
+def environment(**more: str) -> dict[str, str]:
+    # What is installed, but not this Python's standard library: Blender has its own.
+    folders = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
+    folders = [str(PROJECT / "core"), str(PROJECT / "hosts"), *folders]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **more}
+
+
+def need(module: str, reason: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(reason)
+
+
+def openusd() -> tuple[list[str], dict[str, str]]:
+    need("pxr", "the OpenUSD host needs usd-core")
+    return [sys.executable, str(HERE / "server.py"), "--host", "openusd"], environment()
+
+
+def blender_module() -> tuple[list[str], dict[str, str]]:
+    need("bpy", "Blender as a module exists for Python 3.11 only")
+    return [sys.executable, str(HERE / "server.py"), "--host", "blender"], environment()
+
+
+def blender_program() -> tuple[list[str], dict[str, str]]:
+    blender = shutil.which("blender")
+    if blender is None:
+        pytest.skip("there is no Blender here")
+    asked = [blender, "-b", "--factory-startup", "--python-expr"]
+    version = "import sys; print('python', *sys.version_info[:2])"
+    answer = subprocess.run([*asked, version], capture_output=True, text=True, timeout=60).stdout
+    ours = f"python {sys.version_info.major} {sys.version_info.minor}"
+    if ours not in answer:
+        pytest.skip("what callboard needs is installed for another Python than Blender's")
+    script = ["--python-exit-code", "1", "--python", str(HERE / "server.py")]
+    command = [blender, "-b", "--factory-startup", "--python-use-system-env", *script]
+    return [*command, "--", "--host", "blender"], environment()
+
+
+def qt() -> tuple[list[str], dict[str, str]]:
+    need("PySide6", "the server in a Qt application needs PySide6")
+    return [sys.executable, str(HERE / "qt_server.py")], environment(QT_QPA_PLATFORM="offscreen")
+
+
+HOSTS = {
+    "plain loop": openusd,
+    "bpy": blender_module,
+    "blender -b": blender_program,
+    "Qt's loop": qt,
+}
+
+
+@contextmanager
+def server(host: str) -> Iterator[str]:
+    """A server's URL. It must end by itself, and well, when it is told to."""
+    command, variables = HOSTS[host]()
+    ready: Queue[str | None] = Queue()
+    with TemporaryFile() as log:
+        process = subprocess.Popen(
+            [*command, "--port", "0", "--auth", "none"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=variables,
+        )
+        reader = Thread(target=read_ready_line, args=(process.stdout, ready))
+        reader.start()
+        try:
+            url = ready.get(timeout=START)
+            assert url is not None, "it ended before it was ready"
+            yield url
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(STOP)
+            # Windows has no signal that a process could handle.
+            assert code == 0 or os.name == "nt", f"it ended with {code}"
+        except BaseException:
+            print(said(log), file=sys.stderr)
+            raise
+        finally:
+            process.kill()
+            process.wait()
+            reader.join()
+        complaints = said(log)
+    assert "Traceback" not in complaints, complaints
+
+
+def read_ready_line(stdout: Any, ready: Queue[str | None]) -> None:
+    """Puts the URL; Blender prints other lines before it. Reads on, so that no pipe fills up."""
+    with stdout:
+        for line in stdout:
+            if line.startswith(b"{"):
+                ready.put(json.loads(line)["url"])
+    ready.put(None)
+
+
+def said(log: BinaryIO) -> str:
+    log.seek(0)
+    return log.read().decode("utf-8", "replace")[-4000:]
+
+
+# -- the tests ------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_scored_scenario_passes_in_both_eras(host: str, suite: Path, tmp_path: Path) -> None:
+    with server(host) as url:
+        for revision, not_ours in NOT_OURS.items():
+            outcome = run_suite(suite, url, revision, tmp_path / revision)
+            scored, unscored = scenarios(suite, revision)
+            states = Counter(c["status"] for s in scored for c in outcome.checks.get(s, []))
+            print(f"{revision}: {len(scored)} scored scenarios, {dict(states)}")
+
+            assert scored | unscored == set(outcome.checks), outcome.output[-3000:]
+            # A warning is something that the specification says we should do, and don't.
+            wrong = outcome.named("FAILURE", "WARNING")
+            assert set(wrong) == not_ours, json.dumps(wrong, indent=1)
+            assert not scored & not_ours
+            assert outcome.exit_code == 0
+            assert states["SUCCESS"] >= len(scored)
