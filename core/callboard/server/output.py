@@ -63,6 +63,9 @@ class _Router(io.TextIOBase):
     def writable(self) -> bool:
         return True
 
+    def close(self) -> None:
+        """The real stream isn't ours to close, nor to flush when this router is forgotten."""
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 

@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, ObjectNotFound, PrimitiveKind, Vector, nearest_names
 
 
@@ -54,8 +56,7 @@ class FakeScene:
     def get(self, name: str) -> Json:
         path = self._find(name)
         found = self._objects[path]
-        size = max([*found.dimensions.values(), 1.0])
-        corner = [size * scale for scale in found.scale]
+        corner = [h * s for h, s in zip(_half_size(found), found.scale, strict=True)]
         return {
             **self._summary(path),
             "children": [other for other in self._objects if _parent(other) == path],
@@ -103,12 +104,15 @@ class FakeScene:
         path = self._find(name)
         above = "" if parent is None else self._find(parent)
         if (above + "/").startswith(path + "/"):
-            raise ValueError(f"{above} is {path} or below it")
+            raise HostError(f"{above} is {path} or below it; choose another parent")
         return self._move(path, f"{above}/{_leaf(path)}")
 
     def rename(self, name: str, new_name: str) -> str:
         path = self._find(name)
-        return self._move(path, f"{_parent(path) or ''}/{new_name}")
+        wanted = f"{_parent(path) or ''}/{new_name}"
+        if wanted in self._objects:
+            raise HostError(f"{wanted} is taken; choose another name")
+        return self._move(path, wanted)
 
     def delete(self, names: Sequence[str]) -> list[str]:
         roots = [self._find(name) for name in names]
@@ -209,18 +213,20 @@ class FakeScene:
 class FakeFiles:
     """SceneFiles: a scene is a JSON object of path to type."""
 
+    suffixes = (".json",)
+
     def __init__(self, scene: FakeScene) -> None:
         self._scene = scene
 
     def open(self, path: str) -> Json:
-        objects = json.loads(Path(path).read_text("utf-8"))
+        objects = _read(path)
         self._scene.load(path, objects)
         return {"path": path, "object_count": len(objects)}
 
     def save(self, path: str | None) -> Json:
         target = path or self._scene.info()["file"]
         if target is None:
-            raise ValueError("the scene was never saved; give a path")
+            raise HostError("the scene was never saved; give a path")
         written = _write(self._scene, target)
         self._scene.saved(target)
         return {"path": target, "bytes": written}
@@ -234,7 +240,7 @@ class FakeUsd:
 
     def import_usd(self, path: str, parent: str | None) -> Json:
         created = []
-        for name, kind in json.loads(Path(path).read_text("utf-8")).items():
+        for name, kind in _read(path).items():
             made = self._scene.create(kind, _leaf(name), {})
             created.append(self._scene.set_parent(made, parent, False) if parent else made)
         return {"path": path, "created": created}
@@ -244,7 +250,7 @@ class FakeUsd:
         return {"path": path, "bytes": _write(self._scene, path, chosen), "prims": len(chosen)}
 
     def stage_metadata(self, path: str) -> Json:
-        prims = len(json.loads(Path(path).read_text("utf-8")))
+        prims = len(_read(path))
         return {
             "path": path,
             "default_prim": None,
@@ -318,7 +324,39 @@ class FakeUndo:
 def _write(scene: FakeScene, path: str, chosen: Sequence[str] | None = None) -> int:
     objects = {s["path"]: s["type"] for s in scene.summaries()}
     kept = objects if chosen is None else {name: objects[name] for name in chosen}
-    return Path(path).write_text(json.dumps(kept), encoding="utf-8")
+    try:
+        return Path(path).write_text(json.dumps(kept), encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"can't write there: {error.strerror}") from None
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        objects = json.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise HostError(f"can't read the file: {error.strerror}") from None
+    except ValueError:
+        objects = None
+    if not isinstance(objects, dict):
+        raise HostError("the file holds no scene of a fake host's")
+    return objects
+
+
+def _half_size(found: _Object) -> tuple[float, float, float]:
+    """Half the extents along X, Y (up) and Z."""
+    given = found.dimensions.get
+    radius = given("radius", 1.0)
+    if found.type == "cube":
+        half = given("size", 2.0) / 2
+        return half, half, half
+    if found.type == "plane":
+        return given("width", 2.0) / 2, 0.0, given("depth", 2.0) / 2
+    if found.type in ("cylinder", "cone"):
+        return radius, given("height", 2.0) / 2, radius
+    if found.type == "torus":
+        ring, tube = given("major_radius", 1.0), given("minor_radius", 0.25)
+        return ring + tube, tube, ring + tube
+    return radius, radius, radius
 
 
 def _leaf(path: str) -> str:
