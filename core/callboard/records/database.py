@@ -13,8 +13,9 @@ from callboard.records.retention import Retention
 
 #: Rows in one transaction: a writer that holds the interpreter for long delays the host.
 CHUNK = 250
-#: Rows folded between two looks at the retention.
-RETAIN_EVERY = 2_000
+#: The share of what may be kept that is folded between two looks at the retention.
+RETAIN_EVERY = 1 / 20
+RETAIN_SECONDS = 3_600.0
 
 
 class Database:
@@ -24,7 +25,8 @@ class Database:
         """Opens and migrates it, waiting up to 5 s for another process. Raises NewerSchema."""
         folder.mkdir(parents=True, exist_ok=True)
         self._retention = retention
-        self._until_retention = 0
+        self._until_retention = 0.0
+        self._retain_at = 0.0
         self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
         try:
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -49,13 +51,15 @@ class Database:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
-        self._until_retention -= len(lines)
+        self._until_retention -= end - offset
         return end
 
     def retain(self) -> None:
-        """Deletes what is past its time, at first and then every so many rows."""
-        if self._until_retention <= 0:
-            self._until_retention = RETAIN_EVERY
+        """Deletes what is past its time or too much, at first, then now and then."""
+        now = time.monotonic()
+        if self._until_retention <= 0 or now >= self._retain_at:
+            self._until_retention = self._retention.max_bytes * RETAIN_EVERY
+            self._retain_at = now + RETAIN_SECONDS
             retaining.apply(self._db, self._retention)
 
     def close(self) -> None:

@@ -168,6 +168,8 @@ class Redactor:
 
     def json(self, value: Any) -> str:
         """``value`` as ASCII JSON, redacted; a marker where it is too large or isn't JSON."""
+        if value == {}:
+            return "{}"
         try:
             text = _encode(value)
             if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:

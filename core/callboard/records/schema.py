@@ -111,13 +111,21 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -> bytes:
     """The journal line of a call: redacted, bounded, ASCII, with its newline. This runs before
     the call is answered, so what is the same for many calls is encoded once."""
+    message, intent, missing = call.error_message, call.intent, call.missing
+    code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
+    # None is looked at here rather than in the functions: a call of one that isn't in the
+    # processor's cache costs more than what it does.
     head = (
         f"[{_name(call.call_id)},{call.started!r},{call.duration_ms!r},"
         f"{_names(call.tool, call.outcome, call.skill)},"
         f"{_names(call.client_name, call.client_version, call.era, call.session, call.host)},"
-        f"{_number(call.error_code)},{_text(call.error_message, redactor)},"
-        f"{_number(call.queue_ms)},{_number(call.main_thread_ms)},{_name(call.undo_id)},"
-        f"{_text(call.intent, redactor)},{_name(call.trace)},{_list(call.missing)}]"
+        f"{'null' if code is None else code},"
+        f"{'null' if message is None else _encode(redactor.line(message))},"
+        f"{'null' if queue is None else queue},{'null' if main is None else main},"
+        f"{'null' if call.undo_id is None else _name(call.undo_id)},"
+        f"{'null' if intent is None else _encode(redactor.line(intent))},"
+        f"{'null' if call.trace is None else _name(call.trace)},"
+        f"{f'[{_names(*missing[:64])}]' if missing else 'null'}]"
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
     result = redactor.json(call.result) if with_result and call.result is not None else ""
@@ -143,18 +151,6 @@ def _join(*texts: str | None) -> str:
 
 
 _join_known = lru_cache(maxsize=512)(_join)
-
-
-def _text(text: str | None, redactor: Redactor) -> str:
-    return "null" if text is None else _encode(redactor.line(text))
-
-
-def _number(value: float | None) -> str:
-    return "null" if value is None else repr(value)
-
-
-def _list(texts: Sequence[str]) -> str:
-    return f"[{_names(*texts[:64])}]" if texts else "null"
 
 
 def to_row(line: bytes) -> list[Any] | None:
