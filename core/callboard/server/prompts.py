@@ -84,9 +84,9 @@ class PromptRegistry:
             functions = [found.prompt for found in self._functions.values()]
             return collect(self._skills, self._reader, [*self._manual.values(), *functions])
 
-    def describe(self, features: Revision) -> list[Json]:
-        """The entries of ``prompts/list``, sorted by name."""
-        entries = self.all().list_entries()
+    def describe(self, features: Revision, found: PromptSet | None = None) -> list[Json]:
+        """The entries of ``prompts/list``, sorted by name; of what ``all`` just found, if given."""
+        entries = (found or self.all()).list_entries()
         for entry in entries:
             function = self._functions.get(entry["name"])
             if features.structured_output and function is not None and function.title is not None:

@@ -265,7 +265,7 @@ class Service:
     async def _list_prompts(self, request: PeerRequest) -> Json:
         found = self._prompts.all()
         entries, cursor = page(
-            self._prompts.describe(request.peer.features),
+            self._prompts.describe(request.peer.features, found),
             lambda entry: str(entry["name"]),
             request.params.get("cursor"),
         )

@@ -267,9 +267,9 @@ class RestEndpoint:
 
     async def _list_prompts(self, asked: Asked) -> Answer:
         self._require_prompts()
-        entries = self._prompts.describe(FEATURES)
-        diagnostics = self._prompts.all().diagnostics()
-        return 200, {"total": len(entries), "prompts": entries, "diagnostics": diagnostics}
+        found = self._prompts.all()
+        entries = self._prompts.describe(FEATURES, found)
+        return 200, {"total": len(entries), "prompts": entries, "diagnostics": found.diagnostics()}
 
     async def _get_prompt(self, asked: Asked) -> Answer:
         self._require_prompts()
