@@ -169,7 +169,6 @@ def test_messages_have_just_the_members_they_need() -> None:
     }
     assert error_message(None, MethodNotFound("no")) == {
         "jsonrpc": "2.0",
-        "id": None,
         "error": {"code": -32601, "message": "no"},
     }
     with_data = error_message(1, CallboardError("no", data={"a": 1}, code=-5))

@@ -156,9 +156,13 @@ def result_message(id: Id, result: Json) -> Json:
 
 
 def error_message(id: Id | None, error: CallboardError) -> Json:
+    """An error without an id answers what had none that could be read; MCP knows no null
+    (2025-11-25, Base Protocol, Responses)."""
     body: Json = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
+    if id is None:
+        return {"jsonrpc": "2.0", "error": body}
     return {"jsonrpc": "2.0", "id": id, "error": body}
 
 

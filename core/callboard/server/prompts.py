@@ -52,6 +52,8 @@ class FunctionPrompt:
             value = given.get(argument.name)
             if value is None and argument.required:
                 raise InvalidParams(f"missing required argument: {argument.name}")
+            if not isinstance(value, (str, type(None))):
+                raise InvalidParams(f"argument {argument.name} must be a string")
             found[argument.name] = argument.default or "" if value is None else value
         return found
 
