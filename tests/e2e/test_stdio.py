@@ -334,6 +334,14 @@ def raw(tmp_path: Path) -> Iterator[RawBridge]:
             bridge.close()
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawBridge]:
+    """One bridge for all hostile lines, without a host."""
+    bridge = RawBridge(tmp_path_factory.mktemp("home"))
+    yield bridge
+    assert bridge.close() == 0
+
+
 def stateless(id: Any, method: str, **params: Any) -> dict[str, Any]:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -364,18 +372,14 @@ def stateless(id: Any, method: str, **params: Any) -> dict[str, Any]:
     ids=range(15),
 )
 def test_a_hostile_line_is_answered_with_an_error_and_the_next_one_served(
-    raw: RawBridge, line: bytes, code: int
+    alone: RawBridge, line: bytes, code: int
 ) -> None:
-    raw.send(line)
-    answer = raw.receive()
+    alone.send(line)
+    answer = alone.receive()
     assert answer["jsonrpc"] == "2.0"
     assert answer["error"]["code"] == code
-    assert raw.ask({"jsonrpc": "2.0", "id": "p", "method": "ping"}) == {
-        "jsonrpc": "2.0",
-        "id": "p",
-        "result": {},
-    }
-    assert raw.close() == 0
+    pong = {"jsonrpc": "2.0", "id": "p", "result": {}}
+    assert alone.ask({"jsonrpc": "2.0", "id": "p", "method": "ping"}) == pong
 
 
 def test_a_stateless_client_listens_over_every_host_that_comes_and_goes(

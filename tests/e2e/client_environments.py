@@ -1,0 +1,76 @@
+"""Throw-away environments for clients that can't live in this one, kept between runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+#: Seconds that an installation may take.
+INSTALL_TIMEOUT = 540.0
+
+
+def python_with(*requirements: str) -> str:
+    """A Python of this version that has the requirements. Skips the test where pip can't get
+    them."""
+    folder = _folder(f"python{sys.version_info.major}.{sys.version_info.minor}", requirements)
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not _is_ready(folder):
+        _run([sys.executable, "-m", "venv", str(folder)])
+        _run([str(python), "-m", "pip", "install", "--quiet", *requirements])
+        _set_ready(folder)
+    return str(python)
+
+
+def node_with(script: Path, *packages: str) -> list[str]:
+    """The command that runs a script with the packages. Skips the test without Node, and where npm
+    can't get them."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("there is no Node.js here")
+    folder = _folder("node", packages)
+    if not _is_ready(folder):
+        (folder / "package.json").write_text('{"private": true}', "utf-8")
+        _run([npm, "install", "--silent", "--no-audit", "--no-fund", *packages], folder)
+        _set_ready(folder)
+    # Node looks for packages from where a script is.
+    copy = folder / script.name
+    shutil.copyfile(script, copy)
+    return [node, str(copy)]
+
+
+def _folder(kind: str, requirements: Sequence[str]) -> Path:
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join([kind, *requirements])).strip("-")
+    return platformdirs.user_cache_path("callboard-tests", appauthor=False) / name
+
+
+def _is_ready(folder: Path) -> bool:
+    """Whether it is there; else a new, empty folder is."""
+    if (folder / "ready").is_file():
+        return True
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return False
+
+
+def _set_ready(folder: Path) -> None:
+    (folder / "ready").touch()
+
+
+def _run(command: list[str], folder: Path | None = None) -> None:
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_TIMEOUT
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.skip(f"can't be installed here: {error}")
+    if done.returncode != 0:
+        problem = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        pytest.skip(f"can't be installed here: {' '.join(problem)}")
