@@ -1,0 +1,50 @@
+"""The example skills work, and the guide shows them as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from callboard.skills.lint import lint
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
+GUIDE = (PROJECT / "docs" / "skills.md").read_text(encoding="utf-8")
+QUOTED = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_there_are_examples_and_quotes():
+    assert EXAMPLES
+    assert len(QUOTED) > 8
+
+
+@pytest.mark.parametrize(("path", "text"), QUOTED, ids=[path for path, _ in QUOTED])
+def test_the_guide_quotes_files_as_they_are(path, text):
+    assert text in (PROJECT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_an_example_has_no_findings(folder):
+    assert [str(finding) for finding in lint(folder)] == []
+
+
+@pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed")
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_an_example_passes_its_own_tests(folder, tmp_path):
+    # As it would run on its own: none of our settings.
+    options = ["-W", "error", "-p", "no:cacheprovider", "-c", os.devnull]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), str(folder)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
