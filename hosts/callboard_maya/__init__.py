@@ -1,0 +1,1 @@
+"""Maya as a host: inside Maya, and under ``mayapy``."""

@@ -1,0 +1,22 @@
+"""Maya without windows, under ``mayapy``: the main thread is an inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import maya.standalone
+from maya import cmds
+
+if TYPE_CHECKING:
+    from callboard_maya.host import MayaHost
+
+
+def make_host(post: Callable[[Callable[[], None]], None]) -> MayaHost:
+    """Starts Maya in this process unless it runs, and makes its host."""
+    # Before Maya is initialised it has hardly a command.
+    if not hasattr(cmds, "about"):
+        maya.standalone.initialize(name="python")
+    from callboard_maya.host import MayaHost
+
+    return MayaHost(post)

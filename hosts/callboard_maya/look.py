@@ -1,0 +1,79 @@
+"""An object's colour: that of a material of its own."""
+
+from __future__ import annotations
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.host import Vector
+from callboard_maya.names import bare, telling
+from callboard_maya.shapes import shape_of
+
+#: The attribute that is the colour, by the material's type. Its values are linear.
+_COLOR = {
+    "standardSurface": "baseColor",
+    "openPBRSurface": "baseColor",
+    "aiStandardSurface": "baseColor",
+    "usdPreviewSurface": "diffuseColor",
+    "lambert": "color",
+    "blinn": "color",
+    "phong": "color",
+    "phongE": "color",
+    "surfaceShader": "outColor",
+}
+_COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
+#: Maya's own group, in every scene; its material is everybody's.
+_EVERYBODYS = "initialShadingGroup"
+
+
+def read_color(path: str) -> list[float] | None:
+    """Linear RGB, or None for a texture, several materials, or none."""
+    shape = shape_of(path)
+    groups = _groups(shape) if shape else []
+    if len(groups) != 1:
+        return None
+    attribute = _color_attribute(groups[0])
+    if attribute is None or cmds.listConnections(attribute, source=True, destination=False):
+        return None
+    return [float(value) for value in cmds.getAttr(attribute)[0]]
+
+
+def set_color(path: str, color: Vector) -> None:
+    shape = shape_of(path)
+    kind = cmds.nodeType(shape or path)
+    if shape is None or kind not in _COLOURABLE:
+        raise HostError(f"'{bare(path)}' is a {kind}, which has no colour")
+    with telling(f"colour '{bare(path)}'"):
+        attribute = _own_color_attribute(path, shape)
+        for plug in (
+            cmds.listConnections(attribute, source=True, destination=False, plugs=True) or []
+        ):
+            cmds.disconnectAttr(plug, attribute)
+        cmds.setAttr(attribute, *color, type="double3")
+
+
+def _own_color_attribute(path: str, shape: str) -> str:
+    groups = _groups(shape)
+    if len(groups) == 1 and groups[0] != _EVERYBODYS:
+        members = cmds.listConnections(f"{groups[0]}.dagSetMembers", shapes=True) or []
+        attribute = _color_attribute(groups[0])
+        if len(members) == 1 and attribute is not None:
+            return attribute
+    name = f"{bare(path).replace(':', '_')}_look"
+    material = cmds.shadingNode("standardSurface", asShader=True, name=name)
+    group = str(cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=f"{material}SG"))
+    cmds.connectAttr(f"{material}.outColor", f"{group}.surfaceShader")
+    cmds.sets(shape, edit=True, forceElement=group)
+    return f"{material}.baseColor"
+
+
+def _groups(shape: str) -> list[str]:
+    return list(dict.fromkeys(cmds.listConnections(shape, type="shadingEngine") or []))
+
+
+def _color_attribute(group: str) -> str | None:
+    found = cmds.listConnections(f"{group}.surfaceShader", source=True, destination=False)
+    if not found:
+        return None
+    attribute = _COLOR.get(str(cmds.nodeType(found[0])))
+    return f"{found[0]}.{attribute}" if attribute else None

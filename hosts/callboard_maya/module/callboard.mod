@@ -1,0 +1,2 @@
++ callboard @VERSION@ ./callboard
+PYTHONPATH +:= python

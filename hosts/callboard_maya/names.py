@@ -1,0 +1,81 @@
+"""Objects by name. An object is a transform; its path is the full DAG path, ``|group|ball``, its
+bare name the last part, with the namespace: ``char:ball``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+
+_NODE = r"(?:[A-Za-z_]\w*:)*[A-Za-z_]\w*"
+#: What may be looked up at all: everything else is a pattern, or no name, to Maya.
+_LOOKUP = re.compile(rf"\|?{_NODE}(?:\|{_NODE})*", re.ASCII)
+_NAME = re.compile(_NODE, re.ASCII)
+
+
+def bare(path: str) -> str:
+    return path.rsplit("|", 1)[-1]
+
+
+def parent_of(path: str) -> str | None:
+    return path.rsplit("|", 1)[0] or None
+
+
+def paths() -> list[str]:
+    """Every object, parents before children, without the cameras that each scene starts with."""
+    own = set(startup_cameras())
+    found = cmds.ls(dagObjects=True, type="transform", long=True) or []
+    return [path for path in found if path not in own]
+
+
+def startup_cameras() -> list[str]:
+    """persp, top, front and side; nobody made them, and nobody can delete them."""
+    cameras = cmds.ls(type="camera", long=True) or []
+    return [
+        path
+        for shape in cameras
+        if cmds.camera(shape, query=True, startupCamera=True) and (path := parent_of(shape))
+    ]
+
+
+def find(name: str) -> str:
+    """The full path of the object of that name. Raises ObjectNotFound, AmbiguousName."""
+    found: list[str] = []
+    if len(name) <= 1024 and _LOOKUP.fullmatch(name):
+        found = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))
+    if not found:
+        raise ObjectNotFound(name, nearest_names(bare(name), map(bare, paths())))
+    if len(found) > 1:
+        raise AmbiguousName(name, found)
+    return found[0]
+
+
+def full_path(node: str) -> str:
+    """Of a name that Maya itself has just answered with."""
+    return str(cmds.ls(node, long=True)[0])
+
+
+def check_new_name(name: str) -> None:
+    """Raises HostError for what Maya would quietly turn into another name."""
+    if not _NAME.fullmatch(name):
+        raise HostError(
+            f"'{name[:64]}' can't be a name in Maya: use letters, digits and _, and don't begin "
+            "with a digit"
+        )
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Maya's own errors inside become a HostError: ``Maya could not <what>: <its reason>``."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        if isinstance(error, HostError):
+            raise
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise HostError(f"Maya could not {what}: {lines[-1] if lines else 'no reason'}") from None

@@ -1,0 +1,95 @@
+"""Reading the scene: the port ``scene.read``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maya import cmds
+
+from callboard.host import Json
+from callboard_maya import transforms
+from callboard_maya.look import read_color
+from callboard_maya.names import bare, find, parent_of, paths
+from callboard_maya.shapes import kind_of
+from callboard_maya.timing import frames_per_second
+
+_PER_METER = {
+    "mm": 1000.0,
+    "cm": 100.0,
+    "m": 1.0,
+    "km": 0.001,
+    "in": 1 / 0.0254,
+    "ft": 1 / 0.3048,
+    "yd": 1 / 0.9144,
+    "mi": 1 / 1609.344,
+}
+
+
+class MayaSceneReader:
+    def info(self) -> Json:
+        return {
+            "file": cmds.file(query=True, sceneName=True) or None,
+            "modified": bool(cmds.file(query=True, modified=True)),
+            "units_per_meter": _PER_METER[str(cmds.currentUnit(query=True, linear=True))],
+            "up_axis": str(cmds.upAxis(query=True, axis=True)).upper(),
+            "frame_range": [
+                cmds.playbackOptions(query=True, minTime=True),
+                cmds.playbackOptions(query=True, maxTime=True),
+            ],
+            "fps": frames_per_second(),
+            "object_count": len(paths()),
+            "selection": self.selection(),
+        }
+
+    def names(self) -> list[str]:
+        return paths()
+
+    def get(self, name: str) -> Json:
+        path = find(name)
+        translate, rotate, scale = transforms.read(path)
+        return {
+            **_summary(path),
+            "children": cmds.listRelatives(path, children=True, type="transform", fullPath=True)
+            or [],
+            "translate": translate,
+            "rotate": rotate,
+            "scale": scale,
+            "visible": _visible(path),
+            "color": read_color(path),
+            "bounds": _bounds(path),
+        }
+
+    def summaries(self) -> Iterator[Json]:
+        for path in paths():
+            yield _summary(path)
+
+    def selection(self) -> list[str]:
+        """Whoever owns a selected shape, or a selected part of one, counts as selected."""
+        found = cmds.ls(selection=True, long=True, objectsOnly=True) or []
+        own = set(cmds.ls(found, type="transform", long=True) or []) if found else set()
+        # What has no path is a material, or another node that nobody sees in the scene.
+        owners = (n if n in own else parent_of(n) for n in found if n.startswith("|"))
+        return list(dict.fromkeys(owner for owner in owners if owner))
+
+
+def _summary(path: str) -> Json:
+    return {"name": bare(path), "path": path, "type": kind_of(path), "parent": parent_of(path)}
+
+
+def _visible(path: str) -> bool:
+    """Also what is above it must be."""
+    above: str | None = path
+    while above:
+        if not cmds.getAttr(f"{above}.visibility"):
+            return False
+        above = parent_of(above)
+    return True
+
+
+def _bounds(path: str) -> Json | None:
+    box = [float(value) for value in cmds.exactWorldBoundingBox(path)]
+    low, high = box[:3], box[3:]
+    # What holds no shape has a box that is inside out.
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        return None
+    return {"min": low, "max": high}

@@ -1,0 +1,163 @@
+"""The tools of the skill ``maya-geometry``. Each compares the mesh before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from maya import cmds
+
+from callboard.errors import HostError
+
+Json = dict[str, Any]
+
+_PATH = r"\|?[\w:]+(?:\|[\w:]+)*"
+_RANGE = r"\[(?:\*|\d+(?::\d+)?)\]"
+
+
+def mesh_info(ctx: Any, name: str) -> Json:
+    path = _mesh(ctx, name)
+    return {
+        "vertices": _count(path, vertex=True),
+        "edges": _count(path, edge=True),
+        "faces": _count(path, face=True),
+        "triangles": _count(path, triangle=True),
+        "shells": _count(path, shell=True),
+    }
+
+
+def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ()) -> Json:
+    ctx.port("scene.mutate")
+    source = [*(_mesh(ctx, name) for name in names), *_components(ctx, edges, "e")]
+    if not source:
+        source = cmds.ls(selection=True, long=True) or []
+    if not source:
+        raise ValueError("nothing is selected; give names or edges, or ask the artist to select")
+    found = cmds.polyListComponentConversion(source, toEdge=True)
+    if not found:
+        raise HostError("what is selected has no edges; select polygon objects or their parts")
+    cmds.select(found, replace=True)
+    selected = cmds.ls(selection=True, long=True) or []
+    count = len(cmds.ls(selected, flatten=True) or [])
+    if count == 0 or not all(".e[" in each for each in selected):
+        raise HostError("Maya did not select the edges; the selection was put back")
+    return {"edges": selected, "count": count, "verified": True}
+
+
+def bevel_edges(ctx: Any, width: float, segments: int = 2, edges: Sequence[str] = ()) -> Json:
+    ctx.port("scene.mutate")
+    chosen = _components(ctx, edges, "e") or [
+        each for each in cmds.ls(selection=True, long=True) or [] if ".e[" in each
+    ]
+    if not chosen:
+        raise ValueError("no edges are selected; call maya_geometry__select_edges, or give edges")
+
+    def bevel() -> list[str]:
+        made = cmds.polyBevel3(
+            chosen,
+            offset=width,
+            segments=segments,
+            # Otherwise the width would be a fraction of the shortest edge.
+            offsetAsFraction=False,
+            constructionHistory=True,
+        )
+        return [str(node) for node in made]
+
+    return _edited(_owners(chosen), bevel)
+
+
+def extrude_faces(ctx: Any, faces: Sequence[str], distance: float) -> Json:
+    ctx.port("scene.mutate")
+    if distance == 0:
+        raise ValueError("distance must not be 0")
+    chosen = _components(ctx, faces, "f")
+
+    def extrude() -> list[str]:
+        made = cmds.polyExtrudeFacet(chosen, keepFacesTogether=True, localTranslateZ=distance)
+        return [str(node) for node in made]
+
+    return _edited(_owners(chosen), extrude)
+
+
+def smooth(ctx: Any, name: str, divisions: int = 1) -> Json:
+    ctx.port("scene.mutate")
+    path = _mesh(ctx, name)
+    return _edited([path], lambda: [str(n) for n in cmds.polySmooth(path, divisions=divisions)])
+
+
+def freeze_transforms(ctx: Any, name: str) -> Json:
+    ctx.port("scene.mutate")
+    reader = ctx.port("scene.read")
+    before = reader.get(name)
+    cmds.makeIdentity(before["path"], apply=True, translate=True, rotate=True, scale=True)
+    after = reader.get(before["path"])
+    still = any(after["translate"]) or any(after["rotate"]) or after["scale"] != [1.0, 1.0, 1.0]
+    if still or not _same_box(before["bounds"], after["bounds"]):
+        raise HostError(f"Maya did not freeze '{before['name']}'; the change was taken back")
+    return {"changed": [after["path"]], "verified": True}
+
+
+def delete_history(ctx: Any, name: str) -> Json:
+    ctx.port("scene.mutate")
+    path = _mesh(ctx, name)
+    faces = _count(path, face=True)
+    cmds.delete(path, constructionHistory=True)
+    shape = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)[0]
+    left = cmds.listConnections(f"{shape}.inMesh", source=True, destination=False)
+    if left or _count(path, face=True) != faces:
+        raise HostError(f"Maya did not bake the history of '{name}'; the change was taken back")
+    return {"changed": [path], "verified": True}
+
+
+def _edited(paths: Sequence[str], edit: Any) -> Json:
+    before = sum(_count(path, face=True) for path in paths)
+    nodes = edit()
+    after = sum(_count(path, face=True) for path in paths)
+    if after <= before:
+        raise HostError(f"no face was added (still {after}); the change was taken back")
+    answer = {"changed": list(paths), "nodes": nodes, "before": before, "after": after}
+    return {**answer, "verified": True}
+
+
+def _mesh(ctx: Any, name: str) -> str:
+    path: str = ctx.port("scene.read").get(name)["path"]
+    shapes = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True) or []
+    if not shapes or cmds.nodeType(shapes[0]) != "mesh":
+        raise ValueError(f"'{name}' is no polygon object")
+    return path
+
+
+def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
+    """Checked, with the object's full path: Maya would take a pattern too."""
+    found: list[str] = []
+    for each in written:
+        matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
+        if matched is None:
+            raise ValueError(f"'{each}' is not written like Crate.{letter}[0:11]")
+        found.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
+    if found and len(cmds.ls(found, long=True) or []) == 0:
+        raise ValueError(f"{', '.join(written)}: there is no such part")
+    return found
+
+
+def _owners(components: Sequence[str]) -> list[str]:
+    """Full paths of the objects, each once."""
+    paths: dict[str, None] = {}
+    for each in components:
+        owner = cmds.ls(each.split(".", 1)[0], long=True)[0]
+        if cmds.nodeType(owner) == "mesh":
+            owner = cmds.listRelatives(owner, parent=True, fullPath=True)[0]
+        paths[str(owner)] = None
+    return list(paths)
+
+
+def _count(path: str, **what: Any) -> int:
+    return int(cmds.polyEvaluate(path, **what))
+
+
+def _same_box(a: Json | None, b: Json | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    pairs = zip([*a["min"], *a["max"]], [*b["min"], *b["max"]], strict=True)
+    return all(abs(x - y) <= 1e-3 * max(1.0, abs(x)) for x, y in pairs)

@@ -1,0 +1,25 @@
+"""``maya.OpenMayaUI``: the way into Maya's Qt windows."""
+
+from __future__ import annotations
+
+from ._session import session
+
+
+class MQtUtil:
+    @staticmethod
+    def getCurrentParent() -> int:
+        from qtpy import shiboken
+
+        session.guard("MQtUtil.getCurrentParent")
+        return shiboken.getCppPointer(session.windows["building"])[0]
+
+    @staticmethod
+    def addWidgetToMayaLayout(widget: int, parent: int) -> bool:
+        from qtpy import shiboken
+        from qtpy.QtWidgets import QWidget
+
+        session.guard("MQtUtil.addWidgetToMayaLayout")
+        shiboken.wrapInstance(parent, QWidget).layout().addWidget(
+            shiboken.wrapInstance(widget, QWidget)
+        )
+        return True

@@ -1,0 +1,125 @@
+"""Commands about attributes and transforms."""
+
+from __future__ import annotations
+
+from . import _matrices as mx
+from ._dag_commands import given_or_selected, one
+from ._registry import command
+from ._scene import AXES, TRANSFORM_TYPES
+from ._session import session
+
+_TYPES = {"string": str, "double3": list}
+
+
+def _plug(name: str):
+    node_name, _, attribute = name.rpartition(".")
+    node = one(node_name)
+    axis = None
+    if attribute[:-1] in node.attributes and attribute[-1] in AXES:
+        attribute, axis = attribute[:-1], AXES.index(attribute[-1])
+    if attribute not in node.attributes:
+        raise ValueError(f"No object matches name: {name}")
+    return node, attribute, axis
+
+
+@command()
+def getAttr(name, time=None):
+    scene = session.scene
+    node, attribute, axis = _plug(name)
+    if attribute == "matrix":
+        return [value for row in scene.local(node) for value in row]
+    value = node.attributes[attribute]
+    if isinstance(value, list):
+        value = list(value)
+        if time is not None:
+            for i, letter in enumerate(AXES):
+                if attribute + letter in node.keys:
+                    value[i] = scene.evaluate(node, attribute + letter, time)
+        return value[axis] if axis is not None else [tuple(value)]
+    return value
+
+
+@command(undoable=True)
+def setAttr(name, *values, type=None, lock=None):
+    scene = session.scene
+    node, attribute, axis = _plug(name)
+    if lock is not None:
+        (node.locked.add if lock else node.locked.discard)(attribute)
+        return
+    fed = any(c[2:] == (node.id, attribute) for c in scene.connections)
+    if attribute in node.locked or fed:
+        raise RuntimeError(f"setAttr: The attribute '{name}' is locked or connected.")
+    now = node.attributes[attribute]
+    if type is not None and type not in _TYPES:
+        raise NotImplementedError(f"attributes of type {type}")
+    if isinstance(now, list) and axis is None:
+        if type != "double3" or len(values) != 3:
+            raise RuntimeError(f"setAttr: Error reading data element for '{name}'.")
+        node.attributes[attribute] = [float(value) for value in values]
+        return
+    if len(values) != 1:
+        raise RuntimeError(f"setAttr: one value is needed for '{name}'.")
+    if axis is not None:
+        now[axis] = float(values[0])
+    elif isinstance(now, str) != isinstance(values[0], str) and now is not None:
+        raise RuntimeError(f"setAttr: The attribute '{name}' needs another type.")
+    else:
+        node.attributes[attribute] = values[0]
+
+
+@command(undoable=True)
+def addAttr(name, longName=None, dataType=None):
+    if dataType != "string":
+        raise NotImplementedError("attributes that aren't strings")
+    node = one(name)
+    if longName in node.attributes:
+        raise RuntimeError(f"Found an attribute with the same long name, '{longName}'.")
+    node.attributes[longName] = ""
+    node.dynamic.add(longName)
+
+
+@command()
+def attributeQuery(attribute, node=None, exists=False):
+    if not exists:
+        raise NotImplementedError("other questions about attributes")
+    return attribute in one(node).attributes
+
+
+@command(undoable=True)
+def xform(name, objectSpace=False, matrix=None):
+    if matrix is None or not objectSpace or len(matrix) != 16:
+        raise NotImplementedError("other uses of xform")
+    rows = [[float(value) for value in matrix[i : i + 4]] for i in range(0, 16, 4)]
+    session.scene.set_local(one(name), rows)
+
+
+@command()
+def exactWorldBoundingBox(*names):
+    scene = session.scene
+    low, high = [1e20] * 3, [-1e20] * 3
+    for name in given_or_selected(names):
+        top = one(name)
+        for node in (top, *scene.below(top.id)):
+            if node.mesh is None:
+                continue
+            place = scene.world(scene.nodes[node.parent])
+            for point in node.mesh.points:
+                there = mx.apply(point, place)
+                low = [min(a, b) for a, b in zip(low, there, strict=True)]
+                high = [max(a, b) for a, b in zip(high, there, strict=True)]
+    return [*low, *high]
+
+
+@command(undoable=True)
+def makeIdentity(name, apply=False, rotate=False, scale=False, translate=False):
+    scene = session.scene
+    node = one(name)
+    if not (apply and rotate and scale and translate):
+        raise NotImplementedError("freezing parts of a transform")
+    moved = scene.local(node)
+    for child in scene.children(node.id):
+        if child.type in TRANSFORM_TYPES:
+            scene.set_local(child, mx.times(scene.local(child), moved))
+        elif child.mesh is not None:
+            child.mesh.points = [mx.apply(point, moved) for point in child.mesh.points]
+    scene.set_local(node, mx.identity())

@@ -1,0 +1,374 @@
+"""Commands about nodes: finding, making, parenting, naming, copying, selecting, connecting."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import re
+from typing import Any
+
+from . import _matrices as mx
+from ._registry import command
+from ._scene import TRANSFORM_TYPES, Node
+from ._session import session
+
+#: What is derived from what, for ``ls -type`` and its kin.
+_BASES = {"transform": ("transform", "joint")}
+
+
+def flat(arguments) -> list[str]:
+    found: list[str] = []
+    for each in arguments:
+        found += flat(each) if isinstance(each, (list, tuple)) else [each]
+    return found
+
+
+def one(name: Any) -> Node:
+    if not isinstance(name, str):
+        raise TypeError(f"Invalid arguments: {name!r}")
+    return session.scene.one(name)
+
+
+def given_or_selected(arguments) -> list[str]:
+    names = flat(arguments)
+    scene = session.scene
+    return names or [scene.path(scene.nodes[id]) + part for id, part in scene.selection]
+
+
+def split_part(name: str) -> tuple[str, str]:
+    """``a|b.e[1]`` as node and component."""
+    matched = re.fullmatch(r"(.+?)(\.(?:e|f|vtx)\[.+\])?", name)
+    return matched[1], matched[2] or ""
+
+
+def indices(node: Node, part: str) -> list[int]:
+    """The numbers in ``.e[0:3]``, as far as the mesh has them."""
+    shape = session.scene.shape(node)
+    if shape is None or shape.mesh is None:
+        raise ValueError(f"No object matches name: {node.name}{part}")
+    letter, written = re.fullmatch(r"\.(e|f|vtx)\[(.+)\]", part).groups()
+    mesh = shape.mesh
+    count = {"e": len(mesh.edges()), "f": len(mesh.faces), "vtx": len(mesh.points)}[letter]
+    if written == "*":
+        return list(range(count))
+    first, _, last = written.partition(":")
+    return [i for i in range(int(first), int(last or first) + 1) if i < count]
+
+
+def parts(node: Node, letter: str, numbers: list[int], name: str) -> list[str]:
+    """Runs of numbers as Maya writes them."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return [
+        f"{name}.{letter}[{first}]" if first == last else f"{name}.{letter}[{first}:{last}]"
+        for first, last in runs
+    ]
+
+
+def _is(node: Node, type: Any) -> bool:
+    wanted = [type] if isinstance(type, str) else list(type)
+    return any(node.type in _BASES.get(each, (each,)) for each in wanted)
+
+
+@command()
+def ls(
+    *names,
+    dagObjects=False,
+    flatten=False,
+    long=False,
+    objectsOnly=False,
+    selection=False,
+    type=None,
+):
+    scene = session.scene
+    found: list[tuple[Node, str]] = []
+    if selection:
+        found = [(scene.nodes[id], part) for id, part in scene.selection]
+    elif names:
+        for name in flat(names):
+            base, part = split_part(name)
+            if re.search(r"[*?\[]", base):
+                every = scene.walk() + [n for n in scene.nodes.values() if not n.dag]
+                found += [(n, "") for n in every if fnmatch.fnmatchcase(n.name, base)]
+            else:
+                for node in scene.match(base):
+                    if not part or indices(node, part):
+                        found.append((node, part))
+    else:
+        every = scene.walk() + [n for n in scene.nodes.values() if not n.dag and not dagObjects]
+        found = [(n, "") for n in every]
+    if dagObjects and (selection or names):
+        found = [(each, "") for n, _ in found if n.dag for each in (n, *scene.below(n.id))]
+    answer: list[str] = []
+    for node, part in found:
+        if type is not None and (part or not _is(node, type)):
+            continue
+        if part and objectsOnly:
+            # Parts belong to the shape.
+            node, part = scene.shape(node) or node, ""
+        name = scene.path(node) if long else scene.short(node)
+        if part and flatten:
+            letter = part[1 : part.index("[")]
+            answer += [f"{name}.{letter}[{i}]" for i in indices(node, part)]
+        else:
+            answer.append(name + part)
+    return answer
+
+
+@command()
+def listRelatives(
+    *names,
+    children=False,
+    fullPath=False,
+    noIntermediate=False,
+    parent=False,
+    shapes=False,
+    type=None,
+):
+    scene = session.scene
+    found: list[Node] = []
+    for name in given_or_selected(names):
+        node = one(name)
+        if parent:
+            found += [scene.nodes[node.parent]] if node.parent is not None else []
+        elif shapes:
+            found += [c for c in scene.children(node.id) if c.type not in TRANSFORM_TYPES]
+        else:
+            found += scene.children(node.id)
+    if type is not None:
+        found = [n for n in found if _is(n, type)]
+    return [scene.path(n) if fullPath else scene.short(n) for n in found] or None
+
+
+@command()
+def nodeType(name):
+    return one(name).type
+
+
+@command()
+def objExists(name):
+    return bool(session.scene.match(name))
+
+
+@command()
+def camera(*names, startupCamera=False, mode="create"):
+    if mode != "query" or not startupCamera:
+        raise NotImplementedError("cameras other than the four of each scene")
+    return one(names[0]).attributes["startupCamera"]
+
+
+@command(undoable=True)
+def createNode(type, name=None, parent=None):
+    scene = session.scene
+    dag = type in (*TRANSFORM_TYPES, "mesh", "camera")
+    above = one(parent).id if parent else None
+    if dag and type not in TRANSFORM_TYPES and above is None:
+        raise NotImplementedError("a shape without a parent")
+    return scene.short(scene.add(type, name or f"{type}1", above, dag))
+
+
+@command(undoable=True)
+def parent(*names, relative=False, world=False):
+    scene = session.scene
+    given = flat(names)
+    above = None if world else one(given.pop())
+    moved = []
+    for name in given:
+        node = one(name)
+        if node.type not in TRANSFORM_TYPES:
+            raise NotImplementedError("parenting a shape")
+        new = above.id if above else None
+        if new == node.parent:
+            session.warnings.append(f"{name} is there already")
+            continue
+        if above is not None and (above is node or above in scene.below(node.id)):
+            raise RuntimeError("Cannot parent an object to itself or to what is below it.")
+        place = scene.world(node)
+        node.parent = new
+        node.name = scene.free_name(node.name, node)
+        # Among its new siblings it is the last.
+        scene.nodes[node.id] = scene.nodes.pop(node.id)
+        if not relative:
+            scene.set_local(node, mx.times(place, mx.inverse(scene.world(above))))
+        moved.append(scene.short(node))
+    return moved
+
+
+@command(undoable=True)
+def rename(old, new):
+    scene = session.scene
+    node = one(old)
+    if re.match(r"\d", new) or not new:
+        raise RuntimeError("New name has no legal characters.")
+    before = node.name
+    node.name = scene.free_name(new, node)
+    for shape in scene.children(node.id):
+        if shape.name == f"{before}Shape":
+            shape.name = scene.free_name(f"{node.name}Shape", shape)
+    return scene.short(node)
+
+
+@command(undoable=True)
+def delete(*names, constructionHistory=False):
+    scene = session.scene
+    for name in given_or_selected(names):
+        node = one(name)
+        if constructionHistory:
+            _bake(node)
+            continue
+        shape = scene.shape(node)
+        if shape is not None and shape.attributes.get("startupCamera"):
+            raise RuntimeError(f"Cannot delete locked or read-only node '{node.name}'")
+        scene.remove(node)
+
+
+def _bake(node: Node) -> None:
+    scene = session.scene
+    shape = scene.shape(node)
+    makers = {c[0] for c in scene.connections if shape and c[2:] == (shape.id, "inMesh")}
+    while makers:
+        above = {c[0] for c in scene.connections if c[2] in makers}
+        scene.connections = [
+            c for c in scene.connections if c[0] not in makers and c[2] not in makers
+        ]
+        for id in makers:
+            scene.nodes.pop(id)
+        makers = above
+
+
+@command(undoable=True)
+def duplicate(*names, name=None, returnRootsOnly=False):
+    scene = session.scene
+    answer = []
+    for each in given_or_selected(names):
+        original = one(each)
+        copied = _copy(original, original.parent, name or original.name)
+        scene.selection = [(copied.id, "")]
+        answer.append(scene.short(copied))
+        if not returnRootsOnly:
+            answer += [scene.short(n) for n in scene.below(copied.id)]
+    return answer
+
+
+def _copy(original: Node, above: int | None, name: str) -> Node:
+    scene = session.scene
+    made = copy.deepcopy(original)
+    scene.last_id += 1
+    made.id, made.parent, made.keys = scene.last_id, above, {}
+    scene.nodes[made.id] = made
+    made.name = scene.free_name(name, made)
+    for child in scene.children(original.id):
+        is_shape = child.type not in TRANSFORM_TYPES
+        named = f"{made.name}Shape" if is_shape else child.name
+        twin = _copy(child, made.id, named)
+        if is_shape:
+            # A copy keeps its material, but not its history.
+            for source, attribute, target, there in list(scene.connections):
+                if source == child.id and there == "dagSetMembers":
+                    scene.connections.append((twin.id, attribute, target, there))
+    return made
+
+
+@command(undoable=True)
+def select(*names, clear=False, replace=True):
+    scene = session.scene
+    if clear:
+        scene.selection = []
+        return
+    chosen: list[tuple[int, str]] = []
+    for name in flat(names):
+        base, part = split_part(name)
+        node = one(base)
+        if part and not indices(node, part):
+            raise ValueError(f"No object matches name: {name}")
+        chosen.append((node.id, part))
+    scene.selection = list(dict.fromkeys(chosen))
+
+
+# -- connections and materials ------------------------------------------------------------------
+
+
+def plug(name: str) -> tuple[Node, str]:
+    node, _, attribute = name.partition(".")
+    found = one(node)
+    if attribute not in found.attributes:
+        raise ValueError(f"No object matches name: {name}")
+    return found, attribute
+
+
+@command()
+def listConnections(name, destination=True, plugs=False, shapes=False, source=True, type=None):
+    scene = session.scene
+    if "." in name:
+        node, attribute = plug(name)
+    else:
+        node, attribute = one(name), None
+    found: list[tuple[Node, str]] = []
+    for a, out, b, into in scene.connections:
+        if destination and a == node.id and attribute in (None, out):
+            found.append((scene.nodes[b], into))
+        if source and b == node.id and attribute in (None, into):
+            found.append((scene.nodes[a], out))
+    answer = []
+    for other, end in found:
+        if type is not None and not _is(other, type):
+            continue
+        if other.type == "mesh" and not shapes:
+            other = scene.nodes[other.parent]
+        answer.append(scene.short(other) + (f".{end}" if plugs else ""))
+    return answer or None
+
+
+@command(undoable=True)
+def connectAttr(first, second, force=False):
+    scene = session.scene
+    (a, out), (b, into) = plug(first), plug(second)
+    taken = [c for c in scene.connections if c[2:] == (b.id, into)]
+    if taken and not force:
+        raise RuntimeError(f"'{second}' is already connected")
+    scene.connections = [c for c in scene.connections if c not in taken]
+    scene.connections.append((a.id, out, b.id, into))
+
+
+@command(undoable=True)
+def disconnectAttr(first, second):
+    scene = session.scene
+    (a, out), (b, into) = plug(first), plug(second)
+    wanted = (a.id, out, b.id, into)
+    if wanted not in scene.connections:
+        raise RuntimeError(f"There is no connection from '{first}' to '{second}' to disconnect")
+    scene.connections.remove(wanted)
+
+
+@command(undoable=True)
+def shadingNode(type, asShader=False, asTexture=False, name=None):
+    if not (asShader or asTexture):
+        raise RuntimeError("shadingNode needs asShader, asTexture or another kind")
+    scene = session.scene
+    return scene.add(type, name or f"{type}1").name
+
+
+@command(undoable=True)
+def sets(
+    *members, empty=False, forceElement=None, name=None, noSurfaceShader=False, renderable=False,
+    mode="create",
+):  # fmt: skip
+    scene = session.scene
+    if mode == "create":
+        if not (renderable and noSurfaceShader and empty):
+            raise NotImplementedError("sets that are no shading groups")
+        return scene.add("shadingEngine", name or "set1").name
+    if mode != "edit" or forceElement is None:
+        raise NotImplementedError("other uses of sets")
+    group = one(forceElement)
+    for member in flat(members):
+        shape = scene.shape(one(member))
+        scene.connections = [
+            c for c in scene.connections if not (c[0] == shape.id and c[3] == "dagSetMembers")
+        ]
+        scene.connections.append((shape.id, "instObjGroups", group.id, "dagSetMembers"))
+    return None

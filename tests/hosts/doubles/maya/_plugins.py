@@ -1,0 +1,54 @@
+"""Loading and unloading plug-ins: Python files, and Autodesk's for USD."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from ._session import session
+
+AFTER_LOAD, AFTER_UNLOAD = 41, 43
+
+
+class FatalError(BaseException):
+    """What takes Maya down."""
+
+
+def load(path: str) -> str:
+    name = Path(path).stem
+    if name in session.plugins:
+        return name
+    if name == "mayaUsdPlugin":
+        from . import _usd_commands  # noqa: F401
+
+        session.plugins[name] = (None, set())
+    else:
+        session.unloaded = False
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if not hasattr(module, "maya_useNewAPI"):
+            raise RuntimeError(f"{name} is written for the old API")
+        before = set(session.callbacks)
+        module.initializePlugin(_Object(name))
+        session.plugins[name] = (module, before)
+    session.tell("strings", AFTER_LOAD, [path, name])
+    return name
+
+
+def unload(name: str) -> None:
+    module, before = session.plugins.pop(name)
+    if module is not None:
+        module.uninitializePlugin(_Object(name))
+        left = set(session.callbacks) - before
+        if left:
+            raise FatalError(f"{len(left)} callbacks outlive the plug-in {name}")
+        session.unloaded = True
+    session.tell("strings", AFTER_UNLOAD, [name])
+
+
+class _Object:
+    """What initializePlugin is handed."""
+
+    def __init__(self, name: str) -> None:
+        self.plugin = name

@@ -1,0 +1,76 @@
+"""How a command is called: its thread, its flags, its modes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ._flags import FLAGS, QUERIES
+from ._session import session
+
+COMMANDS: dict[str, Callable[..., Any]] = {}
+
+#: Commands of plug-ins, whose flags are in no stubs; from the plug-in's own documentation.
+PLUGIN_FLAGS = {
+    "mayaUSDImport": "file f parent p primPath pp readAnimData ani shadingMode shd frameRange fr",
+    "mayaUSDExport": "file f selection sl defaultUSDFormat duf exportDisplayColor dsp",
+}
+#: Queries that the published stubs lack, though Maya's documentation has them.
+LACKING = {
+    "currentTime": "",
+    "keyframe": "attribute timeChange valueChange time",
+    "optionVar": "",
+    "workspaceControl": "exists",
+    "menu": "exists",
+}
+
+
+def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., Any]:
+    """Makes a function a command. It is called with long flags only, and with ``mode``: create,
+    query or edit, where it takes that."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__.rstrip("_")
+        create = set((FLAGS.get(name) or PLUGIN_FLAGS.get(name) or "").split())
+        query = set(f"{QUERIES.get(name, '')} {LACKING.get(name, '')}".split())
+        parameters = inspect.signature(function).parameters
+        modelled = set(parameters)
+
+        @wraps(function)
+        def run(*arguments: Any, **flags: Any) -> Any:
+            session.guard(f"cmds.{name}")
+            if windows:
+                session.needs_windows(f"cmds.{name}")
+            mode = _mode(name, flags)
+            allowed = query | create if mode == "query" else create
+            for flag in flags:
+                if flag not in allowed:
+                    raise TypeError(f"Invalid flag '{flag}'")
+                if mode == "query" and flag not in query:
+                    raise TypeError(f"{name}: flag '{flag}' can't be queried")
+                if flag not in modelled:
+                    raise NotImplementedError(f"the double of {name} has no flag '{flag}'")
+            if "mode" in modelled:
+                flags["mode"] = mode
+            elif mode != "create":
+                raise NotImplementedError(f"the double of {name} can only create")
+            if undoable and mode != "query":
+                session.record(name)
+            return function(*arguments, **flags)
+
+        COMMANDS[name] = run
+        return run
+
+    return register
+
+
+def _mode(name: str, flags: dict[str, Any]) -> str:
+    query = [flags.pop(flag) for flag in ("query", "q") if flag in flags]
+    edit = [flags.pop(flag) for flag in ("edit", "e") if flag in flags]
+    if query and edit:
+        raise RuntimeError(f"{name}: query and edit can't be used together")
+    if any(query) and name == "optionVar":
+        flags["name"] = query[0]
+    return "query" if any(query) else "edit" if any(edit) else "create"

@@ -1,0 +1,205 @@
+"""The scene: nodes, their attributes, connections, keys, selection and time. Copied as a whole for
+each step of undo."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from . import _matrices as mx
+from ._meshes import Mesh
+
+AXES = "XYZ"
+TRANSFORM_TYPES = ("transform", "joint")
+
+#: Attributes by node type: name to its value in a new node.
+ATTRIBUTES: dict[str, dict[str, Any]] = {
+    "transform": {
+        "translate": [0.0, 0.0, 0.0],
+        "rotate": [0.0, 0.0, 0.0],
+        "scale": [1.0, 1.0, 1.0],
+        "shear": [0.0, 0.0, 0.0],
+        "rotateAxis": [0.0, 0.0, 0.0],
+        "rotateOrder": 0,
+        "visibility": True,
+        "matrix": None,
+    },
+    "mesh": {"inMesh": None},
+    "camera": {"startupCamera": False},
+    "shadingEngine": {"surfaceShader": None, "dagSetMembers": None},
+    "standardSurface": {"baseColor": [0.8, 0.8, 0.8], "outColor": [0.0, 0.0, 0.0]},
+    "lambert": {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]},
+    "checker": {"outColor": [0.0, 0.0, 0.0]},
+}
+ATTRIBUTES["joint"] = {**ATTRIBUTES["transform"], "jointOrient": [0.0, 0.0, 0.0]}
+CHANNELS = [name + axis for name in ("translate", "rotate", "scale") for axis in AXES]
+
+
+@dataclass
+class Node:
+    id: int
+    name: str
+    type: str
+    parent: int | None = None
+    dag: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
+    dynamic: set[str] = field(default_factory=set)
+    locked: set[str] = field(default_factory=set)
+    keys: dict[str, dict[float, float]] = field(default_factory=dict)
+    mesh: Mesh | None = None
+
+
+@dataclass
+class Scene:
+    nodes: dict[int, Node] = field(default_factory=dict)
+    #: (source id, attribute, destination id, attribute)
+    connections: list[tuple[int, str, int, str]] = field(default_factory=list)
+    #: (node id, component such as ``.e[0:3]`` or nothing)
+    selection: list[tuple[int, str]] = field(default_factory=list)
+    time: float = 1.0
+    range: list[float] = field(default_factory=lambda: [1.0, 1.0, 120.0, 200.0])
+    last_id: int = 0
+
+    # -- nodes --------------------------------------------------------------------------------
+
+    def add(self, type: str, name: str, parent: int | None = None, dag: bool = False) -> Node:
+        self.last_id += 1
+        attributes = {
+            key: list(value) if isinstance(value, list) else value
+            for key, value in ATTRIBUTES.get(type, {"output": None}).items()
+        }
+        node = Node(self.last_id, "", type, parent, dag, attributes)
+        self.nodes[node.id] = node
+        node.name = self.free_name(name, node)
+        return node
+
+    def free_name(self, wanted: str, node: Node) -> str:
+        """Siblings, and nodes outside the DAG, never share a name; a number tells them apart."""
+        wanted = re.sub(r"[^A-Za-z0-9_:]", "_", wanted)
+        taken = {
+            other.name
+            for other in self.nodes.values()
+            if other is not node and (not other.dag or not node.dag or other.parent == node.parent)
+        }
+        if wanted not in taken:
+            return wanted
+        stem = wanted.rstrip("0123456789")
+        number = int(wanted[len(stem) :] or 0) + 1
+        while f"{stem}{number}" in taken:
+            number += 1
+        return f"{stem}{number}"
+
+    def children(self, id: int | None) -> list[Node]:
+        return [n for n in self.nodes.values() if n.dag and n.parent == id]
+
+    def below(self, id: int) -> list[Node]:
+        found: list[Node] = []
+        for child in self.children(id):
+            found += [child, *self.below(child.id)]
+        return found
+
+    def walk(self) -> list[Node]:
+        return [n for top in self.children(None) for n in (top, *self.below(top.id))]
+
+    def path(self, node: Node) -> str:
+        if not node.dag:
+            return node.name
+        above = self.path(self.nodes[node.parent]) if node.parent is not None else ""
+        return f"{above}|{node.name}"
+
+    def short(self, node: Node) -> str:
+        """The least of the path that names this node alone."""
+        if not node.dag:
+            return node.name
+        parts = self.path(node).split("|")
+        for count in range(1, len(parts)):
+            name = "|".join(parts[-count:])
+            if len(self.match(name)) == 1:
+                return name
+        return self.path(node)
+
+    def match(self, name: str) -> list[Node]:
+        if name.startswith("|"):
+            return [n for n in self.nodes.values() if n.dag and self.path(n) == name]
+        tail = f"|{name}"
+        return [
+            n
+            for n in self.nodes.values()
+            if (self.path(n).endswith(tail) if n.dag else n.name == name)
+        ]
+
+    def one(self, name: str) -> Node:
+        found = self.match(name)
+        if not found:
+            raise ValueError(f"No object matches name: {name}")
+        if len(found) > 1:
+            raise ValueError(f"More than one object matches name: {name}")
+        return found[0]
+
+    def remove(self, node: Node) -> None:
+        for each in [node, *self.below(node.id)]:
+            self.nodes.pop(each.id, None)
+            ends = [c for c in self.connections if each.id in (c[0], c[2])]
+            self.connections = [c for c in self.connections if c not in ends]
+            # A node of the history goes with the mesh it made.
+            for source, _, target, attribute in ends:
+                maker = self.nodes.get(source)
+                if target == each.id and attribute == "inMesh" and maker is not None:
+                    self.nodes.pop(source)
+        self.selection = [s for s in self.selection if s[0] in self.nodes]
+
+    # -- transforms -----------------------------------------------------------------------------
+
+    def local(self, node: Node) -> mx.Matrix:
+        if node.type not in TRANSFORM_TYPES:
+            return mx.identity()
+        a = node.attributes
+        return mx.compose(a["translate"], a["rotate"], a["rotateOrder"], a["scale"], a["shear"])
+
+    def world(self, node: Node | None) -> mx.Matrix:
+        if node is None:
+            return mx.identity()
+        above = self.nodes[node.parent] if node.parent is not None else None
+        return mx.times(self.local(node), self.world(above))
+
+    def set_local(self, node: Node, matrix: mx.Matrix) -> None:
+        parts = mx.decompose(matrix, node.attributes["rotateOrder"])
+        for name, value in zip(("translate", "rotate", "scale", "shear"), parts, strict=True):
+            node.attributes[name] = value
+
+    def shape(self, node: Node) -> Node | None:
+        if node.type == "mesh":
+            return node
+        return next((c for c in self.children(node.id) if c.type not in TRANSFORM_TYPES), None)
+
+    def evaluate(self, node: Node, channel: str, frame: float) -> float:
+        keys = node.keys[channel]
+        times = sorted(keys)
+        if frame <= times[0]:
+            return keys[times[0]]
+        for low, high in pairwise(times):
+            if frame <= high:
+                part = (frame - low) / (high - low)
+                return keys[low] + (keys[high] - keys[low]) * part
+        return keys[times[-1]]
+
+    def go_to(self, frame: float) -> None:
+        self.time = float(frame)
+        for node in self.nodes.values():
+            for channel in node.keys:
+                value = self.evaluate(node, channel, frame)
+                node.attributes[channel[:-1]][AXES.index(channel[-1])] = value
+
+
+def new_scene() -> Scene:
+    scene = Scene()
+    for name in ("persp", "top", "front", "side"):
+        camera = scene.add("transform", name, dag=True)
+        shape = scene.add("camera", f"{name}Shape", camera.id, dag=True)
+        shape.attributes["startupCamera"] = True
+    material = scene.add("standardSurface", "standardSurface1")
+    group = scene.add("shadingEngine", "initialShadingGroup")
+    scene.connections.append((material.id, "outColor", group.id, "surfaceShader"))
+    return scene

@@ -1,0 +1,206 @@
+"""Commands about the application: versions, units, undo, files, plug-ins, preferences."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from pathlib import Path
+
+from . import _plugins
+from ._registry import command
+from ._scene import new_scene
+from ._session import session
+
+_ASCII, _BINARY = b"//Maya ASCII 2025 scene\n", b"FOR8"
+
+
+@command()
+def about(batch=False, version=False):
+    if batch:
+        return session.batch
+    if version:
+        return "2025"
+    raise NotImplementedError("other questions to about")
+
+
+@command()
+def currentUnit(linear=None, angle=None, time=None, mode="create"):
+    given = {"linear": linear, "angle": angle, "time": time}
+    if mode == "query":
+        return session.units[next(key for key, asked in given.items() if asked)]
+    session.units.update({key: value for key, value in given.items() if value is not None})
+    return None
+
+
+@command()
+def upAxis(axis=None, mode="create"):
+    if mode == "query":
+        return session.up_axis
+    session.up_axis = axis
+    return None
+
+
+@command()
+def workspace(rootDirectory=False, mode="create"):
+    if mode != "query" or not rootDirectory:
+        raise NotImplementedError("other uses of workspace")
+    return f"{session.workspace}/"
+
+
+@command()
+def optionVar(name=None, exists=None, intValue=None, remove=None, mode="create"):
+    if mode == "query":
+        return session.options.get(name, 0)
+    if exists is not None:
+        return exists in session.options
+    if remove is not None:
+        session.options.pop(remove, None)
+    else:
+        session.options[intValue[0]] = int(intValue[1])
+    return None
+
+
+@command()
+def warning(text):
+    session.warnings.append(text)
+
+
+# -- undo -----------------------------------------------------------------------------------------
+
+
+@command()
+def undoInfo(
+    chunkName="", closeChunk=False, openChunk=False, state=None, undoName=False,
+    undoQueueEmpty=False, mode="create",
+):  # fmt: skip
+    if mode == "query":
+        if undoName:
+            return session.undo[-1][0] if session.undo else ""
+        return session.undo_on if state else not session.undo
+    if openChunk:
+        session.open_chunk(chunkName)
+    elif closeChunk:
+        session.close_chunk()
+    elif state is not None:
+        session.undo_on = bool(state)
+        if not state:
+            session.flush()
+    return None
+
+
+@command()
+def undo():
+    if session.chunk is not None:
+        raise RuntimeError("a chunk is open")
+    if not session.undo:
+        raise RuntimeError("There are no more commands to undo.")
+    _, session.scene = session.undo.pop()
+    session.modified = True
+    session.tell("event", "Undo")
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@command()
+def file(
+    *paths,
+    executeScriptNodes=True,
+    force=False,
+    modified=False,
+    new=False,
+    open=False,
+    prompt=True,
+    rename=None,
+    save=False,
+    sceneName=False,
+    type=None,
+    mode="create",
+):
+    if mode == "query":
+        return session.file if sceneName else session.modified
+    if rename is not None:
+        session.file = rename
+        return rename
+    if new or open:
+        if session.modified and not force:
+            raise RuntimeError("a modal prompt: the scene has unsaved changes")
+        return _new() if new else _open(paths[0], prompt)
+    if save:
+        return _save(type)
+    raise NotImplementedError("other uses of file")
+
+
+def _new() -> str:
+    session.tell("scene", 1)
+    session.scene, session.file, session.modified = new_scene(), "", False
+    session.flush()
+    session.tell("scene", 2)
+    session.tell("event", "NewSceneOpened")
+    return "untitled"
+
+
+def _open(path: str, prompt: bool) -> str:
+    if prompt and not session.batch:
+        raise RuntimeError("a modal prompt: a file may miss what it refers to")
+    session.tell("scene", 5)
+    # Maya lets go of the open scene before it reads the other.
+    session.scene, session.file, session.modified = new_scene(), "", False
+    session.flush()
+    try:
+        data = Path(path).read_bytes()
+        if data.startswith(_ASCII):
+            data = base64.b64decode(data[len(_ASCII) :], validate=True)
+        elif data.startswith(_BINARY):
+            data = data[len(_BINARY) :]
+        else:
+            raise ValueError
+        session.scene = pickle.loads(data)
+    except (OSError, ValueError, pickle.UnpicklingError, EOFError):
+        raise RuntimeError("Error reading file.") from None
+    finally:
+        session.tell("scene", 6)
+    session.file = path
+    session.tell("event", "SceneOpened")
+    return path
+
+
+def _save(type: str | None) -> str:
+    if not session.file:
+        raise RuntimeError("a modal prompt: the scene has no name")
+    suffix = {"mayaAscii": ".ma", "mayaBinary": ".mb"}
+    if type is not None and Path(session.file).suffix != suffix[type]:
+        raise RuntimeError(f"'{session.file}' does not fit the type {type}")
+    session.tell("scene", 12)
+    data = pickle.dumps(session.scene)
+    written = _ASCII + base64.b64encode(data) if session.file.endswith(".ma") else _BINARY + data
+    try:
+        Path(session.file).write_bytes(written)
+    except OSError:
+        raise RuntimeError("Could not save file.") from None
+    finally:
+        session.tell("scene", 13)
+    session.modified = False
+    session.tell("event", "SceneSaved")
+    return session.file
+
+
+# -- plug-ins ------------------------------------------------------------------------------------
+
+
+@command()
+def loadPlugin(*paths, quiet=False):
+    return [_plugins.load(path) for path in paths]
+
+
+@command()
+def unloadPlugin(*names, force=False):
+    for name in names:
+        _plugins.unload(name)
+
+
+@command()
+def pluginInfo(*names, loaded=False, mode="create"):
+    if mode != "query" or not loaded:
+        raise NotImplementedError("other uses of pluginInfo")
+    return names[0] in session.plugins

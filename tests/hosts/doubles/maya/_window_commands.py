@@ -1,0 +1,127 @@
+"""Commands that need Maya's windows."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+from ._registry import command
+from ._session import session
+
+
+@command(windows=True)
+def playblast(
+    completeFilename=None,
+    compression="",
+    editorPanelName="",
+    format="",
+    frame=(),
+    offScreen=False,
+    percent=50,
+    showOrnaments=True,
+    viewer=True,
+    widthHeight=None,
+):
+    if viewer:
+        raise RuntimeError("playblast would open a viewer")
+    if (format, compression) != ("image", "png") or len(frame) != 1:
+        raise NotImplementedError("other playblasts")
+    if session.panels.get(editorPanelName) != "modelPanel":
+        raise RuntimeError(f"'{editorPanelName}' is no 3D view")
+    width, height = (round(size * percent / 100) for size in widthHeight)
+    session.tell("condition", "playblasting", True)
+    Path(completeFilename).write_bytes(_png(width, height))
+    session.tell("condition", "playblasting", False)
+    return completeFilename
+
+
+def _png(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = (b"\0" + b"\x60\x60\x60" * width) * height
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+@command(windows=True)
+def getPanel(type=None, typeOf=None, visiblePanels=False, withFocus=False):
+    if withFocus:
+        return session.focus
+    if typeOf is not None:
+        return session.panels[typeOf]
+    if visiblePanels:
+        return list(session.panels)
+    return [name for name, kind in session.panels.items() if kind == type]
+
+
+@command(windows=True)
+def menu(*names, exists=False, label="", parent="", tearOff=False, mode="create"):
+    if exists:
+        return names[0] in session.windows
+    if parent != "MayaWindow":
+        raise RuntimeError(f"Object '{parent}' not found.")
+    session.windows[names[0]] = {"label": label, "items": {}}
+    return names[0]
+
+
+@command(windows=True)
+def menuItem(*names, checkBox=None, command=None, label="", parent=""):
+    if parent not in session.windows:
+        raise RuntimeError(f"Object '{parent}' not found.")
+    session.windows[parent]["items"][label] = command
+    return f"MayaWindow|{parent}|{label}"
+
+
+@command(windows=True)
+def deleteUI(*names, control=False, menu=False):
+    for name in names:
+        if name not in session.windows:
+            raise RuntimeError(f"Object '{name}' not found.")
+        widget = session.windows.pop(name)
+        if not isinstance(widget, dict):
+            widget.deleteLater()
+
+
+@command(windows=True)
+def workspaceControl(
+    *names,
+    exists=False,
+    initialWidth=0,
+    label="",
+    loadImmediately=False,
+    minimumWidth=0,
+    requiredPlugin="",
+    restore=False,
+    retain=True,
+    uiScript="",
+    mode="create",
+):
+    (name,) = names
+    if exists:
+        return name in session.windows
+    if mode == "edit":
+        session.windows[name].show()
+        return name
+    if name in session.windows:
+        raise RuntimeError(f"Object's name '{name}' is not unique.")
+    from qtpy.QtWidgets import QVBoxLayout, QWidget
+
+    widget = session.windows[name] = QWidget()
+    QVBoxLayout(widget)
+    widget.setWindowTitle(label)
+    if loadImmediately:
+        build(name, uiScript)
+    return name
+
+
+def build(name: str, script: str) -> None:
+    """What Maya does when it shows a control, also after a restart."""
+    session.windows["building"] = session.windows[name]
+    try:
+        exec(script, {})
+    finally:
+        del session.windows["building"]

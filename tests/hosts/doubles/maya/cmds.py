@@ -1,0 +1,25 @@
+"""``maya.cmds``: the commands that are modelled, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import (  # noqa: F401
+    _attribute_commands,
+    _dag_commands,
+    _mesh_commands,
+    _session_commands,
+    _time_commands,
+    _window_commands,
+)
+from ._registry import COMMANDS
+from ._session import session
+
+_OF_PLUGINS = {"mayaUSDImport": "mayaUsdPlugin", "mayaUSDExport": "mayaUsdPlugin"}
+
+
+def __getattr__(name: str) -> Any:
+    plugin = _OF_PLUGINS.get(name)
+    if name not in COMMANDS or (plugin is not None and plugin not in session.plugins):
+        raise AttributeError(f"module 'maya.cmds' has no attribute '{name}'")
+    return COMMANDS[name]

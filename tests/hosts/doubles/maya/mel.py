@@ -1,0 +1,18 @@
+"""``maya.mel``: assignments from Maya's main window, and sums, are all the MEL there is."""
+
+from __future__ import annotations
+
+import re
+
+from ._session import session
+
+
+def eval(code: str, /):
+    session.guard("mel.eval")
+    if re.fullmatch(r"\$\w+ = \$gMainWindow;?", code):
+        session.needs_windows("$gMainWindow")
+        return "MayaWindow"
+    sums = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*;?\s*", code)
+    if sums is None:
+        raise RuntimeError("Error occurred during execution of MEL script: Syntax error")
+    return int(sums[1]) + int(sums[2])

@@ -1,0 +1,13 @@
+"""``maya.standalone``: Maya without windows."""
+
+from __future__ import annotations
+
+from ._session import session
+
+
+def initialize(name: str = "python") -> None:
+    session.reset(batch=True)
+
+
+def uninitialize() -> None:
+    session.reset(batch=True)
