@@ -7,42 +7,12 @@ import itertools
 
 import pytest
 
-from callboard.protocol.revisions import REVISION_2026_07_28
+from server.stateless_client import Stateless
 from serving import served
 from skills.skill_tree import write_files, write_skill
 
 ROUNDS = 1000
-VERSION = REVISION_2026_07_28.name
-PREFIX = "io.modelcontextprotocol/"
-META = {
-    f"{PREFIX}protocolVersion": VERSION,
-    f"{PREFIX}clientCapabilities": {},
-    f"{PREFIX}clientInfo": {"name": "stateless", "version": "1"},
-}
-
-
-class Stateless:
-    """A client of 2026-07-28 on top of the raw one."""
-
-    def __init__(self, raw):
-        self.raw = raw
-        self._ids = itertools.count(1)
-
-    def _message(self, method, params):
-        params = {**params, "_meta": META}
-        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
-        return message, {"MCP-Protocol-Version": VERSION, "Mcp-Method": method}
-
-    def request(self, method):
-        answer = self.raw.post(*self._message(method, {}))
-        assert answer.status == 200, answer.body
-        return answer.message
-
-    def listen(self):
-        wanted = {"toolsListChanged": True, "promptsListChanged": True}
-        message, headers = self._message("subscriptions/listen", {"notifications": wanted})
-        self.raw.in_thread(lambda: self.raw.post(message, headers))
-        self.raw.wait_for("notifications/subscriptions/acknowledged")
+TOPICS = {"toolsListChanged": True, "promptsListChanged": True}
 
 
 def names(response, key):
@@ -69,7 +39,7 @@ def test_a_list_asked_for_after_a_change_shows_it_and_both_eras_hear(tmp_path):
     with served(skills=True, skill_paths=[tmp_path]) as running, running.client() as session:
         session.listen()
         stateless = Stateless(running.client())
-        stateless.listen()
+        stateless.listen(**TOPICS)
         app = running.app
         expected = {
             "tools": {"one__first", "two__other"},
@@ -127,7 +97,7 @@ def test_an_edited_file_is_heard_of_without_asking(tmp_path):
     with served(skills=True, skill_paths=[tmp_path]) as running, running.client() as session:
         session.listen()
         stateless = Stateless(running.client())
-        stateless.listen()
+        stateless.listen(**TOPICS)
         write_files(folder, skill_files("second"))
         for client in (session, stateless.raw):
             client.wait_for("notifications/tools/list_changed")

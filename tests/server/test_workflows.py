@@ -14,6 +14,7 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
+from server.stateless_client import Stateless
 from serving import served, text_of
 from skills.skill_tree import write_skill
 
@@ -255,6 +256,34 @@ def test_a_client_that_cannot_be_asked_gets_no_approval(tmp_path):
         assert run["status"] == "failed"
         assert "declare" in run["message"]
         assert objects(running) == before
+
+
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+@pytest.mark.parametrize(("action", "status"), [("accept", "completed"), ("decline", "failed")])
+def test_a_stateless_client_approves_by_its_task(tmp_path, action, status):
+    text = "steps:\n" + add("a") + "  - {id: ok, approve: Keep it?}\n"
+    with server(tmp_path, text) as running:
+        client = Stateless(running.client(), {"elicitation": {}, **TASKS})
+        id = client.call("workflows__run", {"name": "s.w"})["taskId"]
+        task = client.request("tasks/get", {"taskId": id})["result"]
+        while task["status"] == "working":
+            task = client.request("tasks/get", {"taskId": id})["result"]
+        ((key, asked),) = task["inputRequests"].items()
+        assert asked["params"]["message"] == "Keep it?"
+        answers = {key: {"action": action, "content": {}}}
+        client.request("tasks/update", {"taskId": id, "inputResponses": answers})
+        assert ended(client, id)["status"] == status
+
+
+def test_a_stateless_client_without_tasks_is_not_waited_for(tmp_path):
+    text = "steps:\n" + add("a") + "  - {id: ok, approve: Keep it?}\n"
+    with server(tmp_path, text) as running:
+        client = Stateless(running.client(), {"elicitation": {}})
+        run = ended(client, start(client))
+        assert run["status"] == "failed"
+        assert "tasks extension" in run["message"]
 
 
 @pytest.mark.parametrize(
