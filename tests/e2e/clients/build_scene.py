@@ -27,7 +27,7 @@ async def client_2(url: str, headers: dict[str, str]) -> AsyncIterator[Call]:
         async with Client(transport, mode="2026-07-28") as client:
             await client.list_tools()
 
-            async def call(name: str, **arguments: Any) -> dict[str, Any]:
+            async def call(name: str, /, **arguments: Any) -> dict[str, Any]:
                 result = await client.call_tool(name, arguments)
                 if result.is_error:
                     raise RuntimeError(result.content)
@@ -49,7 +49,7 @@ async def client_1(url: str, headers: dict[str, str]) -> AsyncIterator[Call]:
         await session.initialize()
         await session.list_tools()
 
-        async def call(name: str, **arguments: Any) -> dict[str, Any]:
+        async def call(name: str, /, **arguments: Any) -> dict[str, Any]:
             result = await session.call_tool(name, arguments)
             if result.isError:
                 raise RuntimeError(result.content)
