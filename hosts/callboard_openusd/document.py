@@ -31,6 +31,8 @@ class OpenStage:
         self.shadow.TransferContent(layer)
         self.touched: set[Sdf.Path] = set()
         self.modified = False
+        #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
+        self._suffixes: dict[Sdf.Path, int] = {}
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
 
     def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
@@ -40,6 +42,17 @@ class OpenStage:
             self.touched.add(path)
             if path.IsAbsoluteRootOrPrimPath():
                 self.names.prims_changed(path)
+
+    def free_path(self, parent: Sdf.Path, name: str) -> Sdf.Path:
+        """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
+        wanted = path = parent.AppendChild(name)
+        count = self._suffixes.get(wanted, 0)
+        while self.stage.GetPrimAtPath(path) or self.layer.GetPrimAtPath(path):
+            count += 1
+            path = parent.AppendChild(f"{name}_{count}")
+        if count:
+            self._suffixes[wanted] = count
+        return path
 
     def settle(self) -> None:
         """What is there now is what the next step starts from."""

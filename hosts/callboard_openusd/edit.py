@@ -26,7 +26,7 @@ class UsdSceneEditor:
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         stem = kind.capitalize() if name is None else _identifier(name)
-        path = free_path(self._stage, home(self._stage), stem)
+        path = self._document.opened.free_path(home(self._stage), stem)
         shapes.define(self._stage, path, kind, dimensions)
         return str(path)
 
@@ -47,7 +47,7 @@ class UsdSceneEditor:
         if above == prim.GetPath().GetParentPath():
             return str(prim.GetPath())
         world = transforms.world_matrix(prim)
-        path = free_path(self._stage, above, prim.GetName())
+        path = self._document.opened.free_path(above, prim.GetName())
         moved = self._move(prim, path)
         if keep_world:
             frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
@@ -78,7 +78,7 @@ class UsdSceneEditor:
     def duplicate(self, name: str, new_name: str | None) -> str:
         prim = self._find(name)
         stem = prim.GetName() if new_name is None else _identifier(new_name)
-        path = free_path(self._stage, prim.GetPath().GetParentPath(), stem)
+        path = self._document.opened.free_path(prim.GetPath().GetParentPath(), stem)
         layer = source = self._document.opened.layer
         spec = source.GetPrimAtPath(prim.GetPath())
         if spec is None or spec.specifier == Sdf.SpecifierOver:
@@ -126,15 +126,6 @@ class UsdSceneEditor:
             raise HostError(f"OpenUSD can't {doing}: {able.whyNot}")
         if not editor.ApplyEdits():
             raise HostError(f"OpenUSD could not {doing}")
-
-
-def free_path(stage: Usd.Stage, parent: Sdf.Path, name: str) -> Sdf.Path:
-    """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
-    path, count = parent.AppendChild(name), 0
-    while stage.GetPrimAtPath(path) or stage.GetRootLayer().GetPrimAtPath(path):
-        count += 1
-        path = parent.AppendChild(f"{name}_{count}")
-    return path
 
 
 def _identifier(name: str) -> str:

@@ -21,7 +21,8 @@ def home(stage: Usd.Stage) -> Sdf.Path:
 
 def _is_world(prim: Usd.Prim) -> bool:
     return (
-        prim.GetPath() == WORLD
+        prim.GetName() == WORLD.name
+        and prim.GetPath() == WORLD
         and prim.GetTypeName() == "Xform"
         and not UsdGeom.Xformable(prim).GetOrderedXformOps()
     )

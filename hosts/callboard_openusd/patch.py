@@ -40,7 +40,7 @@ def difference(paths: Iterable[Sdf.Path], wanted: Sdf.Layer, present: Sdf.Layer)
             continue
         siblings = spec.nameParent.nameChildren
         if siblings[-1].name != spec.name:
-            places[path] = [sibling.name for sibling in siblings].index(spec.name)
+            places[path] = siblings.index(spec.name)
     return Patch(wanted, least, places)
 
 

@@ -10,7 +10,6 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_openusd import transforms
 from callboard_openusd.document import Document, refuse, working_layer
-from callboard_openusd.edit import free_path
 from callboard_openusd.files import WRITE, check_suffix, read_layer, write_layer
 from callboard_openusd.layout import home, objects_in
 
@@ -29,7 +28,7 @@ class UsdStages:
         roots = source.GetPseudoRoot().GetChildren()
         if not roots:
             raise HostError(f"'{Path(path).name}' holds no prims")
-        target = free_path(stage, above, Tf.MakeValidIdentifier(Path(path).stem))
+        target = self._document.opened.free_path(above, Tf.MakeValidIdentifier(Path(path).stem))
         fit = _fit(source, stage)
         if len(roots) == 1 and roots[0].GetTypeName() == "Xform" and fit == Gf.Matrix4d(1):
             Sdf.CopySpec(flat, roots[0].GetPath(), stage.GetRootLayer(), target)
