@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -195,9 +196,13 @@ def wire() -> Iterator[Wire]:
         loggers = [logging.getLogger(name) for name in ("callboard", "asyncio", "tornado")]
         for logger in loggers:
             logger.addHandler(wire.complaints)
+        # Client and server share this process; at each switch one of them waits this long.
+        patience = sys.getswitchinterval()
+        sys.setswitchinterval(patience / 10)
         try:
             yield wire
         finally:
+            sys.setswitchinterval(patience)
             for logger in loggers:
                 logger.removeHandler(wire.complaints)
             wire.hang_up()
