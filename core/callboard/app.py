@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
@@ -114,9 +115,10 @@ class Callboard:
             self.tools,
             self.prompts,
             self.resources,
-            self.capabilities,
             self.catalog,
         )
+        if self.records is not None:
+            self.rest.report = partial(_report, self.records)
         self._listener = Listener()
         self._announced: Path | None = None
         self._watcher: SkillWatcher | None = None
@@ -239,6 +241,14 @@ class Callboard:
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
     """Starts a server inside ``host``. Main thread."""
     return Callboard(host, config).start()
+
+
+async def _report(records: Store, since: str | None) -> dict[str, Any]:
+    """What REST answers as the report; the last seven days by default. Raises ValueError."""
+    from callboard.records.report import build, parse_since
+
+    work = partial(build, records.reader(), since=parse_since(since or "7d"))
+    return await asyncio.get_running_loop().run_in_executor(None, work)
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:

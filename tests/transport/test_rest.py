@@ -300,15 +300,23 @@ def test_a_tool_that_asks_its_client_says_where_it_can(tmp_path):
 
 
 def test_a_report_is_there_where_records_are_kept(tmp_path):
-    async def report(since):
-        if since not in (None, "7d"):
-            raise ValueError("write 7d")
-        return {"since": since}
+    with rest(tmp_path, records=True) as v1:
+        v1.problem("POST", "call", 403, {"tool": "s__render"})
+        v1.app.records.flush()
+        missing = v1.get("report")["topMissingCapabilities"]
+        assert [(entry["capability"], entry["source"]) for entry in missing] == [
+            ("hologram", "refused")
+        ]
+        assert v1.get("report?since=30m")["topMissingCapabilities"] == missing
+        assert "30m" in v1.problem("GET", "report?since=soon", 400)["detail"]
 
-    with rest(tmp_path) as v1:
-        v1.app.rest.report = report
-        assert v1.get("report?since=7d") == {"since": "7d"}
-        assert v1.problem("GET", "report?since=soon", 400)["detail"] == "write 7d"
+
+def test_a_missing_capability_can_be_asked_for(tmp_path):
+    with rest(tmp_path, capture_missing_capabilities=True) as v1:
+        name = v1.get("tools")["tools"][-1]["name"]
+        assert name == "mcpeye_request_capability"
+        assert v1.get(f"tools/{name}")["name"] == name
+        assert v1.call(name, {"capability": "fly"})["isError"] is False
 
 
 def test_the_document_names_every_route(tmp_path):

@@ -15,7 +15,6 @@ from callboard.host import Host
 from callboard.protocol.jsonrpc import Json, encode
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-from callboard.server.capabilities import Capabilities
 from callboard.server.catalog_tools import describe_skill, search_skills
 from callboard.server.dispatcher import Dispatcher
 from callboard.server.jobs import Job
@@ -73,7 +72,6 @@ class RestEndpoint:
         tools: ToolRegistry,
         prompts: PromptRegistry,
         resources: ResourceRegistry,
-        capabilities: Capabilities,
         catalog: SkillCatalog,
     ) -> None:
         self._instance = instance
@@ -84,7 +82,6 @@ class RestEndpoint:
         self._tools = tools
         self._prompts = prompts
         self._resources = resources
-        self._capabilities = capabilities
         self._catalog = catalog
         self._tasks: set[asyncio.Task[None]] = set()
         #: Where records are kept, what is asked for the report.
@@ -247,21 +244,34 @@ class RestEndpoint:
     # -- tools ------------------------------------------------------------------------------
 
     async def _list_tools(self, asked: Asked) -> Answer:
-        declared = self._capabilities.declared
-        found = [tool.describe(FEATURES, declared) for tool in self._tools.all()]
+        found = await self._every_tool(asked)
         return 200, {"total": len(found), "tools": found}
 
     async def _get_tool(self, asked: Asked) -> Answer:
         name = asked.values["name"]
-        with _missing_is_404():
-            tool = self._tools.get(name)
-        return 200, tool.describe(FEATURES, self._capabilities.declared)
+        for tool in await self._every_tool(asked):
+            if tool["name"] == name:
+                return 200, tool
+        raise NotFound(f"unknown tool '{name[:200]}'; see /v1/tools, or /v1/search")
+
+    async def _every_tool(self, asked: Asked) -> list[Json]:
+        found: list[Json] = []
+        cursor: Json = {}
+        while True:
+            page = await self._handle(asked, "tools/list", **cursor)
+            found += page["tools"]
+            if "nextCursor" not in page:
+                return found
+            cursor = {"cursor": page["nextCursor"]}
 
     async def _call(self, asked: Asked) -> Answer:
         name, arguments = asked.body["tool"], asked.body.get("arguments", {})
-        with _missing_is_404():
-            self._tools.get(name)
-        return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
+        try:
+            return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
+        except InvalidParams as error:
+            if name in self._tools:
+                raise
+            raise NotFound(error.message, data=error.data) from None
 
     # -- prompts and resources --------------------------------------------------------------
 
