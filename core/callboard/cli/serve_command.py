@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
@@ -51,8 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         roots=[str(Path(folder).absolute()) for folder in arguments.roots],
         roots_policy=arguments.roots_policy,
     )
-    # Programs read the ready line from stdout; whatever else the host prints goes to stderr.
-    ready, sys.stdout = sys.stdout, sys.stderr
+    ready = _keep_stdout_clean()
     inbox = MainThreadInbox()
     host = make_host(arguments.host, inbox.post)
     if arguments.scene:
@@ -91,6 +91,15 @@ def serve(host: Host, config: McpHttpConfig, inbox: MainThreadInbox, ready: Any)
     finally:
         app.stop()
     return 0
+
+
+def _keep_stdout_clean() -> TextIO:
+    """Programs read the ready line from stdout; whatever else the host prints, from C too, goes to
+    stderr. Returns the way to stdout."""
+    ready = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return ready
 
 
 def _open_scene(host: Host, scene: str) -> None:
