@@ -42,7 +42,9 @@ class MayaUsd:
         binary = {} if path.lower().endswith(".usdc") else {"defaultUSDFormat": "usda"}
         with replacing(path) as written, telling(f"export '{Path(path).name}'"):
             _command("mayaUSDExport")(file=written, selection=selected_only, **binary)
-        prims = sum(1 for _ in _stage(path).TraverseAll())
+        # Held, because a stage that is let go takes its prims along.
+        stage = _stage(path)
+        prims = sum(1 for _ in stage.TraverseAll())
         return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
 
     def stage_metadata(self, path: str) -> Json:

@@ -1,15 +1,44 @@
-"""Maya for tests: the real one under ``mayapy``, else the double. Import this before ``maya``."""
+"""Maya for tests: Maya itself under ``mayapy``, else the double."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-try:
-    import maya.standalone
+import maya
+import maya.standalone
 
-    maya.standalone.initialize(name="python")
-    REAL = True
-except ImportError:
-    sys.path.insert(0, str(Path(__file__).parent / "doubles"))
-    REAL = False
+DOUBLES = Path(__file__).parent / "doubles"
+REAL = DOUBLES not in Path(maya.__file__ or "").parents
+
+#: The file that Maya's Plug-in Manager loads.
+PLUGIN = (
+    Path(__file__).parents[2] / "hosts/callboard_maya/module/plug-ins/callboard_plugin.py"
+).as_posix()
+
+
+def new_maya(*, batch: bool) -> None:
+    """An empty scene, in a Maya with or without windows. mayapy never has windows."""
+    if REAL:
+        from maya import cmds
+
+        if not hasattr(cmds, "about"):
+            maya.standalone.initialize(name="python")
+        cmds.file(new=True, force=True)
+        return
+    from maya._session import session
+
+    session.reset(batch=batch)
+
+
+@contextmanager
+def maya_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+    from callboard_maya.host import MayaHost
+
+    host = MayaHost(post)
+    try:
+        yield host
+    finally:
+        host.close()

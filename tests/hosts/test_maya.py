@@ -1,0 +1,410 @@
+"""The Maya adapter, on the double or, under mayapy, on Maya itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from maya import cmds
+from maya_rig import REAL, maya_host, new_maya
+
+from callboard.errors import CapabilityMissing, HostError
+from callboard.host import (
+    ANIMATION,
+    SCENE_MUTATE,
+    SCENE_READ,
+    SCRIPT,
+    USD,
+    VIEWPORT,
+    ObjectNotFound,
+)
+from callboard.testing.compliance import Bench, Check, checks
+
+
+@pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
+def host(request: pytest.FixtureRequest) -> Iterator[Any]:
+    new_maya(batch=request.param == "batch")
+    with maya_host(lambda fn: None) as found:
+        yield found
+
+
+@pytest.fixture
+def bench(host: Any, tmp_path: Path) -> Bench:
+    return Bench(host, tmp_path.resolve())
+
+
+@pytest.fixture
+def with_usd(host: Any) -> Iterator[None]:
+    try:
+        cmds.loadPlugin("mayaUsdPlugin", quiet=True)
+    except RuntimeError:
+        pytest.skip("this Maya has no USD plug-in")
+    yield
+    cmds.unloadPlugin("mayaUsdPlugin", force=True)
+
+
+@pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
+def test_compliance(check: Check, bench: Bench, request: pytest.FixtureRequest) -> None:
+    if USD in check.needs:
+        request.getfixturevalue("with_usd")
+    if missing := bench.missing(check):
+        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
+    bench.run(check)
+
+
+# -- ports --------------------------------------------------------------------------------------
+
+
+def test_usd_comes_and_goes_with_its_plug_in(host: Any) -> None:
+    announced: list[str] = []
+    stop = host.watch(announced.append)
+    assert USD not in host.ports
+    try:
+        cmds.loadPlugin("mayaUsdPlugin", quiet=True)
+    except RuntimeError:
+        pytest.skip("this Maya has no USD plug-in")
+    assert USD in host.ports
+    cmds.unloadPlugin("mayaUsdPlugin", force=True)
+    assert USD not in host.ports
+    assert announced.count("ports") == 2
+    stop()
+
+
+def test_a_viewport_needs_windows(host: Any) -> None:
+    assert (VIEWPORT in host.ports) is not bool(cmds.about(batch=True))
+    assert host.identity.headless is bool(cmds.about(batch=True))
+
+
+def test_a_call_that_needs_what_is_missing_is_refused(bench: Bench) -> None:
+    if VIEWPORT in bench.host.ports:
+        data = bench.port(VIEWPORT).capture(321, 123)
+        assert data[16:24] == (321).to_bytes(4, "big") + (123).to_bytes(4, "big")
+        answer = bench.call("viewport__capture", {"width": 64, "height": 32})
+        assert answer.mime_type == "image/png"
+        file = bench.folder / "view.png"
+        saved = bench.call("viewport__save_capture", {"path": str(file), "width": 64, "height": 32})
+        assert saved["bytes"] == file.stat().st_size
+    else:
+        with pytest.raises(CapabilityMissing, match="viewport"):
+            bench.call("viewport__capture")
+
+
+def test_the_project_is_the_workspace(host: Any) -> None:
+    (root,) = host.project_roots()
+    assert Path(root).is_absolute()
+    assert root == str(Path(cmds.workspace(query=True, rootDirectory=True)))
+
+
+# -- the scene, where Maya differs --------------------------------------------------------------
+
+
+def test_the_cameras_of_each_scene_are_not_listed_and_not_deleted(bench: Bench) -> None:
+    assert bench.reader.names() == []
+    with pytest.raises(HostError, match="Maya could not delete"):
+        bench.editor.delete(["persp"])
+
+
+def test_names_that_maya_would_change_are_refused(bench: Bench) -> None:
+    for name in ("a b", "1st", "ä", "", "a|b"):
+        with pytest.raises(HostError, match="can't be a name"):
+            bench.editor.create("cube", name, {"size": 1.0})
+    assert bench.reader.names() == []
+
+
+def test_another_rotate_order_is_read_and_written_as_xyz(bench: Bench) -> None:
+    path = bench.cube("Turned")
+    cmds.setAttr(f"{path}.rotateOrder", 5)
+    bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
+    found = bench.get(path)
+    assert found["rotate"] == pytest.approx([10, 20, 30])
+    assert found["scale"] == pytest.approx([1, 2, 3])
+    assert cmds.getAttr(f"{path}.rotateOrder") == 5
+    assert cmds.getAttr(f"{path}.rotate")[0] != pytest.approx((10, 20, 30))
+
+
+def test_a_locked_attribute_is_named(bench: Bench) -> None:
+    path = bench.cube("Locked")
+    cmds.setAttr(f"{path}.translate", lock=True)
+    with pytest.raises(HostError, match="locked"):
+        bench.editor.set_transform(path, [1, 2, 3], None, None)
+
+
+def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
+    path = bench.cube("Painted")
+    bench.editor.set_color(path, [1, 0, 0])
+    shape = cmds.listRelatives(path, shapes=True, fullPath=True)[0]
+    group = cmds.listConnections(shape, type="shadingEngine")[0]
+    material = cmds.listConnections(f"{group}.surfaceShader")[0]
+    texture = cmds.shadingNode("checker", asTexture=True)
+    cmds.connectAttr(f"{texture}.outColor", f"{material}.baseColor")
+    assert bench.get(path)["color"] is None
+    bench.editor.set_color(path, [0, 1, 0])
+    assert bench.get(path)["color"] == pytest.approx([0, 1, 0])
+
+
+def test_a_group_has_no_colour(bench: Bench) -> None:
+    group = cmds.createNode("transform", name="Group")
+    with pytest.raises(HostError, match="no colour"):
+        bench.editor.set_color(group, [1, 0, 0])
+    assert bench.get(group)["bounds"] is None
+    assert bench.get(group)["type"] == "transform"
+
+
+def test_what_the_artist_made_is_recognised(bench: Bench) -> None:
+    cmds.polySphere(name="Ball")
+    cmds.polyTorus(name="Ring")
+    assert {found["name"]: found["type"] for found in bench.reader.summaries()} == {
+        "Ball": "sphere",
+        "Ring": "torus",
+    }
+
+
+def test_part_of_an_object_selects_it(bench: Bench) -> None:
+    path = bench.cube("Crate")
+    cmds.select(f"{path}.e[0:3]", replace=True)
+    assert bench.reader.selection() == [path]
+
+
+def test_units_are_told(bench: Bench) -> None:
+    assert bench.reader.info()["units_per_meter"] == 100.0
+    cmds.currentUnit(linear="m")
+    assert bench.reader.info()["units_per_meter"] == 1.0
+    cmds.currentUnit(linear="cm")
+    cmds.currentUnit(time="ntsc")
+    assert bench.reader.info()["fps"] == 30.0
+    cmds.currentUnit(time="film")
+
+
+# -- files --------------------------------------------------------------------------------------
+
+
+def test_a_broken_file_says_that_the_scene_is_closed(bench: Bench) -> None:
+    bench.cube("Here")
+    file = bench.folder / "broken.ma"
+    file.write_bytes(b"//Maya ASCII 2025 scene\nnothing that anybody can read;;;\n")
+    with pytest.raises(HostError, match="the scene that was open is closed"):
+        bench.port("filesystem.read").open(str(file))
+
+
+def test_a_save_that_fails_keeps_the_name(bench: Bench) -> None:
+    first = bench.folder / "first.ma"
+    bench.port("filesystem.write").save(str(first))
+    (bench.folder / "folder.ma").mkdir()
+    with pytest.raises(HostError):
+        bench.port("filesystem.write").save(str(bench.folder / "folder.ma"))
+    assert bench.reader.info()["file"] == str(first)
+
+
+# -- undo ---------------------------------------------------------------------------------------
+
+
+def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    token = undo.begin("Callboard: scene__create_primitive")
+    bench.cube("One")
+    bench.editor.set_transform("One", [1, 2, 3], None, None)
+    undo_id = undo.commit(token)
+    assert cmds.undoInfo(query=True, undoName=True) == "Callboard: scene__create_primitive"
+    cmds.undo()
+    assert bench.reader.names() == []
+    assert undo_id is not None
+    assert undo.undo(undo_id) is False
+
+
+def test_the_same_tool_twice_is_two_steps(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    ids = []
+    for name in ("One", "Two"):
+        token = undo.begin("Callboard: same")
+        bench.cube(name)
+        ids.append(undo.commit(token))
+    token = undo.begin("Callboard: same")
+    assert undo.commit(token) is None
+    assert undo.undo(ids[1]) is True
+    assert [found["name"] for found in bench.everything()] == ["One"]
+
+
+def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    token = undo.begin("Callboard: ours")
+    bench.cube("Ours")
+    undo_id = undo.commit(token)
+    cmds.polyCube(name="Theirs")
+    assert undo_id is not None
+    assert undo.undo(undo_id) is False
+    assert len(bench.reader.names()) == 2
+
+
+def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    file = str(bench.folder / "scene.ma")
+    bench.port("filesystem.write").save(file)
+    token = undo.begin("Callboard: open")
+    bench.port("filesystem.read").open(file)
+    assert undo.rollback(token) is False
+
+
+def test_undo_switched_off_is_respected(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    cmds.undoInfo(state=False)
+    token = undo.begin("Callboard: off")
+    bench.cube("Here")
+    assert undo.commit(token) is None
+    assert undo.rollback(undo.begin("Callboard: off")) is False
+    cmds.undoInfo(state=True)
+
+
+# -- animation ----------------------------------------------------------------------------------
+
+
+def test_the_timeline_is_set_and_read(bench: Bench) -> None:
+    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
+    assert found == {"start": 10, "end": 500, "current": 12, "fps": 24.0}
+    assert bench.call("animation__get_timeline") == found
+    with pytest.raises(ValueError, match="after end"):
+        bench.call("animation__set_timeline", {"start": 900})
+
+
+def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
+    bench.cube("Mover")
+    keys = [
+        {"frame": 1, "translate": [0, 0, 0]},
+        {"frame": 24, "translate": [0, 10, 0], "rotate": [0, 90, 0]},
+    ]
+    assert bench.call("animation__set_keys", {"name": "Mover", "keys": keys})["keys"] == 2
+    listed = bench.call("animation__list_keys", {"name": "Mover"})
+    assert listed["keys"][0] == {"frame": 1.0, "translate": [0.0, 0.0, 0.0]}
+    assert listed["keys"][1]["rotate"] == pytest.approx([0, 90, 0])
+    page = bench.call("animation__list_keys", {"name": "Mover", "limit": 1})
+    assert (page["total"], page["next_offset"]) == (2, 1)
+    bench.call("animation__set_timeline", {"current": 24})
+    assert bench.get("Mover")["translate"] == pytest.approx([0, 10, 0])
+    gone = bench.call("animation__delete_keys", {"name": "Mover", "start": 2, "end": 30})
+    assert gone["keys"] == 1
+    assert bench.call("animation__list_keys", {"name": "Mover"})["total"] == 1
+
+
+def test_baking_keys_every_frame(bench: Bench) -> None:
+    path = bench.cube("Mover")
+    port = bench.port(ANIMATION)
+    port.set_key(path, 1, [0, 0, 0], None, None)
+    port.set_key(path, 5, [8, 0, 0], None, None)
+    baked = bench.call("animation__bake", {"names": ["Mover"], "start": 1, "end": 5})
+    assert baked["keys"] == 5
+    frames = [key["frame"] for key in port.keys(path)]
+    assert frames == [1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="over"):
+        bench.call("animation__bake", {"names": ["Mover"], "start": 0, "end": 900_000})
+
+
+def test_keys_of_another_rotate_order_are_refused(bench: Bench) -> None:
+    path = bench.cube("Turned")
+    cmds.setAttr(f"{path}.rotateOrder", 2)
+    with pytest.raises(HostError, match="rotate order"):
+        bench.port(ANIMATION).set_key(path, 1, None, [0, 90, 0], None)
+
+
+def test_keys_on_a_locked_channel_are_all_taken_back(bench: Bench) -> None:
+    path = bench.cube("Locked")
+    cmds.setAttr(f"{path}.rotate", lock=True)
+    keys = [{"frame": 1, "translate": [1, 1, 1], "rotate": [0, 1, 0]}]
+    with pytest.raises(HostError):
+        bench.call("animation__set_keys", {"name": "Locked", "keys": keys})
+    assert bench.port(ANIMATION).keys(path) == []
+
+
+# -- scripts ------------------------------------------------------------------------------------
+
+
+def test_python_and_mel_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "print('hello')\nmade = cmds.polyCube(name='Scripted')\n{'made': made[0], 'n': (1, 2)}"
+    answer = bench.call("script__execute", {"code": code})
+    assert answer == {"language": "python", "value": {"made": "Scripted", "n": [1, 2]}}
+    assert capsys.readouterr().out == "hello\n"
+    assert bench.call("script__execute", {"code": "1 + 2;", "language": "MEL"})["value"] == 3
+    assert bench.call("script__execute", {"code": "x = 1"})["value"] is None
+    assert bench.port(SCRIPT).languages() == ["python", "mel"]
+    with pytest.raises(ValueError, match="python, mel"):
+        bench.call("script__execute", {"code": "1", "language": "hscript"})
+
+
+def test_a_script_that_raises_is_taken_back(bench: Bench) -> None:
+    before = bench.everything()
+    with pytest.raises(ZeroDivisionError):
+        bench.call("script__execute", {"code": "cmds.polyCube()\n1 / 0"})
+    assert bench.everything() == before
+    with pytest.raises(RuntimeError):
+        bench.call("script__execute", {"code": "this is no MEL", "language": "mel"})
+
+
+# -- maya-geometry ------------------------------------------------------------------------------
+
+
+def test_the_seeds_prompt_works(bench: Bench) -> None:
+    bench.call("scene__create_primitive", {"kind": "cube", "name": "Crate"})
+    bench.editor.select(["Crate"])
+    edges = bench.call("maya_geometry__select_edges")
+    assert edges["count"] == 12
+    assert edges["edges"] == ["|Crate.e[0:11]"]
+    done = bench.call("maya_geometry__bevel_edges", {"width": 0.2, "segments": 3})
+    assert done["before"] == 6
+    assert done["after"] > 6
+    assert done["changed"] == ["|Crate"]
+    assert bench.call("maya_geometry__delete_history", {"name": "Crate"})["verified"] is True
+    counts = bench.call("maya_geometry__mesh_info", {"name": "Crate"})
+    assert counts["faces"] == done["after"]
+
+
+def test_edges_and_faces_are_chosen_by_name(bench: Bench) -> None:
+    bench.cube("Crate")
+    assert bench.call("maya_geometry__select_edges", {"edges": ["Crate.e[0:2]"]})["count"] == 3
+    assert bench.call("maya_geometry__select_edges", {"names": ["Crate"]})["count"] == 12
+    pulled = bench.call("maya_geometry__extrude_faces", {"faces": ["Crate.f[0]"], "distance": 2.0})
+    assert pulled["after"] == pulled["before"] + 4
+    size = bench.get("Crate")["bounds"]
+    assert max(b - a for a, b in zip(size["min"], size["max"], strict=True)) == pytest.approx(4.0)
+    smoothed = bench.call("maya_geometry__smooth", {"name": "Crate"})
+    assert smoothed["after"] == 4 * smoothed["before"]
+
+
+def test_wrong_parts_are_refused_and_nothing_changes(bench: Bench) -> None:
+    bench.cube("Crate")
+    bench.editor.select([])
+    before = bench.everything()
+    for tool, arguments in (
+        ("select_edges", {}),
+        ("select_edges", {"edges": ["Crate.e[99:100]"]}),
+        ("select_edges", {"edges": ["Crate.e[0]; delete"]}),
+        ("select_edges", {"edges": ["*.e[0]"]}),
+        ("bevel_edges", {"width": 1}),
+        ("bevel_edges", {"width": 0}),
+        ("extrude_faces", {"faces": ["Crate.f[0]"], "distance": 0}),
+        ("smooth", {"name": "persp"}),
+    ):
+        with pytest.raises((ValueError, HostError)):
+            bench.call(f"maya_geometry__{tool}", arguments)
+        assert bench.everything() == before, tool
+    with pytest.raises(ObjectNotFound):
+        bench.call("maya_geometry__mesh_info", {"name": "Nobody"})
+
+
+def test_freezing_leaves_the_object_where_it_is(bench: Bench) -> None:
+    bench.cube("Crate")
+    bench.editor.set_transform("Crate", [1, 2, 3], [0, 45, 0], [2, 2, 2])
+    before = bench.get("Crate")["bounds"]
+    bench.call("maya_geometry__freeze_transforms", {"name": "Crate"})
+    after = bench.get("Crate")
+    assert after["scale"] == [1.0, 1.0, 1.0]
+    assert after["bounds"]["max"] == pytest.approx(before["max"])
+
+
+def test_the_ports_are_the_ones_of_the_contract(host: Any) -> None:
+    assert {SCENE_READ, SCENE_MUTATE, ANIMATION, SCRIPT} <= set(host.ports)
+    assert Path(host.skill_paths[0], "maya-geometry", "SKILL.md").is_file()
