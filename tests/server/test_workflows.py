@@ -315,6 +315,15 @@ def test_unknown_names_are_answered_with_what_there_is(tmp_path):
         assert "no such run" in response["error"]["message"]
 
 
+def test_every_step_is_recorded_like_any_call(tmp_path):
+    text = "steps:\n" + add("a") + add("b")
+    with server(tmp_path, text, records=True) as running, running.client() as client:
+        ended(client, start(client))
+        running.app.records.flush()
+        tools = [call.tool for call in running.app.records.reader().recent().calls]
+        assert tools.count("s__add") == 2
+
+
 def test_a_workflow_does_not_run_itself(tmp_path):
     text = "steps:\n  - {tool: workflows__run, args: {name: s.w}}\n"
     with server(tmp_path, text) as running, running.client() as client:
