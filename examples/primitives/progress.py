@@ -1,0 +1,39 @@
+"""Progress and log messages: what a long call tells while it runs, and how it stops when asked."""
+
+from __future__ import annotations
+
+from callboard.app import Callboard
+from callboard.server.context import ToolContext
+from serving import serve
+
+
+def primes(ctx: ToolContext, below: int) -> dict[str, int]:
+    """Counts primes the slow way."""
+    found = 0
+    for number in range(2, below):
+        if number % 100 == 0:
+            if ctx.cancelled:
+                ctx.log("notice", f"stopped at {number}")
+                break
+            ctx.progress(number, below, f"{found} primes so far")
+        if all(number % divisor for divisor in range(2, int(number**0.5) + 1)):
+            found += 1
+    return {"primes": found}
+
+
+def add(server: Callboard) -> None:
+    server.tools.register(
+        "primes",
+        primes,
+        "Counts the primes below a number.",
+        {
+            "type": "object",
+            "properties": {"below": {"type": "integer", "minimum": 2, "maximum": 1_000_000}},
+            "required": ["below"],
+        },
+        affinity="any",
+    )
+
+
+if __name__ == "__main__":
+    serve(add)

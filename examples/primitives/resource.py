@@ -1,0 +1,30 @@
+"""A resource: something that clients read, and hear of when it changes."""
+
+from __future__ import annotations
+
+from callboard.app import Callboard
+from callboard.server.resources import Resource
+from serving import serve
+
+GUIDE = """# House rules
+
+- One unit is a centimetre.
+- Names are lower case, words joined by underscores.
+"""
+
+
+def add(server: Callboard) -> None:
+    server.resources.add(
+        Resource(
+            "studio://house-rules",
+            "house rules",
+            lambda: GUIDE,
+            title="The studio's house rules",
+            description="How scenes are built here.",
+            mime_type="text/markdown",
+        )
+    )
+
+
+if __name__ == "__main__":
+    serve(add)

@@ -1,0 +1,34 @@
+"""Workspace roots: files are found where the client's project is, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callboard.app import Callboard
+from callboard.server.workspace import WorkspaceRoots
+from serving import serve
+
+
+def measure(path: str, _workspace_roots: WorkspaceRoots | None) -> dict[str, object]:
+    """``path`` arrives resolved and checked, because its schema says what it is."""
+    roots = [] if _workspace_roots is None else [root.name for root in _workspace_roots.roots]
+    return {"file": Path(path).name, "bytes": Path(path).stat().st_size, "roots": roots}
+
+
+def add(server: Callboard) -> None:
+    server.tools.register(
+        "measure",
+        measure,
+        "Says how large a file of the workspace is.",
+        {
+            "type": "object",
+            "properties": {"path": {"type": "string", "format": "workspace-path"}},
+            "required": ["path"],
+        },
+        required_capabilities=("filesystem.read",),
+        affinity="any",
+    )
+
+
+if __name__ == "__main__":
+    serve(add)

@@ -1,0 +1,36 @@
+"""Serves what an example adds, on an empty OpenUSD stage, until Ctrl+C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+
+from callboard.app import Callboard
+from callboard.guest.headless import MainThreadInbox
+from callboard.headless_hosts import make_host
+
+
+def serve(add: Callable[[Callboard], None]) -> None:
+    """Starts a server, lets ``add`` register with its ``tools``, ``prompts`` and ``resources``,
+    and prints where it serves as one line of JSON."""
+    # This thread is the host's main thread: it runs what is posted to it.
+    inbox = MainThreadInbox()
+    server = Callboard(make_host("openusd", inbox.post))
+    add(server)
+    server.start()
+
+    def stop(number: int, frame: object) -> None:
+        inbox.stop()
+        server.guest.interrupt()
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    ready = {"event": "ready", "url": server.url, "token": server.token}
+    # Prints of tools are captured per call; this one is ours.
+    print(json.dumps(ready), file=sys.__stdout__, flush=True)
+    try:
+        inbox.run()
+    finally:
+        server.stop()

@@ -1,0 +1,183 @@
+"""Every example runs as a program, and does what it shows."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.testing.fake_client import FakeClient
+from e2e.serving import PROJECT, Program, environment
+
+EXAMPLES = PROJECT / "examples" / "primitives"
+Json = dict[str, Any]
+
+
+def text(result: Json) -> str:
+    assert not result["isError"], result
+    return str(result["content"][0]["text"])
+
+
+def names(client: FakeClient) -> list[str]:
+    listed = client.call("scene__list_objects")["structuredContent"]
+    return [found["name"] for found in listed["objects"]]
+
+
+def result(client: FakeClient, method: str, **params: Any) -> Json:
+    found: Json = client.request(method, params)["result"]
+    return found
+
+
+def tool(client: FakeClient, home: Path) -> None:
+    assert text(client.call("stack", {"count": 3})) == "3 cubes stand on each other"
+    top = client.call("scene__get_object", {"name": "cube_2"})["structuredContent"]
+    assert top["translate"] == [0, 2, 0]
+
+
+def structured_output(client: FakeClient, home: Path) -> None:
+    client.call("scene__create_primitive", {"kind": "torus"})
+    client.call("scene__create_primitive", {"kind": "torus"})
+    assert client.call("census")["structuredContent"] == {"types": {"torus": 2}}
+
+
+def image(client: FakeClient, home: Path) -> None:
+    (block,) = client.call("swatch", {"red": 255, "green": 0, "blue": 0})["content"]
+    assert (block["type"], block["mimeType"]) == ("image", "image/png")
+    assert base64.b64decode(block["data"]).startswith(b"\x89PNG")
+
+
+def progress(client: FakeClient, home: Path) -> None:
+    called = client.call("primes", {"below": 1000}, _meta={"progressToken": "p"})
+    assert called["structuredContent"] == {"primes": 168}
+    told = [m["params"] for m in client.wait_for("notifications/progress")]
+    assert told[0]["total"] == 1000
+    assert told[0]["message"].endswith("primes so far")
+
+
+def generator(client: FakeClient, home: Path) -> None:
+    assert client.call("grid", {"size": 3})["structuredContent"] == {"created": 9}
+    assert len(names(client)) == 9
+
+
+def coroutine(client: FakeClient, home: Path) -> None:
+    found = client.call("survey", {"program": sys.executable})["structuredContent"]
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert found == {"version": f"Python {version}", "objects": 0}
+
+
+def elicitation(client: FakeClient, home: Path) -> None:
+    client.call("scene__create_primitive", {"kind": "cube"})
+    for sure, left in ((False, 1), (True, 0)):
+        content = {"action": "accept", "content": {"sure": sure}}
+        client.answers["elicitation/create"] = lambda params, content=content: content
+        client.call("clear")
+        assert len(names(client)) == left
+
+
+def sampling(client: FakeClient, home: Path) -> None:
+    text(client.call("christen", {"kind": "cube"}))
+    assert names(client) == ["boxy"]
+
+
+def roots(client: FakeClient, home: Path) -> None:
+    (home / "notes.txt").write_bytes(b"12345")
+    measured = client.call("measure", {"path": "workspace://notes.txt"})["structuredContent"]
+    assert measured == {"file": "notes.txt", "bytes": 5, "roots": ["project"]}
+    left = client.request(
+        "tools/call", {"name": "measure", "arguments": {"path": "../../etc/passwd"}}
+    )
+    assert left["error"]["code"] == -32602
+
+
+def resource(client: FakeClient, home: Path) -> None:
+    assert "studio://house-rules" in [
+        found["uri"] for found in result(client, "resources/list")["resources"]
+    ]
+    (read,) = result(client, "resources/read", uri="studio://house-rules")["contents"]
+    assert read["mimeType"] == "text/markdown"
+    assert read["text"].startswith("# House rules")
+
+
+def template(client: FakeClient, home: Path) -> None:
+    (read,) = result(client, "resources/read", uri="shot://sq010/sh020")["contents"]
+    assert json.loads(read["text"]) == {"frames": [1001, 1120]}
+    unknown = client.request("resources/read", {"uri": "shot://sq030/sh010"})
+    assert unknown["error"]["data"] == {"uri": "shot://sq030/sh010"}
+
+
+def prompt(client: FakeClient, home: Path) -> None:
+    arguments = {"department": "lighting"}
+    (message,) = result(client, "prompts/get", name="review", arguments=arguments)["messages"]
+    assert "in a friendly way what the lighting department" in message["content"]["text"]
+
+
+def completion(client: FakeClient, home: Path) -> None:
+    reference = {"type": "ref/prompt", "name": "light"}
+    argument = {"name": "look", "value": "br"}
+    found = result(client, "completion/complete", ref=reference, argument=argument)
+    assert found["completion"]["values"] == ["brushed steel", "brass", "bronze"]
+
+
+def job(client: FakeClient, home: Path) -> None:
+    handle = client.call("populate", {"count": 5})["structuredContent"]
+    while (status := job_status(client, handle["job_id"]))["status"] == "working":
+        pass
+    assert status["status"] == "completed"
+    assert status["result"]["structuredContent"] == {"planted": 5}
+    assert len(names(client)) == 5
+
+
+def job_status(client: FakeClient, id: str) -> Json:
+    status: Json = client.call("jobs__status", {"job_id": id})["structuredContent"]
+    return status
+
+
+SHOWN: dict[str, Callable[[FakeClient, Path], None]] = {
+    check.__name__: check
+    for check in (
+        tool,
+        structured_output,
+        image,
+        progress,
+        generator,
+        coroutine,
+        elicitation,
+        sampling,
+        roots,
+        resource,
+        template,
+        prompt,
+        completion,
+        job,
+    )
+}
+
+
+def test_every_example_is_shown() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} - {"serving"} == set(SHOWN)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_example_runs_and_does_what_it_shows(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    sampled = {"role": "assistant", "content": {"type": "text", "text": "boxy"}, "model": "test"}
+    workspace = {"roots": [{"uri": tmp_path.as_uri(), "name": "project"}]}
+    program = Program([sys.executable, str(EXAMPLES / f"{name}.py")], environment(tmp_path))
+    with (
+        program as server,
+        FakeClient(
+            server.url,
+            server.token,
+            capabilities={"elicitation": {}, "sampling": {}, "roots": {}},
+            answers={
+                "sampling/createMessage": lambda params: sampled,
+                "roots/list": lambda params: workspace,
+            },
+        ) as client,
+    ):
+        SHOWN[name](client, tmp_path)
