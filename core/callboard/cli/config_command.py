@@ -23,8 +23,14 @@ class ClientFormat:
     title: str
     key: str
     path: Path | None
+    #: It takes no local URL; it starts a program and speaks through its stdin and stdout.
+    stdio: bool = False
 
-    def entry(self, instance: Instance) -> dict[str, Any]:
+    def entry(self, instance: Instance | None) -> dict[str, Any]:
+        """Its entry for one instance; a client of a program finds instances by itself."""
+        if self.stdio:
+            return {"command": sys.executable, "args": ["-m", "callboard", "stdio"]}
+        assert instance is not None
         entry: dict[str, Any] = {"type": "http", "url": instance.url}
         if instance.token:
             entry["headers"] = {"Authorization": f"Bearer {instance.token}"}
@@ -36,10 +42,21 @@ def formats() -> dict[str, ClientFormat]:
     home = Path.home()
     return {
         "claude-code": ClientFormat("Claude Code", "mcpServers", Path(".mcp.json").absolute()),
+        "claude-desktop": ClientFormat(
+            "Claude Desktop", "mcpServers", _desktop_folder() / "claude_desktop_config.json", True
+        ),
         "cursor": ClientFormat("Cursor", "mcpServers", home / ".cursor" / "mcp.json"),
         "vscode": ClientFormat("VS Code", "servers", Path(".vscode").absolute() / "mcp.json"),
         "other": ClientFormat("any other client", "mcpServers", None),
     }
+
+
+def _desktop_folder() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "Claude"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "Claude"
+    return Path.home() / ".config" / "Claude"
 
 
 def add(commands: Any) -> None:
@@ -52,7 +69,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     known = formats()[arguments.client]
-    instance = choose(arguments.instance)
+    instance = None if known.stdio else choose(arguments.instance)
     addition = {known.key: {"callboard": known.entry(instance)}}
     if not arguments.write:
         print(json.dumps(addition, indent=2))
