@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from callboard.errors import SkillError
 from callboard.host import SCENE_MUTATE, HostIdentity
-from callboard.protocol.jsonrpc import Json
+from callboard.protocol.jsonrpc import Json, encode
 from callboard.protocol.peer import Ask, lacks
 from callboard.server import asks
 from callboard.server.asks import (
@@ -113,6 +113,10 @@ class BaseContext:
                 f"tool '{call.tool.name}' asks its client after it began to change the scene; ask "
                 "everything first, because the tool is run again with the answer"
             )
+        try:
+            encode([ask.params for ask in open_questions.values()])
+        except ValueError as error:
+            raise SkillError(f"tool '{call.tool.name}' asks for what isn't JSON: {error}") from None
         raise InputNeeded(open_questions)
 
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
-from callboard.errors import CallboardError, ParseError, PeerError
+from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import VERSION_HEADER
 from callboard.protocol.jsonrpc import Invalid, Json, Message, Request
@@ -18,6 +19,8 @@ from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.access import Refusal
 from callboard.transport.http import Exchange
 from callboard.transport.stream import EventStream
+
+log = logging.getLogger(__name__)
 
 SESSION_HEADER = "Mcp-Session-Id"
 #: Messages in one batch.
@@ -54,13 +57,17 @@ class Reply:
         """Sends the responses and ends the answer."""
         exchange = self._exchange
         if self._stream is None and (self.takes_json or not messages):
-            if messages:
-                exchange.respond_json(status, messages if batch else messages[0], self._headers)
-            else:
+            if not messages:
                 exchange.respond(202)
+                return
+            try:
+                exchange.respond_json(status, messages if batch else messages[0], self._headers)
+            except ValueError:
+                messages = [_sendable(message) for message in messages]
+                exchange.respond_json(status, messages if batch else messages[0], self._headers)
             return
         for message in messages:
-            self.send(message)
+            self.send(_sendable(message))
         if self._stream is not None:
             self._stream.end()
 
@@ -255,6 +262,19 @@ class McpEndpoint:
             _fail(exchange, 400, error)
             return None
         return session
+
+
+def _sendable(message: Json) -> Json:
+    """The message, or an error in its place where it holds what JSON can't say: whoever asked
+    must not be left waiting."""
+    try:
+        jsonrpc.encode(message)
+    except ValueError as error:
+        log.error("an answer can't be sent: %s", error)
+        return jsonrpc.error_message(
+            message["id"], CallboardBug(f"the answer can't be sent: {error}")
+        )
+    return message
 
 
 def _fail(
