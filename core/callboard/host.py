@@ -15,7 +15,6 @@ unique, or by the host's full path; answers carry both.
 
 from __future__ import annotations
 
-import difflib
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -88,6 +87,8 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
     spelled: dict[str, list[str]] = {}
     for candidate in likely:
         spelled.setdefault(candidate.lower(), []).append(candidate)
+    import difflib  # only for who errs
+
     close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
     found = [candidate for key in close for candidate in spelled[key]]
     return (found or likely)[:count]

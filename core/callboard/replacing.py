@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
+from secrets import token_hex
 
 from callboard.errors import HostError
 
@@ -19,7 +19,7 @@ def replacing(path: str) -> Iterator[str]:
         raise HostError(f"the folder of '{target.name}' does not exist; create it first")
     if target.is_dir():
         raise HostError(f"'{target.name}' is a folder; give the name of a file")
-    written = target.with_name(f".{target.stem}.{uuid4().hex[:8]}{target.suffix}")
+    written = target.with_name(f".{target.stem}.{token_hex(4)}{target.suffix}")
     try:
         yield str(written)
         if not written.is_file():

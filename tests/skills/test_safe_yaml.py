@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.skills import safe_yaml
+from callboard.skills import safe_yaml, yaml_events
 from callboard.skills.safe_yaml import YamlError, load
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -18,7 +18,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 def _parser(request, monkeypatch):
     if not hasattr(yaml, request.param):
         pytest.skip("libyaml isn't built in")
-    monkeypatch.setattr(safe_yaml, "_PARSER", getattr(yaml, request.param))
+    monkeypatch.setattr(yaml_events, "_PARSER", getattr(yaml, request.param))
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,24 @@ A bundle imports from here what it would import from ``nimblebrain_bundle_sdk``.
 
 from __future__ import annotations
 
-from callboard.extensions.bundle_host import (
-    HostCapabilityMissing,
-    HostResourceError,
-    HostResources,
-    host,
-)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from callboard.extensions.bundle_host import (
+        HostCapabilityMissing,
+        HostResourceError,
+        HostResources,
+        host,
+    )
 
 __all__ = ["HostCapabilityMissing", "HostResourceError", "HostResources", "host"]
+
+
+def __getattr__(name: str) -> Any:
+    # A server that runs no bundle shouldn't load what they need.
+    if name not in __all__:
+        raise AttributeError(f"module 'callboard.extensions' has no attribute '{name}'")
+    from callboard.extensions import bundle_host
+
+    found = globals()[name] = getattr(bundle_host, name)
+    return found

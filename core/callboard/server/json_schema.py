@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
-
-import fastjsonschema
+from typing import TYPE_CHECKING, Any
 
 from callboard.server.schema_lowering import BadSchema, UnsupportedSchema, lower
+
+if TYPE_CHECKING:
+    from fastjsonschema import JsonSchemaValueException
 
 __all__ = ["BadSchema", "SchemaViolation", "UnsupportedSchema", "Validator"]
 
@@ -50,17 +51,21 @@ class Validator:
         compiled = self._compiled
         try:
             compiled(value, name_prefix=self._name)
-        except fastjsonschema.JsonSchemaValueException as wrong:
-            raise _violation(wrong) from None
         except RecursionError:
             raise SchemaViolation(self._name, "depth", f"{self._name} nests too deeply") from None
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError) as wrong:
+            from fastjsonschema import JsonSchemaValueException  # loaded since _compiled
+
+            if isinstance(wrong, JsonSchemaValueException):
+                raise _violation(wrong) from None
             raise SchemaViolation(
                 self._name, "number", f"{self._name} holds a number too large to check"
             ) from None
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
+        import fastjsonschema  # here, because a server starts without compiling anything
+
         lowered = lower(self._schema)
         try:
             compiled: Callable[..., Any] = fastjsonschema.compile(
@@ -81,12 +86,12 @@ class _NothingIsFetched(dict[str, Any]):
         raise BadSchema(f"the schema refers to a {scheme[:20]} address; nothing is fetched")
 
 
-def _violation(wrong: fastjsonschema.JsonSchemaValueException) -> SchemaViolation:
+def _violation(wrong: JsonSchemaValueException) -> SchemaViolation:
     rule, path = wrong.rule or "false", wrong.name or ""
     return SchemaViolation(path, rule, _sentence(rule, path, wrong) or wrong.message)
 
 
-def _sentence(rule: str, path: str, wrong: fastjsonschema.JsonSchemaValueException) -> str | None:
+def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | None:
     """Ours where the library's doesn't tell what to send instead."""
     definition = wrong.definition if isinstance(wrong.definition, dict) else {}
     known = definition.get("properties", {})

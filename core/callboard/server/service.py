@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import uuid
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -183,7 +183,7 @@ class Service:
         arguments = request.params.get("arguments")
         if self.recorder is not None:
             self.recorder.capability_requested(
-                uuid.uuid4().hex, request, arguments if isinstance(arguments, dict) else {}
+                secrets.token_hex(16), request, arguments if isinstance(arguments, dict) else {}
             )
         return {"content": [{"type": "text", "text": request_capability.ACK}], "isError": False}
 

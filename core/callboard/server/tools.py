@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,6 +132,8 @@ class ToolRegistry:
         """Raises InvalidParams, with the nearest names, where there is none."""
         tool = self._tools.get(name)
         if tool is None:
+            import difflib  # only for who errs
+
             nearest = difflib.get_close_matches(name, self._tools, n=3)
             hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
             raise InvalidParams(f"unknown tool '{name[:200]}'; {hint}")

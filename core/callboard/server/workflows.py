@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import logging
 import secrets
 from collections.abc import Iterable
@@ -148,6 +147,8 @@ class Workflows:
             return found[bare[name][0]]
         if name in bare:
             raise InvalidParams(f"several workflows are called so; use {' or '.join(bare[name])}")
+        import difflib  # only for who errs
+
         near = difflib.get_close_matches(name, [*found, *bare], 5) or sorted(found)[:5]
         hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
         raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}")

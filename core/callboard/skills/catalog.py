@@ -7,7 +7,6 @@ lock, so that a list asked for after a change shows it.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import threading
@@ -139,6 +138,8 @@ class SkillCatalog:
         with self._lock:
             skill = self._known.get(name) or self._known.get(name.replace("_", "-"))
             if skill is None:
+                import difflib  # only for who errs
+
                 near = difflib.get_close_matches(name, self._known, 3, 0.5)
                 hint = f"nearest: {', '.join(near)}" if near else "search for another"
                 raise SkillError(f"no skill is called '{name}'; {hint}")
