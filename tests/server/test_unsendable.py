@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from serving import Served, served, text_of
 
 from callboard.content import Result
 from callboard.errors import INTERNAL_ERROR
+from serving import Served, served, text_of
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
