@@ -84,3 +84,4 @@ class Changes:
             if function in handler_list:
                 handler_list.remove(function)
         self._added = []
+        atexit.unregister(self.close)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
 
 from callboard import host
+from callboard_blender.animation import BlenderAnimation
+from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
+from callboard_blender.scripts import BlenderScripts
 from callboard_blender.undo import BlenderUndo
 from callboard_blender.usd import BlenderUsd, usd_is_there
 
@@ -27,6 +30,7 @@ class BlenderHost(host.Host):
             "blender", "Blender", bpy.app.version_string, headless=bool(bpy.app.background)
         )
         self._changes = changes = Changes(lambda: self.announce("project"))
+        self._busy = Busy()
         self.undo = BlenderUndo(changes)
         files = BlenderFiles()
         ports: dict[str, object] = {
@@ -34,8 +38,15 @@ class BlenderHost(host.Host):
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
+            host.ANIMATION: BlenderAnimation(changes),
             host.RENDER: BlenderRender(changes),
+            host.SCRIPT: BlenderScripts(changes),
         }
+        if not bpy.app.background:
+            # Its module needs a graphics context.
+            from callboard_blender.viewport import BlenderViewport
+
+            ports[host.VIEWPORT] = BlenderViewport()
         if usd_is_there():
             ports[host.USD] = BlenderUsd(changes)
         self.set_ports(ports)
@@ -47,6 +58,13 @@ class BlenderHost(host.Host):
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
 
+    @property
+    def skill_paths(self) -> Sequence[str]:
+        return (str(Path(__file__).parent / "skills"),)
+
+    def blocked_by(self) -> str | None:
+        return self._busy.doing
+
     def project_roots(self) -> list[str]:
         file = bpy.data.filepath
         return [str(Path(file).parent)] if file else []
@@ -54,4 +72,5 @@ class BlenderHost(host.Host):
     def close(self) -> None:
         """Stops listening to Blender. Main thread."""
         self._changes.close()
+        self._busy.close()
         self.announce("closing")

@@ -7,7 +7,6 @@ through their matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import degrees, radians
 
 import bpy
@@ -16,13 +15,14 @@ from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_blender.curves import curves_of, drivers_of
 from callboard_blender.names import view_layer
 
 Components = tuple[list[float], list[float], list[float]]
 
 
 def read(obj: bpy.types.Object) -> Components:
-    if _plain(obj):
+    if is_plain(obj):
         turned = obj.rotation_euler
         return list(obj.location), [degrees(angle) for angle in turned], list(obj.scale)
     location, rotation, scale = local(obj).decompose()
@@ -34,7 +34,7 @@ def write(
 ) -> None:
     """Sets the components that aren't None."""
     _refuse_animated(obj)
-    if _plain(obj):
+    if is_plain(obj):
         if translate is not None:
             obj.location = translate
         if rotate is not None:
@@ -64,7 +64,8 @@ def set_local(obj: bpy.types.Object, matrix: Matrix) -> None:
         obj.matrix_basis = matrix
 
 
-def _plain(obj: bpy.types.Object) -> bool:
+def is_plain(obj: bpy.types.Object) -> bool:
+    """Whether its channels are its local transform."""
     return (
         obj.rotation_mode == "XYZ"
         and (obj.parent is None or obj.matrix_parent_inverse == Matrix.Identity(4))
@@ -91,28 +92,7 @@ def _same(a: Matrix, b: Matrix) -> bool:
 
 def _refuse_animated(obj: bpy.types.Object) -> None:
     moving = ("location", "rotation", "scale", "delta_")
-    if any(path.startswith(moving) for path in _animated_paths(obj)):
-        raise HostError(f"the transform of '{obj.name}' is animated; set it on a parent instead")
-
-
-def _animated_paths(obj: bpy.types.Object) -> Iterator[str]:
-    data = obj.animation_data
-    if data is None:
-        return
-    for driver in data.drivers:
-        yield driver.data_path
-    if data.action is None:
-        return
-    if hasattr(data.action, "fcurves"):  # until 4.5
-        curves = list(data.action.fcurves)
-    else:
-        curves = [
-            curve
-            for layer in data.action.layers
-            for strip in layer.strips
-            for bag in strip.channelbags
-            if bag.slot == data.action_slot
-            for curve in bag.fcurves
-        ]
-    for curve in curves:
-        yield curve.data_path
+    if any(curve.data_path.startswith(moving) for curve in (*drivers_of(obj), *curves_of(obj))):
+        raise HostError(
+            f"the transform of '{obj.name}' is animated; set keys, or set it on a parent instead"
+        )

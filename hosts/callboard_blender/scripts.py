@@ -1,0 +1,36 @@
+"""Running the agent's code: the port ``script.execute``."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import bpy
+
+from callboard.script_code import run_python
+from callboard_blender.changes import Changes
+from callboard_blender.views import find_view
+
+
+class BlenderScripts:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def languages(self) -> list[str]:
+        return ["python"]
+
+    def execute(self, code: str, language: str) -> object:
+        """Python finds ``bpy`` there already, and operators the 3D view that they expect."""
+        self._changes.touch()
+        with _in_the_view():
+            return run_python(code, {"bpy": bpy})
+
+
+def _in_the_view() -> AbstractContextManager[Any]:
+    view = find_view()
+    if view is None or view.window is None:
+        return nullcontext()
+    override: AbstractContextManager[Any] = bpy.context.temp_override(
+        window=view.window, area=view.area, region=view.region
+    )
+    return override

@@ -1,0 +1,41 @@
+"""The 3D view that the artist looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import bpy
+
+
+@dataclass(frozen=True)
+class View:
+    """Valid within one step only. ``window`` is None where the view is in a hidden workspace."""
+
+    window: bpy.types.Window | None
+    area: bpy.types.Area
+    region: bpy.types.Region
+    space: bpy.types.SpaceView3D
+
+    @property
+    def size(self) -> int:
+        return int(self.region.width * self.region.height)
+
+
+def find_view() -> View | None:
+    """The largest 3D view that is shown; else one of a workspace that is not."""
+    windows = bpy.context.window_manager.windows
+    shown = [view for window in windows for view in _views(window, window.screen)]
+    if shown:
+        return max(shown, key=lambda view: view.size)
+    hidden = [view for screen in bpy.data.screens for view in _views(None, screen)]
+    return max(hidden, key=lambda view: view.size, default=None)
+
+
+def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterator[View]:
+    for area in screen.areas:
+        if area.type == "VIEW_3D":
+            for region in area.regions:
+                if region.type == "WINDOW":
+                    yield View(window, area, region, area.spaces.active)
+                    break
