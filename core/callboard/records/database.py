@@ -11,6 +11,8 @@ from callboard.records import schema
 from callboard.records.journal import read_lines
 from callboard.records.retention import Retention
 
+#: What :class:`Database` raises where the disk or the file is at fault.
+Failure = (sqlite3.Error, OSError)
 #: Rows in one transaction: a writer that holds the interpreter for long delays the host.
 CHUNK = 250
 #: The share of what may be kept that is folded between two looks at the retention.
@@ -19,7 +21,7 @@ RETAIN_SECONDS = 3_600.0
 
 
 class Database:
-    """The writer's side of the database. One thread. Methods raise sqlite3.Error and OSError."""
+    """The writer's side of the database. One thread. Methods raise Failure."""
 
     def __init__(self, folder: Path, retention: Retention) -> None:
         """Opens and migrates it, waiting up to 5 s for another process. Raises NewerSchema."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 #: Rows deleted in one transaction: few enough that another process never waits for long.
 BATCH = 500

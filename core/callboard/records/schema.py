@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from callboard.records.model import CallRecord
 from callboard.records.redaction import Redactor
+
+if TYPE_CHECKING:
+    import sqlite3
 
 DATABASE = "calls.db"
 

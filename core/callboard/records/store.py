@@ -8,20 +8,22 @@ journal into SQLite. When neither can be written, records stay in memory until o
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from callboard.folders import data_folder
 from callboard.records import schema
-from callboard.records.database import Database, is_damaged, set_aside
 from callboard.records.journal import Journal, is_abandoned, journals
 from callboard.records.model import CallRecord
-from callboard.records.reader import Reader
 from callboard.records.redaction import Redactor
 from callboard.records.retention import Retention
+
+if TYPE_CHECKING:
+    from callboard.records.database import Database
+    from callboard.records.reader import Reader
 
 _log = logging.getLogger(__name__)
 
@@ -140,6 +142,8 @@ class Store:
 
     def reader(self) -> Reader:
         """Reads every record there is, those in memory too."""
+        from callboard.records.reader import Reader
+
         return Reader(self.folder, memory=self._in_memory)
 
     def _in_memory(self) -> list[bytes]:
@@ -172,6 +176,9 @@ class Store:
 
     def _round(self) -> bool:
         """Folds everything there is; whether that worked."""
+        # Here, because it brings SQLite: a server answers before its writer needs that.
+        from callboard.records.database import Failure, is_damaged
+
         with self._lock:
             if not self._writable:
                 self._revive()
@@ -183,7 +190,7 @@ class Store:
             return False
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
-        except (sqlite3.Error, OSError) as error:
+        except Failure as error:
             reason = _said(error)
             if is_damaged(error):
                 return self._replace_database()
@@ -197,6 +204,8 @@ class Store:
 
     def _fold_all(self, journal: Journal | None) -> None:
         if self._database is None:
+            from callboard.records.database import Database
+
             self._database = Database(self.folder, self._retention)
         if journal is not None:
             self._offset = self._database.fold(journal.path, self._offset)
@@ -219,6 +228,8 @@ class Store:
 
     def _replace_database(self) -> bool:
         """A damaged database makes room for a new one; what is still in the journal goes there."""
+        from callboard.records.database import set_aside
+
         self._leave_database()
         try:
             set_aside(self.folder)
