@@ -58,6 +58,7 @@ class Callboard:
         host: Host,
         config: McpHttpConfig | None = None,
         tools: ToolRegistry | None = None,
+        prompts: PromptRegistry | None = None,
     ) -> None:
         self.host = host
         self.config = config = config or McpHttpConfig()
@@ -65,7 +66,7 @@ class Callboard:
         self.url = ""
         self.token = config.token if config.auth == "token" else None
         self.tools = tools if tools is not None else ToolRegistry()
-        self.prompts = PromptRegistry()
+        self.prompts = prompts if prompts is not None else PromptRegistry()
         self.resources = ResourceRegistry()
         self.capabilities = Capabilities(host, config.declared_capabilities, config.deny)
         self.roots = RootsBook(config.roots, config.roots_policy)

@@ -19,6 +19,7 @@ from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.headless import MainThreadInbox
 from callboard.host import Host, HostIdentity
+from callboard.server.prompts import PromptRegistry
 from callboard.server.tools import ToolRegistry
 
 #: How long a running call may hold up a shutdown, seconds.
@@ -107,6 +108,11 @@ class McpHttpServer:
         self.registry = ToolRegistry() if registry is None else registry
         self.config = McpHttpConfig() if config is None else config
         self.kind = kind
+        self._prompts = PromptRegistry()
+
+    def prompts(self) -> PromptRegistry:
+        """The handle through which prompts are registered, before or after the start."""
+        return self._prompts
 
     def start(self) -> ServerHandle:
         """Serves on a thread of its own, from when this returns. Raises OSError when the port is
@@ -117,7 +123,7 @@ class McpHttpServer:
         def main() -> None:
             try:
                 host = BareHost(self.kind, inbox.post)
-                app = Callboard(host, self.config, self.registry).start()
+                app = Callboard(host, self.config, self.registry, self._prompts).start()
             except BaseException as error:
                 started.set_exception(error)
                 return
