@@ -307,11 +307,6 @@ class RawBridge:
         self.send(json.dumps(message).encode())
         return self.receive()
 
-    def until(self, found: Callable[[Any], bool]) -> Any:
-        while not found(message := self.receive()):
-            pass
-        return message
-
     def close(self) -> int:
         """Ends the input; the code it exits with."""
         assert self.process.stdin is not None
