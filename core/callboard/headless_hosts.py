@@ -14,6 +14,7 @@ Post = Callable[[Callable[[], None]], None]
 HOSTS = {
     "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
     "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
+    "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),
 }
 
 

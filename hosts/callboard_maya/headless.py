@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ def make_host(post: Callable[[Callable[[], None]], None]) -> MayaHost:
     # Before Maya is initialised it has hardly a command.
     if not hasattr(cmds, "about"):
         maya.standalone.initialize(name="python")
+        # Otherwise some versions of Maya don't end.
+        atexit.register(maya.standalone.uninitialize)
     from callboard_maya.host import MayaHost
 
     return MayaHost(post)

@@ -21,7 +21,7 @@ PLUGIN_FLAGS = {
 LACKING = {
     "currentTime": "",
     "keyframe": "attribute timeChange valueChange time",
-    "optionVar": "",
+    "optionVar": "name",
     "workspaceControl": "exists",
     "menu": "exists",
 }

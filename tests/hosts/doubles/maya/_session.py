@@ -18,8 +18,11 @@ class Session:
 
     def __init__(self) -> None:
         self.reset()
+        #: As under mayapy, where Maya has hardly a command before it is initialised.
+        self.running = False
 
     def reset(self, batch: bool = False) -> None:
+        self.running = True
         self.main = threading.get_ident()
         self.batch = batch
         self.scene = new_scene()

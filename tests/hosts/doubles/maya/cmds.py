@@ -20,6 +20,10 @@ _OF_PLUGINS = {"mayaUSDImport": "mayaUsdPlugin", "mayaUSDExport": "mayaUsdPlugin
 
 def __getattr__(name: str) -> Any:
     plugin = _OF_PLUGINS.get(name)
-    if name not in COMMANDS or (plugin is not None and plugin not in session.plugins):
+    if (
+        not session.running
+        or name not in COMMANDS
+        or (plugin is not None and plugin not in session.plugins)
+    ):
         raise AttributeError(f"module 'maya.cmds' has no attribute '{name}'")
     return COMMANDS[name]

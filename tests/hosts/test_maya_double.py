@@ -1,0 +1,131 @@
+"""The double polices what it stands for: it accepts nothing that Maya would refuse."""
+
+from __future__ import annotations
+
+import pytest
+from maya import cmds, mel
+from maya_rig import REAL, new_maya
+
+if REAL:
+    pytest.skip("Maya itself needs no proof", allow_module_level=True)
+
+import threading
+from concurrent.futures import Future
+
+import maya.api.OpenMaya as om
+from maya._plugins import FatalError
+from maya._session import session
+
+
+@pytest.fixture(autouse=True)
+def new() -> None:
+    new_maya(batch=False)
+
+
+def test_unknown_commands_and_flags() -> None:
+    with pytest.raises(AttributeError):
+        cmds.polySpher  # noqa: B018
+    with pytest.raises(TypeError, match="Invalid flag 'radiu'"):
+        cmds.polySphere(radiu=2)
+    with pytest.raises(TypeError, match="Invalid flag"):
+        cmds.undoInfo(chunk="x", openChunk=True)
+    with pytest.raises(TypeError, match="Invalid flag"):
+        cmds.polyCube(query=True, rotateView=True)
+
+
+def test_a_flag_that_is_not_modelled_is_no_success() -> None:
+    with pytest.raises(NotImplementedError):
+        cmds.ls(cameras=True)
+
+
+def test_a_plug_ins_command_needs_the_plug_in() -> None:
+    with pytest.raises(AttributeError):
+        cmds.mayaUSDImport  # noqa: B018
+
+
+def test_every_call_is_on_the_main_thread() -> None:
+    for call in (
+        lambda: cmds.ls(),
+        lambda: mel.eval("1 + 1"),
+        lambda: om.MEventMessage.addEventCallback("Undo", print),
+    ):
+        with pytest.raises(RuntimeError, match="was called from"):
+            _elsewhere(call)
+
+
+def test_windows_need_windows() -> None:
+    new_maya(batch=True)
+    with pytest.raises(RuntimeError, match="batch"):
+        cmds.playblast(viewer=False)
+
+
+def test_what_would_open_a_prompt_raises() -> None:
+    cmds.polyCube()
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        cmds.file(new=True)
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        cmds.file(save=True)
+
+
+def test_unknown_messages_and_callbacks_removed_twice() -> None:
+    with pytest.raises(RuntimeError):
+        om.MEventMessage.addEventCallback("NoSuchEvent", print)
+    with pytest.raises(TypeError):
+        om.MSceneMessage.addCallback(om.MSceneMessage.kAfterPluginLoad, print)
+    id = om.MEventMessage.addEventCallback("Undo", print)
+    om.MMessage.removeCallback(id)
+    with pytest.raises(RuntimeError):
+        om.MMessage.removeCallback(id)
+
+
+def test_a_callback_that_outlives_its_plug_in_is_fatal(tmp_path) -> None:
+    file = tmp_path / "leaky.py"
+    file.write_text(
+        "import maya.api.OpenMaya as om\n"
+        "def maya_useNewAPI(): pass\n"
+        "def initializePlugin(obj): om.MEventMessage.addEventCallback('Undo', print)\n"
+        "def uninitializePlugin(obj): pass\n"
+    )
+    cmds.loadPlugin(str(file))
+    with pytest.raises(FatalError):
+        cmds.unloadPlugin("leaky")
+
+
+def test_calls_after_the_unload_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    from callboard_maya import names
+
+    session.unloaded = True
+    with pytest.raises(RuntimeError, match="after the plug-in was unloaded"):
+        names.paths()
+
+
+def test_undo_has_chunks_and_drops_empty_ones() -> None:
+    cmds.undoInfo(openChunk=True, chunkName="outer")
+    cmds.undoInfo(openChunk=True, chunkName="inner")
+    cmds.polyCube(name="One")
+    cmds.undoInfo(closeChunk=True)
+    cmds.polyCube(name="Two")
+    cmds.undoInfo(closeChunk=True)
+    cmds.undoInfo(openChunk=True, chunkName="empty")
+    cmds.undoInfo(closeChunk=True)
+    assert cmds.undoInfo(query=True, undoName=True) == "outer"
+    cmds.undo()
+    assert cmds.ls("One", "Two") == []
+    with pytest.raises(RuntimeError):
+        cmds.undo()
+
+
+def _elsewhere(call) -> None:
+    """Calls on another thread; raises here what that raises."""
+    outcome: Future = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except Exception as error:
+            outcome.set_exception(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(20)
+    outcome.result(timeout=0)
