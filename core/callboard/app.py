@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
-from callboard.controls import Controls
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host, HostEvent
@@ -39,10 +38,11 @@ from callboard.transport import instances
 from callboard.transport.access import Access, new_token
 from callboard.transport.http import Listener
 from callboard.transport.mcp import McpEndpoint
-from callboard.transport.rest import RestEndpoint
 
 if TYPE_CHECKING:
+    from callboard.controls import Controls
     from callboard.skills.watch import SkillWatcher
+    from callboard.transport.rest import RestEndpoint
 
 log = logging.getLogger(__name__)
 
@@ -106,11 +106,29 @@ class Callboard:
             limit=config.max_sessions,
             idle_seconds=config.session_idle_secs,
         )
-        self.controls = Controls(self)
-        self.rest = RestEndpoint(
+        self._listener = Listener()
+        self._announced: Path | None = None
+        self._watcher: SkillWatcher | None = None
+        self._scene_pending = False
+        self._running = False
+
+    @cached_property
+    def controls(self) -> Controls:
+        """What a panel shows and does. Any thread. Made for the first who asks: a host without
+        one shouldn't load it."""
+        from callboard.controls import Controls
+
+        return Controls(self)
+
+    @cached_property
+    def rest(self) -> RestEndpoint:
+        """What answers below ``/v1``, made at the first request there."""
+        from callboard.transport.rest import RestEndpoint
+
+        rest = RestEndpoint(
             self.id,
             __version__,
-            host,
+            self.host,
             self.service,
             self.dispatcher,
             self.tools,
@@ -119,12 +137,8 @@ class Callboard:
             self.catalog,
         )
         if self.records is not None:
-            self.rest.report = partial(_report, self.records)
-        self._listener = Listener()
-        self._announced: Path | None = None
-        self._watcher: SkillWatcher | None = None
-        self._scene_pending = False
-        self._running = False
+            rest.report = partial(_report, self.records)
+        return rest
 
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
@@ -149,7 +163,7 @@ class Callboard:
         )
         self.url = f"http://127.0.0.1:{self._listener.port}/mcp"
         self._listener.route("/mcp", self.endpoint)
-        self._listener.route("/v1/", self.rest)
+        self._listener.route("/v1/", lambda exchange: self.rest(exchange))
         self._listener.on_sweep.append(self.endpoint.sessions.expire)
         self.tools.on_change(partial(self._tell, "tools"))
         self.capabilities.on_change(partial(self._tell, "tools"))

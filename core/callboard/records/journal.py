@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-import uuid
+import secrets
 from pathlib import Path
 
 from callboard.records.file_lock import lock
@@ -26,7 +26,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         """Creates it. Raises OSError where the folder can't be written."""
-        self.path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"
+        self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._fd = os.open(self.path, flags, 0o600)
         self.size = 0
