@@ -8,7 +8,7 @@ import pytest
 
 from callboard import McpHttpConfig, McpHttpServer
 from callboard.skill_server import ServerHandle
-from callboard.transport.stdio_finder import HostFinder
+from callboard.transport.stdio.finder import HostFinder
 
 
 def start(kind: str) -> ServerHandle:

@@ -6,11 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from callboard.transport.stdio_finder import HostFinder
-from callboard.transport.stdio_http import Broken, Unreachable
-from callboard.transport.stdio_known import last_known
-from callboard.transport.stdio_link import QUICK, Link
-from callboard.transport.stdio_offline import OfflineServer
+from callboard.transport.stdio.finder import HostFinder
+from callboard.transport.stdio.http import Broken, Unreachable
+from callboard.transport.stdio.known import last_known
+from callboard.transport.stdio.link import QUICK, Link
+from callboard.transport.stdio.offline import OfflineServer
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
 from callboard.server.logging_levels import set_level
-from callboard.transport.stdio_known import LISTS, Known
+from callboard.transport.stdio.known import LISTS, Known
 
 #: How every answer begins that a host should have given.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from callboard.transport.stdio_bridge import Bridge, Lines
-from callboard.transport.stdio_lines import LineWriter, claim, read_lines
+from callboard.transport.stdio.bridge import Bridge, Lines
+from callboard.transport.stdio.lines import LineWriter, claim, read_lines
 
 
 async def _serve(wanted: str | None) -> None:

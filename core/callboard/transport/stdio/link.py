@@ -16,9 +16,9 @@ from callboard.protocol.jsonrpc import Id, Json, Request
 from callboard.protocol.revisions import REVISION_2026_07_28
 from callboard.protocol.stateless import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
 from callboard.transport.instances import Instance
-from callboard.transport.stdio_headers import stateless_headers
-from callboard.transport.stdio_http import Answer, Broken, Endpoint, Unreachable, exchange
-from callboard.transport.stdio_known import LISTS, Known
+from callboard.transport.stdio.headers import stateless_headers
+from callboard.transport.stdio.http import Answer, Broken, Endpoint, Unreachable, exchange
+from callboard.transport.stdio.known import LISTS, Known
 
 SESSION_HEADER = "Mcp-Session-Id"
 #: Seconds for what needs no work of the host's.

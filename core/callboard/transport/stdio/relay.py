@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from callboard.errors import CallboardError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Json, Request
-from callboard.transport.stdio_http import Answer, Unreachable
-from callboard.transport.stdio_link import HostSession, Link
+from callboard.transport.stdio.http import Answer, Unreachable
+from callboard.transport.stdio.link import HostSession, Link
 
 CANCELLED = "notifications/cancelled"
 

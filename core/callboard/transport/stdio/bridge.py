@@ -16,14 +16,14 @@ from callboard.protocol.session import INFLIGHT_LIMIT, Session, SessionEra
 from callboard.protocol.stateless import StatelessEra, is_stateless
 from callboard.server.logging_levels import set_level
 from callboard.transport.mcp import BATCH_LIMIT
-from callboard.transport.stdio_headers import stateless_headers
-from callboard.transport.stdio_http import Broken, Unreachable
-from callboard.transport.stdio_keeper import HostKeeper
-from callboard.transport.stdio_lines import LINE_LIMIT
-from callboard.transport.stdio_link import HostSession, Link
-from callboard.transport.stdio_listen import ALL_TOPICS, ListenStream
-from callboard.transport.stdio_offline import LostServer
-from callboard.transport.stdio_relay import CANCELLED, Relay
+from callboard.transport.stdio.headers import stateless_headers
+from callboard.transport.stdio.http import Broken, Unreachable
+from callboard.transport.stdio.keeper import HostKeeper
+from callboard.transport.stdio.lines import LINE_LIMIT
+from callboard.transport.stdio.link import HostSession, Link
+from callboard.transport.stdio.listen import ALL_TOPICS, ListenStream
+from callboard.transport.stdio.offline import LostServer
+from callboard.transport.stdio.relay import CANCELLED, Relay
 
 log = logging.getLogger(__name__)
 
