@@ -31,7 +31,7 @@ from callboard.server.roots import RootsBook
 from callboard.server.service import Service
 from callboard.server.tools import ToolRegistry
 from callboard.server.workflows import Workflows
-from callboard.server.workflows_tools import workflow_tools
+from callboard.server.workflows.tools import workflow_tools
 from callboard.skills.catalog import SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.transport import instances

@@ -18,10 +18,10 @@ from callboard.server.call import Call
 from callboard.server.dispatcher import Dispatcher
 from callboard.server.jobs import JobRequest, Jobs
 from callboard.server.json_schema import BadSchema, SchemaViolation, Validator
-from callboard.server.workflows_find import workflows_of
-from callboard.server.workflows_run import Report, Run
-from callboard.server.workflows_steps import StepRequest
-from callboard.server.workflows_store import RunStore
+from callboard.server.workflows.find import workflows_of
+from callboard.server.workflows.run import Report, Run
+from callboard.server.workflows.steps import StepRequest
+from callboard.server.workflows.store import RunStore
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.workflow import ParallelStep, Step, ToolStep, Workflow, substeps
 

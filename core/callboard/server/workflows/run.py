@@ -15,7 +15,7 @@ from callboard.protocol.jsonrpc import Json, encode
 from callboard.protocol.peer import PeerRequest
 from callboard.server.asks import elicitation, read_answer
 from callboard.server.dispatcher import Dispatcher
-from callboard.server.workflows_steps import Changes, StepRequest, call_in_time, put_back
+from callboard.server.workflows.steps import Changes, StepRequest, call_in_time, put_back
 from callboard.skills.workflow import (
     ApproveStep,
     BranchStep,
