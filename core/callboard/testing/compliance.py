@@ -16,12 +16,30 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from callboard.host import SCENE_MUTATE, SCENE_READ, Host, Json
-from callboard.testing import check_files, check_objects, check_render, check_skills, check_undo
+from callboard.testing import (
+    check_animation,
+    check_files,
+    check_objects,
+    check_render,
+    check_scripts,
+    check_skills,
+    check_undo,
+    check_viewport,
+)
 from callboard.testing.direct import DirectCaller
 
 Outcome = Literal["ok", "skipped", "failed"]
 
-_MODULES = (check_objects, check_undo, check_files, check_render, check_skills)
+_MODULES = (
+    check_objects,
+    check_undo,
+    check_files,
+    check_render,
+    check_viewport,
+    check_animation,
+    check_scripts,
+    check_skills,
+)
 
 
 @dataclass(frozen=True)
