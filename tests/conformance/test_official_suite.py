@@ -130,11 +130,18 @@ def scenarios(suite: Path, revision: str) -> tuple[set[str], set[str]]:
 # -- the servers ----------------------------------------------------------------------------
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
+    """The variables of a server, which keeps what it writes in ``home``."""
     # What is installed, but not this Python's standard library: Blender has its own.
     folders = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     folders = [str(PROJECT / "core"), str(PROJECT / "hosts"), *folders]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **more}
+    mine = {name: v for name, v in os.environ.items() if not name.endswith("SKILL_PATHS")}
+    return {
+        **mine,
+        "PYTHONPATH": os.pathsep.join(folders),
+        "CALLBOARD_HOME": str(home),
+        "QT_QPA_PLATFORM": "offscreen",
+    }
 
 
 def need(module: str, reason: str) -> None:
@@ -142,17 +149,17 @@ def need(module: str, reason: str) -> None:
         pytest.skip(reason)
 
 
-def openusd() -> tuple[list[str], dict[str, str]]:
+def openusd() -> list[str]:
     need("pxr", "the OpenUSD host needs usd-core")
-    return [sys.executable, str(HERE / "server.py"), "--host", "openusd"], environment()
+    return [sys.executable, str(HERE / "server.py"), "--host", "openusd"]
 
 
-def blender_module() -> tuple[list[str], dict[str, str]]:
+def blender_module() -> list[str]:
     need("bpy", "Blender as a module exists for Python 3.11 only")
-    return [sys.executable, str(HERE / "server.py"), "--host", "blender"], environment()
+    return [sys.executable, str(HERE / "server.py"), "--host", "blender"]
 
 
-def blender_program() -> tuple[list[str], dict[str, str]]:
+def blender_program() -> list[str]:
     blender = shutil.which("blender")
     if blender is None:
         pytest.skip("there is no Blender here")
@@ -164,12 +171,12 @@ def blender_program() -> tuple[list[str], dict[str, str]]:
         pytest.skip("what callboard needs is installed for another Python than Blender's")
     script = ["--python-exit-code", "1", "--python", str(HERE / "server.py")]
     command = [blender, "-b", "--factory-startup", "--python-use-system-env", *script]
-    return [*command, "--", "--host", "blender"], environment()
+    return [*command, "--", "--host", "blender"]
 
 
-def qt() -> tuple[list[str], dict[str, str]]:
+def qt() -> list[str]:
     need("PySide6", "the server in a Qt application needs PySide6")
-    return [sys.executable, str(HERE / "qt_server.py")], environment(QT_QPA_PLATFORM="offscreen")
+    return [sys.executable, str(HERE / "qt_server.py")]
 
 
 HOSTS = {
@@ -181,9 +188,9 @@ HOSTS = {
 
 
 @contextmanager
-def server(host: str) -> Iterator[str]:
+def server(host: str, home: Path) -> Iterator[str]:
     """A server's URL. It must end by itself, and well, when it is told to."""
-    command, variables = HOSTS[host]()
+    command = HOSTS[host]()
     ready: Queue[str | None] = Queue()
     with TemporaryFile() as log:
         process = subprocess.Popen(
@@ -191,7 +198,7 @@ def server(host: str) -> Iterator[str]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=variables,
+            env=environment(home),
         )
         reader = Thread(target=read_ready_line, args=(process.stdout, ready))
         reader.start()
@@ -234,7 +241,7 @@ def said(log: BinaryIO) -> str:
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_scored_scenario_passes_in_both_eras(host: str, suite: Path, tmp_path: Path) -> None:
-    with server(host) as url:
+    with server(host, tmp_path) as url:
         for revision, not_ours in NOT_OURS.items():
             outcome = run_suite(suite, url, revision, tmp_path / revision)
             scored, unscored = scenarios(suite, revision)
