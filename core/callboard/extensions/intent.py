@@ -48,24 +48,19 @@ def strip_intent(
 _SUBJECT = r"(?P<need>[^.;:!?\n]{3,160}?)"
 _END = r"(?=\s*(?:[.;:!?\n]|,? (?:but|so|and|because|since|which|therefore|hence)\b|,|$))"
 #: How agents put it, most telling first: only the first that fits a sentence is taken.
-_PHRASES = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"\b(?:want(?:ed|s)?|need(?:ed|s)?|tried|wish(?:ed|es)?|asked|hop(?:ed|es)) to {_SUBJECT}"
-        r",? (?:but|yet|however)\b[^.;\n]*?"
-        r"\b(?:no|not|n't|cannot|none|lacks?|missing|without|unable)\b",
-        rf"\b(?:can(?:no|')t|can not|could(?: not|n't)|unable to|not able to) {_SUBJECT}{_END}",
-        rf"\bno (?:\w+ ){{0,2}}?(?:tool|way|option|support|capability|function|method)s? "
-        rf"(?:exists? |available )?(?:to|for|that can|which can|of) {_SUBJECT}{_END}",
-        rf"\bno {_SUBJECT} (?:tool|option|capability|function|feature|support)s? "
-        r"(?:exists?|is|are|was|were|available|here)\b",
-        rf"\b(?:missing|lacks?|lacking)(?: an?| the)?(?: capability| tool| way| ability)?"
-        rf"(?: to| for| of)?:? {_SUBJECT}{_END}",
-    )
+_PHRASES = (
+    rf"\b(?:want(?:ed|s)?|need(?:ed|s)?|tried|wish(?:ed|es)?|asked|hop(?:ed|es)) to {_SUBJECT}"
+    r",? (?:but|yet|however)\b[^.;\n]*?"
+    r"\b(?:no|not|n't|cannot|none|lacks?|missing|without|unable)\b",
+    rf"\b(?:can(?:no|')t|can not|could(?: not|n't)|unable to|not able to) {_SUBJECT}{_END}",
+    rf"\bno (?:\w+ ){{0,2}}?(?:tool|way|option|support|capability|function|method)s? "
+    rf"(?:exists? |available )?(?:to|for|that can|which can|of) {_SUBJECT}{_END}",
+    rf"\bno {_SUBJECT} (?:tool|option|capability|function|feature|support)s? "
+    r"(?:exists?|is|are|was|were|available|here)\b",
+    rf"\b(?:missing|lacks?|lacking)(?: an?| the)?(?: capability| tool| way| ability)?"
+    rf"(?: to| for| of)?:? {_SUBJECT}{_END}",
 )
-_FILLER = re.compile(
-    r"^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the|to|any)\s+)+", re.I
-)
+_FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the|to|any)\s+)+"
 
 
 def missing_capabilities(intent: str) -> list[str]:
@@ -74,10 +69,10 @@ def missing_capabilities(intent: str) -> list[str]:
     found: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:
-            match = phrase.search(sentence)
+            match = re.search(phrase, sentence, re.I)
             if match is None:
                 continue
-            need = _FILLER.sub("", match["need"].strip(" ,'\"`"))
+            need = re.sub(_FILLER, "", match["need"].strip(" ,'\"`"))
             if len(need) > 2 and need.lower() not in {known.lower() for known in found}:
                 found.append(need)
             break

@@ -10,7 +10,7 @@ import getpass
 import json
 import os
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,54 +35,7 @@ _KEYS_IN_TEXT = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
     r"credentials?|authorization)"
 )
-# Nothing here repeats without bound before it is sure of a match: the text may be hostile.
-_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S
-        ),
-        SECRET,
-    ),
-    (re.compile(r"\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@:]+:[^\s/@]+@", re.I), rf"\1{SECRET}@"),
-    (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
-    (re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"), SECRET),
-    (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|hf|npm|pypi)[_-][A-Za-z0-9_-]{16,}"), SECRET),
-    (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), SECRET),
-    (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), SECRET),
-    (re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"), SECRET),
-    (
-        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}"),
-        SECRET,
-    ),
-    (
-        # password=…, d["api_key"] = '…', \\"token\\": \\"…\\": the name stays, the value goes.
-        re.compile(
-            rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=,]?\s{{0,8}})(\\?["'])(?:(?!\2).)+\2""",
-            re.I,
-        ),
-        rf"\1\2{SECRET}\2",
-    ),
-    (
-        re.compile(
-            rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=]\s{{0,8}})[^\s"'\\,;&)\]}}\[]+""", re.I
-        ),
-        rf"\1{SECRET}",
-    ),
-    (
-        re.compile(
-            rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I
-        ),
-        rf"\1{SECRET}",
-    ),
-    (re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,}"), ADDRESS),
-)
 _SEP = r"(?:/|\\{1,4})"
-_HOMES = re.compile(
-    # Windows profile names may hold spaces: a name runs to the next separator if there is one.
-    rf"(?i:(?<![A-Za-z0-9])[a-z](?::|%3A){_SEP}(?:Users|Documents and Settings){_SEP})"
-    r"(?!(?i:Public|Default|All Users)\b)(?:[^\\/:*?\"<>|\r\n]+(?=[\\/])|[^\\/:*?\"<>|\s',;)]+)"
-    r"|(?<![A-Za-z0-9_.~-])(?:/var)?/(?:home|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
-)
 _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
 
 #: Text without any of these, in lower case, holds nothing to redact; checked first, because most
@@ -143,11 +96,11 @@ class Redactor:
         """``text`` without secrets, addresses, home folders and the user's name in paths."""
         if self.is_clean(text):
             return text
-        for pattern, replacement in _PATTERNS:
+        for pattern, replacement in _patterns():
             text = pattern.sub(replacement, text)
         for own, replacement in self._own:
             text = own.sub(replacement, text)
-        return _HOMES.sub("~", text)
+        return _homes().sub("~", text)
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """A JSON value with every string redacted, and everything under a secret's name gone."""
@@ -194,6 +147,67 @@ class Redactor:
     def is_clean(self, text: str) -> bool:
         """Whether there is surely nothing to redact in a text, or in the ASCII JSON of a value."""
         return self._hints.search(text.lower()) is None
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What is looked for, and what takes its place. Compiled when a text first hints at any."""
+    # Nothing here repeats without bound before it is sure of a match: the text may be hostile.
+    return (
+        (
+            re.compile(
+                r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+                re.S,
+            ),
+            SECRET,
+        ),
+        (re.compile(r"\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@:]+:[^\s/@]+@", re.I), rf"\1{SECRET}@"),
+        (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
+        (re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"), SECRET),
+        (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|hf|npm|pypi)[_-][A-Za-z0-9_-]{16,}"), SECRET),
+        (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), SECRET),
+        (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), SECRET),
+        (re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"), SECRET),
+        (
+            re.compile(
+                r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}"
+            ),
+            SECRET,
+        ),
+        (
+            # password=…, d["api_key"] = '…', \\"token\\": \\"…\\": the name stays, the value goes.
+            re.compile(
+                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=,]?\s{{0,8}})(\\?["'])(?:(?!\2).)+\2""",
+                re.I,
+            ),
+            rf"\1\2{SECRET}\2",
+        ),
+        (
+            re.compile(
+                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=]\s{{0,8}})[^\s"'\\,;&)\]}}\[]+""",
+                re.I,
+            ),
+            rf"\1{SECRET}",
+        ),
+        (
+            re.compile(
+                rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I
+            ),
+            rf"\1{SECRET}",
+        ),
+        (re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,}"), ADDRESS),
+    )
+
+
+@cache
+def _homes() -> re.Pattern[str]:
+    """Anybody's home folder."""
+    return re.compile(
+        # Windows profile names may hold spaces: a name runs to the next separator if there is one.
+        rf"(?i:(?<![A-Za-z0-9])[a-z](?::|%3A){_SEP}(?:Users|Documents and Settings){_SEP})"
+        r"(?!(?i:Public|Default|All Users)\b)(?:[^\\/:*?\"<>|\r\n]+(?=[\\/])|[^\\/:*?\"<>|\s',;)]+)"
+        r"|(?<![A-Za-z0-9_.~-])(?:/var)?/(?:home|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
+    )
 
 
 @lru_cache(maxsize=4096)
