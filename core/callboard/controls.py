@@ -7,28 +7,42 @@ snapshot.
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from callboard.errors import CallboardError
 from callboard.guest.main_thread import Job
+from callboard.host import SCENE_READ, HostEvent
 from callboard.protocol.session import Session
+from callboard.server.capabilities import missing
 from callboard.server.consent import Answer, Subject
 from callboard.server.consent import Policy as ConsentPolicy
-from callboard.server.workspace import Policy, Root
+from callboard.server.tools import Tool
+from callboard.server.workspace import Policy, Root, WorkspaceRoots
+from callboard.skills.catalog import KnownSkill
+from callboard.skills.model import Failure
 from callboard.status import (
     CallStatus,
     CapabilityStatus,
     ClientStatus,
+    PathAnswer,
+    PromptsStatus,
+    PromptStatus,
     QuestionStatus,
     RootStatus,
     SkillStatus,
     Snapshot,
     Status,
+    ToolStatus,
 )
 
 if TYPE_CHECKING:
     from callboard.app import Callboard
+
+log = logging.getLogger(__name__)
 
 #: Seconds between two snapshots at most often, and between two looks at a stalled main thread.
 SNAPSHOT_PAUSE = 0.05
@@ -42,9 +56,14 @@ class Controls:
         self._app = app
         self._loop = app.guest.loop
         self.status = Status()
-        self.status.on_wanted = self.refresh
+        self.status.on_wanted = self._look
         self._pending = False
         self._ended = 0
+        self._scene = ""
+        self._stop_watching: Callable[[], None] | None = None
+        self._served = _Served()
+        self._known: list[KnownSkill] = []
+        self._skill_statuses: tuple[SkillStatus, ...] = ()
         app.dispatcher.observers.append(self._call_ended)
         app.dispatcher.on_activity = self.refresh
         app.dispatcher.consent.on_change = self.refresh
@@ -89,12 +108,54 @@ class Controls:
         """Cancels a call that runs or waits; its client is told."""
         self._do(self._app.dispatcher.cancel, call)
 
-    def undo(self, undo_id: str) -> None:
-        """Undoes one call's step, if it is the newest one."""
+    def undo(self, undo_id: str, answered: Callable[[bool], None] = lambda done: None) -> None:
+        """Undoes one call's step, if it is the newest one. ``answered`` hears on the main thread
+        whether it was."""
         port = self._app.host.undo
-        if port is not None:
-            job = Job("undo", lambda: port.undo(undo_id), lambda value, error: self.refresh())
-            self._do(self._app.dispatcher.main.submit, job)
+        if port is None:
+            return
+
+        def done(value: object, error: BaseException | None) -> None:
+            answered(value is True)
+            self.refresh()
+
+        job = Job("undo", lambda: port.undo(undo_id), done)
+        self._do(self._app.dispatcher.main.submit, job)
+
+    def try_path(
+        self,
+        path: str,
+        answered: Callable[[PathAnswer], None],
+        *,
+        client: str | None = None,
+        write: bool = False,
+    ) -> None:
+        """What ``path`` would mean to a call of that client's (its status's id), or of one without
+        roots. ``answered`` is called on another thread."""
+
+        def ask() -> None:
+            named = next((s for s in self._app.endpoint.sessions if s.id[:8] == client), None)
+            theirs = self._app.roots.known(named).roots if named is not None else None
+            roots = self._app.roots.seen_with(theirs) or WorkspaceRoots()
+            self._in_thread(lambda: answered(_meaning(roots, path, write)))
+
+        self._do(ask)
+
+    def list_prompts(self, answered: Callable[[PromptsStatus], None]) -> None:
+        """Reads the prompts as they are on disk now. ``answered`` is called on another thread."""
+
+        def read() -> None:
+            found = self._app.prompts.all()
+            prompts = tuple(
+                PromptStatus(
+                    name, p.description, p.skill, p.source, tuple(a.name for a in p.arguments)
+                )
+                for name, p in found.prompts.items()
+            )
+            failures = tuple((f.skill, _said(f)) for f in found.failures)
+            answered(PromptsStatus(prompts, failures))
+
+        self._do(self._in_thread, read)
 
     def reload_skills(self) -> None:
         """Looks at the skills on disk again."""
@@ -115,6 +176,45 @@ class Controls:
 
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(act)
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        def contained() -> None:
+            try:
+                work()
+            except Exception:
+                log.exception("what the panel asked for failed")
+
+        self._loop.run_in_executor(None, contained)
+
+    def _look(self) -> None:
+        """Somebody looks for the first time, or one more does."""
+        self._do(self._watch)
+
+    def _watch(self) -> None:
+        if self._stop_watching is None:
+            self._stop_watching = self._app.host.watch(self._host_event)
+            self._read_scene()
+
+    def _host_event(self, event: HostEvent) -> None:
+        if self._loop.is_closed() and self._stop_watching is not None:
+            self._stop_watching()
+        elif event == "project":
+            self._do(self._read_scene)
+
+    def _read_scene(self) -> None:
+        reader: Any = self._app.host.ports.get(SCENE_READ)
+        if reader is None:
+            return
+
+        def done(value: Any, error: BaseException | None) -> None:
+            self._scene = str(value or "") if error is None else ""
+            self.refresh()
+
+        try:
+            job = Job("scene name", lambda: reader.info().get("file"), done)
+            self._app.dispatcher.main.submit(job)
+        except CallboardError:
+            log.info("the host is too busy to say which scene is open")
 
     def _set_paused(self, paused: bool) -> None:
         self._app.dispatcher.paused = paused
@@ -148,13 +248,15 @@ class Controls:
             serving=True,
             paused=app.dispatcher.paused,
             url=app.url,
+            scene=self._scene,
             stalled_ms=stall["stalled_ms"],
             stalled_by=app.host.blocked_by() or stall.get("call"),
             queued=stall["queued"],
             clients=tuple(self._client(session) for session in app.endpoint.sessions),
             roots=tuple(map(_root, (*app.roots.artist, *app.roots.project))),
             roots_policy=app.roots.policy,
-            capabilities=self._capabilities(),
+            capabilities=self._serving().capabilities,
+            tools=self._serving().tools,
             calls=self._calls(),
             questions=tuple(
                 QuestionStatus(q.id, q.tool, q.client, q.subject, q.why, q.arguments, q.deadline)
@@ -177,21 +279,13 @@ class Controls:
             known.problem,
         )
 
-    def _capabilities(self) -> tuple[CapabilityStatus, ...]:
-        capabilities = self._app.capabilities
-        tools = self._app.tools.all()
-        wanted = {c for tool in tools for c in tool.required_capabilities}
-        offered = capabilities.offered_by_host
-        names = [*offered, *sorted(wanted.difference(offered))]
-        return tuple(
-            CapabilityStatus(
-                name,
-                name in offered,
-                name in capabilities.withdrawn,
-                sum(name in tool.required_capabilities for tool in tools),
-            )
-            for name in names
-        )
+    def _serving(self) -> _Served:
+        """Tools and capabilities, counted again only when one of them changed."""
+        capabilities, tools = self._app.capabilities, self._app.tools.all()
+        state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.declared)
+        if tools is not self._served.source or state != self._served.state:
+            self._served = _Served(tools, *state)
+        return self._served
 
     def _calls(self) -> tuple[CallStatus, ...]:
         now, since = time(), asyncio.get_running_loop().time()
@@ -210,21 +304,73 @@ class Controls:
         )
 
     def _skills(self) -> tuple[SkillStatus, ...]:
-        return tuple(
-            SkillStatus(
-                known.skill.name,
-                known.skill.description,
-                str(known.skill.path),
-                known.scope,
-                known.loaded,
-                len(known.skill.tools),
-                tuple(
-                    f"{f.reference}{f':{f.line}' if f.line else ''}: {f.message}"
-                    for f in known.skill.failures
-                ),
+        known = self._app.catalog.known
+        if known != self._known:
+            self._known, self._skill_statuses = known, tuple(map(_skill, known))
+        return self._skill_statuses
+
+
+class _Served:
+    """What is served at one moment, as the snapshot says it."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] = (),
+        offered: tuple[str, ...] = (),
+        withdrawn: frozenset[str] = frozenset(),
+        declared: tuple[str, ...] = (),
+    ) -> None:
+        self.source = tools
+        self.state = (offered, withdrawn, declared)
+        self.tools = tuple(
+            ToolStatus(
+                tool.name,
+                tool.description,
+                tool.skill,
+                tool.required_capabilities,
+                tuple(missing(tool.required_capabilities, declared)),
             )
-            for known in self._app.catalog.known
+            for tool in tools
         )
+        unlocks = Counter(c for tool in tools for c in set(tool.required_capabilities))
+        self.capabilities = tuple(
+            CapabilityStatus(name, name in offered, name in withdrawn, unlocks[name])
+            for name in (*offered, *sorted(set(unlocks).difference(offered)))
+        )
+
+
+def _meaning(roots: WorkspaceRoots, path: str, write: bool) -> PathAnswer:
+    try:
+        found = roots.admit(path, write=write)
+    except CallboardError as refused:
+        return PathAnswer(None, refused.message)
+    holding = next((root for root in roots.roots if _holds(root, found)), None)
+    if holding is None:
+        return PathAnswer(found, "outside every root" if roots.roots else "there are no roots")
+    return PathAnswer(found, f"inside {holding.name}")
+
+
+def _holds(root: Root, path: str) -> bool:
+    return root.path is not None and WorkspaceRoots([root]).contains(path)
+
+
+def _skill(known: KnownSkill) -> SkillStatus:
+    skill = known.skill
+    return SkillStatus(
+        skill.name,
+        skill.description,
+        str(skill.path),
+        known.scope,
+        known.loaded,
+        len(skill.tools),
+        tuple(map(_said, skill.failures)),
+    )
+
+
+def _said(failure: Failure) -> str:
+    """One failure as editors print them."""
+    line = f":{failure.line}" if failure.line else ""
+    return f"{failure.reference}{line}: {failure.message}"
 
 
 def _root(root: Root) -> RootStatus:

@@ -264,6 +264,9 @@ class Host(ABC):
 
     #: The undo port, or None where the host has no undo.
     undo: UndoPort | None = None
+    #: Whether somebody looks at a window that the main thread draws: callboard's own may be the
+    #: only one. Set before the server is made.
+    has_windows: bool = False
 
     def __init__(self) -> None:
         self._ports: Mapping[str, object] = MappingProxyType({})
@@ -287,13 +290,17 @@ class Host(ABC):
     @property
     def budget(self) -> float:
         """A step on the main thread holds it for at most this long, seconds."""
-        return 1.0 if self.identity.headless else 0.008
+        return 1.0 if self._alone else 0.008
 
     @property
     def burst(self) -> float:
         """How long a step that served a call waits for the next one, seconds; within the budget.
         Without a user interface nobody else wants the main thread."""
-        return 0.25 if self.identity.headless else 0.004
+        return 0.25 if self._alone else 0.004
+
+    @property
+    def _alone(self) -> bool:
+        return self.identity.headless and not self.has_windows
 
     @property
     def ports(self) -> Mapping[str, object]:

@@ -70,6 +70,17 @@ class CapabilityStatus:
 
 
 @dataclass(frozen=True)
+class ToolStatus:
+    """One tool that is served; ``missing`` is what it needs and isn't offered now."""
+
+    name: str
+    description: str
+    skill: str | None
+    requires: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class SkillStatus:
     name: str
     description: str
@@ -78,6 +89,34 @@ class SkillStatus:
     loaded: bool
     tools: int
     failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptStatus:
+    """One prompt that is served. ``source`` says which file of its skill it comes from."""
+
+    name: str
+    description: str
+    skill: str
+    source: str
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptsStatus:
+    """The prompts, and what is wrong with their files: ``(skill, "file:line: message")``."""
+
+    prompts: tuple[PromptStatus, ...] = ()
+    failures: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class PathAnswer:
+    """What a path means to a call. ``resolved`` is None where it is refused; ``reason`` says why,
+    or which root holds it."""
+
+    resolved: str | None
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -90,6 +129,8 @@ class Snapshot:
     serving: bool = False
     paused: bool = False
     url: str = ""
+    #: The open scene's file; empty for one that was never saved.
+    scene: str = ""
     stalled_ms: int = 0
     #: The call, and what the host says, that the main thread is busy with.
     stalled_by: str | None = None
@@ -99,6 +140,7 @@ class Snapshot:
     roots: tuple[RootStatus, ...] = ()
     roots_policy: str = "advisory"
     capabilities: tuple[CapabilityStatus, ...] = ()
+    tools: tuple[ToolStatus, ...] = ()
     calls: tuple[CallStatus, ...] = ()
     questions: tuple[QuestionStatus, ...] = ()
     policies: tuple[tuple[str, str], ...] = ()

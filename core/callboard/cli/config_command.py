@@ -84,6 +84,39 @@ def run(arguments: argparse.Namespace) -> int:
 
 def merge(path: Path, key: str, entry: dict[str, Any]) -> None:
     """Puts the entry into the file, shows the difference, and touches nothing else in it."""
+    change = planned(path, key, entry)
+    sys.stderr.writelines(change.difference)
+    change.write()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a client's file holds and is to hold."""
+
+    path: Path
+    before: str
+    after: str
+
+    @property
+    def difference(self) -> list[str]:
+        """The lines of a unified diff."""
+        before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        return list(difflib.unified_diff(before, after, str(self.path), str(self.path)))
+
+    def write(self) -> None:
+        """Replaces the file, whole or not at all. Raises OSError."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        # It holds a token.
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(self.after)
+        partial.replace(self.path)
+
+
+def planned(path: Path, key: str, entry: dict[str, Any]) -> Change:
+    """The file with the entry in it, not written yet. Raises PeerError for a file that isn't what
+    its client writes, OSError for one that can't be read."""
     before = path.read_text("utf-8") if path.exists() else ""
     try:
         settings = json.loads(before) if before.strip() else {}
@@ -92,15 +125,4 @@ def merge(path: Path, key: str, entry: dict[str, Any]) -> None:
     if not isinstance(settings, dict) or not isinstance(settings.get(key, {}), dict):
         raise PeerError(f"{path} has another shape than expected; add the entry by hand")
     settings.setdefault(key, {})["callboard"] = entry
-    after = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
-    shown = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path)
-    )
-    sys.stderr.writelines(shown)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    # It holds a token.
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(after)
-    partial.replace(path)
+    return Change(path, before, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")

@@ -82,7 +82,10 @@ class RootsBook:
     async def of(self, request: PeerRequest, *, needed: bool) -> WorkspaceRoots | None:
         """The roots that a call sees, or None without any. ``needed`` says that the call can't do
         without: only then is a client asked that can't be asked beforehand."""
-        client = await self._of_client(request, needed)
+        return self.seen_with(await self._of_client(request, needed))
+
+    def seen_with(self, client: WorkspaceRoots | None) -> WorkspaceRoots | None:
+        """The roots that a call sees whose client named these; None without any."""
         if client is not None and client.first is not None:
             # What the artist marked read-only stays so, whatever the client calls its roots.
             guarded = [root for root in self.artist if root.read_only]
