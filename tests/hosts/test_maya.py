@@ -264,46 +264,6 @@ def test_undo_switched_off_is_respected(bench: Bench) -> None:
 # -- animation ----------------------------------------------------------------------------------
 
 
-def test_the_timeline_is_set_and_read(bench: Bench) -> None:
-    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
-    assert found == {"start": 10, "end": 500, "current": 12, "fps": 24.0}
-    assert bench.call("animation__get_timeline") == found
-    with pytest.raises(ValueError, match="after end"):
-        bench.call("animation__set_timeline", {"start": 900})
-
-
-def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
-    bench.cube("Mover")
-    keys = [
-        {"frame": 1, "translate": [0, 0, 0]},
-        {"frame": 24, "translate": [0, 10, 0], "rotate": [0, 90, 0]},
-    ]
-    assert bench.call("animation__set_keys", {"name": "Mover", "keys": keys})["keys"] == 2
-    listed = bench.call("animation__list_keys", {"name": "Mover"})
-    assert listed["keys"][0] == {"frame": 1.0, "translate": [0.0, 0.0, 0.0]}
-    assert listed["keys"][1]["rotate"] == pytest.approx([0, 90, 0])
-    page = bench.call("animation__list_keys", {"name": "Mover", "limit": 1})
-    assert (page["total"], page["next_offset"]) == (2, 1)
-    bench.call("animation__set_timeline", {"current": 24})
-    assert bench.get("Mover")["translate"] == pytest.approx([0, 10, 0])
-    gone = bench.call("animation__delete_keys", {"name": "Mover", "start": 2, "end": 30})
-    assert gone["keys"] == 1
-    assert bench.call("animation__list_keys", {"name": "Mover"})["total"] == 1
-
-
-def test_baking_keys_every_frame(bench: Bench) -> None:
-    path = bench.cube("Mover")
-    port = bench.port(ANIMATION)
-    port.set_key(path, 1, [0, 0, 0], None, None)
-    port.set_key(path, 5, [8, 0, 0], None, None)
-    baked = bench.call("animation__bake", {"names": ["Mover"], "start": 1, "end": 5})
-    assert baked["keys"] == 5
-    frames = [key["frame"] for key in port.keys(path)]
-    assert frames == [1, 2, 3, 4, 5]
-    with pytest.raises(ValueError, match="over"):
-        bench.call("animation__bake", {"names": ["Mover"], "start": 0, "end": 900_000})
-
-
 def test_keys_of_another_rotate_order_are_refused(bench: Bench) -> None:
     path = bench.cube("Turned")
     cmds.setAttr(f"{path}.rotateOrder", 2)
