@@ -14,7 +14,10 @@ from .safe_yaml import MAX_DEPTH, MAX_NODES, Document, Path, YamlError
 
 _LINES_DEPTH = 5
 
-_PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Python loads a compiled module once. Where `yaml` is imported a second time, as after a plug-in was
+# disabled, the compiled parser still makes the events and errors of the first.
+_COMPILED = getattr(getattr(yaml, "_yaml", None), "ScalarEvent", None) is yaml.ScalarEvent
+_PARSER: Any = yaml.CSafeLoader if _COMPILED else yaml.SafeLoader
 _TAG = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _OCTAL_OR_HEX = re.compile(r"0o[0-7]{1,400}|0x[0-9a-fA-F]{1,400}")
