@@ -39,6 +39,30 @@ class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
         return {"FINISHED"}
 
 
+class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.serve"
+    bl_label = "Serve in Background"
+    bl_description = "For blender --background: answer calls until Ctrl+C"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return bool(bpy.app.background)
+
+    def execute(self, context: Any) -> set[str]:
+        if not session.start(_settings(context)):
+            self.report({"ERROR"}, session.problem or "callboard could not start")
+            return {"CANCELLED"}
+        assert session.app is not None
+        print(f"callboard serves at {session.app.url}; Ctrl+C ends it", flush=True)
+        try:
+            session.serve()
+        except KeyboardInterrupt:
+            print("callboard ends")
+        finally:
+            session.stop()
+        return {"FINISHED"}
+
+
 class CALLBOARD_OT_pause(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.pause"
     bl_label = "Pause"
@@ -290,6 +314,7 @@ def register(package: str) -> None:
             _preferences_class(package),
             CALLBOARD_OT_start,
             CALLBOARD_OT_stop,
+            CALLBOARD_OT_serve,
             CALLBOARD_OT_pause,
             CALLBOARD_OT_copy,
             CALLBOARD_OT_cancel,

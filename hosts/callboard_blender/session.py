@@ -10,6 +10,7 @@ import bpy
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
+from callboard.guest.headless import MainThreadInbox
 from callboard.status import Snapshot
 from callboard_blender.host import BlenderHost
 from callboard_blender.main_thread import TimerInbox
@@ -32,7 +33,7 @@ class Session:
     def __init__(self) -> None:
         self.app: Callboard | None = None
         self.problem: str | None = None
-        self._inbox: TimerInbox | None = None
+        self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
         self._leave: list[Callable[[], None]] = []
 
@@ -45,7 +46,8 @@ class Session:
         if self.app is not None:
             return True
         self.problem = None
-        inbox = TimerInbox()
+        # Without a user interface no timer fires; then `serve` lends the main thread.
+        inbox = MainThreadInbox() if bpy.app.background else TimerInbox()
         host = BlenderHost(inbox.post)
         config = McpHttpConfig(
             port=settings.port,
@@ -59,7 +61,8 @@ class Session:
             self.problem = f"port {settings.port} can't be used: {error.strerror or error}"
             host.close()
             return False
-        inbox.start()
+        if isinstance(inbox, TimerInbox):
+            inbox.start()
         self.app, self._inbox, self._host = app, inbox, host
         self._leave = [app.controls.status.subscribe(lambda _: inbox.post(redraw))]
         return True
@@ -68,6 +71,18 @@ class Session:
         """The panel is there to answer questions."""
         if self.app is not None:
             self._leave.append(self.app.controls.attend())
+
+    def serve(self) -> None:
+        """In background mode: blocks, and answers calls, until ``interrupt`` or Ctrl+C."""
+        if isinstance(self._inbox, MainThreadInbox):
+            self._inbox.run()
+
+    def interrupt(self) -> None:
+        """Has ``serve`` return. Any thread."""
+        app, inbox = self.app, self._inbox
+        if app is not None and inbox is not None:
+            inbox.stop()
+            app.guest.interrupt()
 
     def stop(self) -> None:
         """Ends the server and everything it held; idempotent."""

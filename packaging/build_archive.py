@@ -1,0 +1,41 @@
+"""Archives with the same bytes every time: names in order, one date, one mode, no owner."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+#: The first moment that a zip can name.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_COMPRESSED = (".whl", ".png")
+
+Files = dict[str, bytes]
+
+
+def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """Writes ``files``, names with forward slashes to content, whole or not at all."""
+    partial = path.with_name(f".{path.name}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(partial, "w") as archive:
+        for name in sorted(files):
+            info = zipfile.ZipInfo(name, _DATE)
+            info.create_system = 3
+            info.external_attr = 0o100644 << 16
+            stored = name.endswith(_COMPRESSED)
+            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            archive.writestr(info, files[name], compresslevel=9)
+    partial.replace(path)
+
+
+def package_files(root: Path, package: str) -> Files:
+    """What is shipped of one of our packages: everything but caches and hidden files."""
+    found: Files = {}
+    for path in sorted((root / package).rglob("*")):
+        parts = path.relative_to(root).parts
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
+        if path.is_file() and not hidden and path.suffix not in (".pyc", ".pyo"):
+            found["/".join(parts)] = path.read_bytes()
+    if not found:
+        raise FileNotFoundError(f"there is no package {package} in {root}")
+    return found

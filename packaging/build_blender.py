@@ -1,0 +1,164 @@
+"""Blender's two archives: the extension for 4.2 and later, the add-on for 3.4 to 4.1."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from build_archive import Files, write_zip
+from build_requirements import BuildError, described, notices, targets, wheels
+from build_vendored import NAMESPACE, privately, vendored
+from build_wheel import PROJECT, our_files, version, write_wheel
+
+HERE = Path(__file__).parent / "blender"
+PACKAGES = ["callboard", "callboard_blender"]
+#: What the server imports, by the name that pip knows and the one that Python knows.
+NEEDED = {
+    "tornado": "tornado",
+    "PyYAML": "yaml",
+    "fastjsonschema": "fastjsonschema",
+    "platformdirs": "platformdirs",
+    "watchdog": "watchdog",
+}
+#: What the Qt panel needs besides.
+QT = ["PySide6-Essentials", "shiboken6", "qtpy", "packaging"]
+#: The Pythons of Blender 4.2 to 5.0, and of 5.1.
+PYTHONS = ("3.11", "3.13")
+#: The oldest Python of Blender 3.4 to 4.1.
+LEGACY_PYTHON = "3.10"
+#: The folder in the older add-on's archive, and so its module.
+LEGACY_NAME = "callboard_addon"
+
+
+def build(out: Path, full: bool) -> list[Path]:
+    """Writes both archives into ``out`` and checks them. Raises BuildError."""
+    return [build_extension(out, full), build_legacy(out)]
+
+
+# -- the extension ---------------------------------------------------------------------------------
+
+
+def build_extension(out: Path, full: bool) -> Path:
+    packages = [*PACKAGES, *(_ui() if full else [])]
+    with tempfile.TemporaryDirectory() as folder:
+        carried = {path.name: path for path in _carried(full)}
+        own = write_wheel(Path(folder), packages)
+        files: Files = {f"wheels/{name}": path.read_bytes() for name, path in carried.items()}
+        files[f"wheels/{own.name}"] = own.read_bytes()
+    files["__init__.py"] = _entry([*NEEDED.values(), "_yaml"])
+    files["blender_manifest.toml"] = _manifest(sorted(files))
+    files.update(notices([described(path) for path in carried.values()]))
+    path = out / f"callboard-blender-{version()}{'-full' if full else ''}.zip"
+    write_zip(path, files)
+    _check_extension(path, full)
+    return path
+
+
+def _carried(full: bool) -> list[Path]:
+    names = [*NEEDED, *(QT if full else [])]
+    return [
+        wheel for python in PYTHONS for target in targets(python) for wheel in wheels(names, target)
+    ]
+
+
+def _ui() -> list[str]:
+    found = sorted(path.parent.name for path in (PROJECT / "ui").glob("callboard*/__init__.py"))
+    return ["callboard_qt", *found]
+
+
+def _manifest(names: list[str]) -> bytes:
+    text = (HERE / "blender_manifest.toml").read_text("utf-8")
+    if f'\nversion = "{version()}"\n' not in text:
+        raise BuildError(f"blender_manifest.toml doesn't say version {version()}")
+    listed = "".join(f'  "./{name}",\n' for name in names if name.endswith(".whl"))
+    return text.replace("\n[permissions]", f"\nwheels = [\n{listed}]\n\n[permissions]").encode()
+
+
+def _check_extension(path: Path, full: bool) -> None:
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    for system in ("linux", "win_amd64", "macosx"):
+        for package in (
+            "tornado",
+            "pyyaml",
+            "watchdog",
+            *(("pyside6", "shiboken6") if full else ()),
+        ):
+            if not any(re.match(rf"wheels/{package}.*{system}", name.lower()) for name in names):
+                raise BuildError(f"{path.name} has no wheel of {package} for {system}")
+    strays = [n for n in names if not n.startswith(("wheels/", "licenses/")) and "/" in n]
+    if strays or not {"__init__.py", "blender_manifest.toml"} <= set(names):
+        raise BuildError(f"{path.name} holds what it should not, or lacks what it should: {strays}")
+    tool = blender_tool()
+    if tool is None:
+        print("the bpy module is not installed, so Blender's own tool has not seen the manifest")
+        return
+    command = [sys.executable, str(tool), "validate", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise BuildError(f"Blender refuses {path.name}: {done.stdout}{done.stderr}")
+
+
+def blender_tool() -> Path | None:
+    """Blender's own program for extensions, which comes with the bpy module."""
+    spec = find_spec("bpy")
+    if spec is None or spec.origin is None:
+        return None
+    found = Path(spec.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")
+    return next(found, None)
+
+
+# -- the add-on for older versions -----------------------------------------------------------------
+
+
+def build_legacy(out: Path) -> Path:
+    # Their Python files are the same on every machine; compiled parts are left out.
+    carried = wheels(list(NEEDED), targets(LEGACY_PYTHON)[0])
+    private = set(NEEDED.values())
+    inside = {**vendored(carried, private), **privately(our_files(PACKAGES), private)}
+    files: Files = {f"lib/{name}": data for name, data in inside.items()}
+    files["__init__.py"] = _entry([])
+    files.update(notices([described(path) for path in carried]))
+    path = out / f"callboard-blender-{version()}-legacy.zip"
+    write_zip(path, {f"{LEGACY_NAME}/{name}": data for name, data in files.items()})
+    _check_legacy(path, private)
+    return path
+
+
+def _entry(bundled: list[str]) -> bytes:
+    text = (HERE / "addon_init.py").read_text("utf-8")
+    numbers = ", ".join(version().split("."))
+    if f'"version": ({numbers})' not in text:
+        raise BuildError(f"addon_init.py doesn't say version ({numbers})")
+    return text.replace(
+        "_BUNDLED: tuple[str, ...] = ()", f"_BUNDLED: tuple[str, ...] = {tuple(bundled)!r}"
+    ).encode()
+
+
+def _check_legacy(path: Path, private: set[str]) -> None:
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            parts = name.split("/")
+            if parts[0] != LEGACY_NAME:
+                raise BuildError(f"{name} is outside of the add-on's folder")
+            if parts[1] == "lib" and parts[2] not in (*PACKAGES, NAMESPACE):
+                raise BuildError(f"{name} would be importable under somebody else's name")
+            if name.endswith(".py"):
+                _check_imports(name, archive.read(name), private)
+
+
+def _check_imports(name: str, source: bytes, private: set[str]) -> None:
+    for node in ast.walk(ast.parse(source)):
+        imported: list[str] = []
+        if isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imported = [node.module or ""]
+        if private.intersection(each.partition(".")[0] for each in imported):
+            raise BuildError(f"{name} imports {', '.join(imported)} from outside")

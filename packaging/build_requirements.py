@@ -1,0 +1,179 @@
+"""What bundles carry of others: fetched by name with pip, at the versions that constraints.txt
+pins.
+
+Wheels only, so that nothing runs while they are fetched.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.tags import Tag
+from packaging.utils import canonicalize_name, parse_wheel_filename
+
+PROJECT = Path(__file__).resolve().parent.parent
+CACHE = PROJECT / "build" / "wheels"
+
+
+class BuildError(Exception):
+    """The artefact can't be built as it should be; says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A Python on a kind of machine. ``platforms`` are wheel tags, any of which will do."""
+
+    python: str
+    platforms: tuple[str, ...]
+    system: str
+    machine: str
+
+
+_LINUX = tuple(
+    f"manylinux{which}_x86_64" for which in ("_2_34", "_2_28", "_2_17", "2014", "_2_5", "1")
+)
+_MAC = tuple(f"macosx_{which}" for which in ("13_0", "11_0", "10_13", "10_9"))
+
+
+def targets(python: str) -> list[Target]:
+    """The machines that a bundle with compiled parts is for."""
+    return [
+        Target(python, _LINUX, "linux", "x86_64"),
+        Target(python, ("win_amd64",), "win32", "AMD64"),
+        *(
+            Target(
+                python,
+                tuple(f"{mac}_{kind}" for mac in _MAC for kind in (machine, "universal2")),
+                "darwin",
+                machine,
+            )
+            for machine in ("arm64", "x86_64")
+        ),
+    ]
+
+
+def pinned(name: str, target: Target) -> str:
+    """The version of ``name`` that constraints.txt gives ``target``."""
+    environment = {
+        "python_version": target.python,
+        "python_full_version": f"{target.python}.0",
+        "sys_platform": target.system,
+        "platform_machine": target.machine,
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+    }
+    for line in (PROJECT / "constraints.txt").read_text("utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        requirement = Requirement(line)
+        if canonicalize_name(requirement.name) == canonicalize_name(name) and (
+            requirement.marker is None or requirement.marker.evaluate(environment)
+        ):
+            return str(requirement.specifier).removeprefix("==")
+    raise BuildError(f"constraints.txt pins no {name} for Python {target.python}")
+
+
+def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Path]:
+    """One wheel for each of the packages, fetched where the cache hasn't got it. Raises
+    BuildError."""
+    cache.mkdir(parents=True, exist_ok=True)
+    found: list[Path] = []
+    missing: list[str] = []
+    for name in names:
+        version = pinned(name, target)
+        here = _cached(name, version, target, cache)
+        if here is None:
+            missing.append(f"{name}=={version}")
+        else:
+            found.append(here)
+    if not missing:
+        return found
+    command = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input"]
+    command += ["--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+    command += ["--implementation", "cp", "--python-version", target.python, "--dest", str(cache)]
+    for platform in target.platforms:
+        command += ["--platform", platform]
+    if subprocess.run([*command, *missing], stdin=subprocess.DEVNULL, stdout=2).returncode:
+        raise BuildError(f"pip could not fetch {', '.join(missing)}: its own words are above")
+    found = [_cached(name, pinned(name, target), target, cache) or cache for name in names]
+    if cache in found:
+        raise BuildError(f"pip fetched wheels that don't fit {target}")
+    return found
+
+
+def _cached(name: str, version: str, target: Target, cache: Path) -> Path | None:
+    for path in sorted(cache.glob("*.whl")):
+        distribution, found, _, tags = parse_wheel_filename(path.name)
+        if (
+            distribution == canonicalize_name(name)
+            and str(found) == version
+            and _fits(tags, target)
+        ):
+            return path
+    return None
+
+
+def _fits(tags: frozenset[Tag], target: Target) -> bool:
+    wanted = tuple(map(int, target.python.split(".")))
+    for tag in tags:
+        number = re.fullmatch(r"(?:cp|py)(\d)(\d*)", tag.interpreter)
+        if number is None or tag.platform not in ("any", *target.platforms):
+            continue
+        version = (int(number[1]), int(number[2] or 0))
+        stable = tag.abi in ("abi3", "none")
+        if version == wanted or (stable and version[0] == wanted[0] and version <= wanted):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """What a notice says of one bundled distribution."""
+
+    name: str
+    version: str
+    license: str
+    texts: dict[str, bytes]
+
+
+def described(wheel: Path) -> Bundled:
+    """Name, version and licence of a wheel, with the licence's own text. Raises BuildError where
+    it brings none."""
+    with zipfile.ZipFile(wheel) as archive:
+        about = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        metadata = HeaderParser().parsestr(archive.read(about).decode("utf-8"))
+        license = metadata["License-Expression"] or metadata["License"] or _classified(metadata)
+        texts = {
+            name.rpartition("/")[2]: archive.read(name)
+            for name in archive.namelist()
+            if ".dist-info/" in name and re.search(r"(?i)/[^/]*(licen[cs]e|copying|notice)", name)
+        }
+    return Bundled(metadata["Name"], metadata["Version"], license.splitlines()[0], texts)
+
+
+def _classified(metadata: object) -> str:
+    assert hasattr(metadata, "get_all")
+    found = [c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", []) if "License" in c]
+    if not found:
+        raise BuildError("a wheel names no licence")
+    return ", ".join(found)
+
+
+def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
+    """The files that say what is bundled, and under which licence."""
+    unique = {(one.name, one.version): one for one in bundled}
+    lines = ["callboard carries these, unchanged but for what is said here:", ""]
+    for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):
+        lines.append(f"{one.name} {one.version}: {one.license}")
+        for name, text in one.texts.items():
+            yield f"licenses/{one.name}-{one.version}/{name}", text
+    yield "licenses/THIRD_PARTY.txt", ("\n".join(lines) + "\n").encode()
+    yield "licenses/LICENSE", (PROJECT / "LICENSE").read_bytes()

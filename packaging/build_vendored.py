@@ -1,0 +1,89 @@
+"""Others' packages under a private name, for interpreters that many plug-ins share.
+
+``import tornado`` becomes an import of ``callboard_vendor.tornado``, in the packages themselves and
+in ours, so nothing of ours shadows what somebody else imports, or is shadowed by it. Compiled parts
+are left out: every package that we carry works without.
+"""
+
+from __future__ import annotations
+
+import ast
+import zipfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from build_archive import Files
+
+NAMESPACE = "callboard_vendor"
+
+
+def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
+    """The Python files of ``packages`` out of the wheels, below the private name."""
+    files: Files = {
+        f"{NAMESPACE}/__init__.py": b'"""Packages of others that callboard carries."""\n'
+    }
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                if name.partition("/")[0] not in packages or "/test/" in name:
+                    continue
+                if name.endswith(".py"):
+                    files[f"{NAMESPACE}/{name}"] = private(archive.read(name), packages)
+                elif name.endswith(("/py.typed", ".pem", ".txt")):
+                    files[f"{NAMESPACE}/{name}"] = archive.read(name)
+    return files
+
+
+def privately(files: Files, packages: Collection[str]) -> Files:
+    """Our own files, importing ``packages`` from the private place."""
+    return {
+        name: private(data, packages) if name.endswith(".py") else data
+        for name, data in files.items()
+    }
+
+
+def private(source: bytes, packages: Collection[str]) -> bytes:
+    """``source`` with every import of ``packages`` rewritten; everything else as it was."""
+    lines = source.splitlines(keepends=True)
+    found = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Import) and any(_is_of(a.name, packages) for a in node.names))
+        or (isinstance(node, ast.ImportFrom) and not node.level and _is_of(node.module, packages))
+    ]
+    # From the end, so that what comes before keeps its place.
+    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        assert node.end_lineno is not None
+        first, last = node.lineno - 1, node.end_lineno - 1
+        before = lines[first][: node.col_offset]
+        after = lines[last][node.end_col_offset :]
+        new = _statement(node, packages).encode()
+        # As many lines as before: tracebacks keep their numbers.
+        lines[first : last + 1] = [before + new + after, *([b"\n"] * (last - first))]
+    return b"".join(lines)
+
+
+def _is_of(module: str | None, packages: Collection[str]) -> bool:
+    return (module or "").partition(".")[0] in packages
+
+
+def _statement(node: ast.Import | ast.ImportFrom, packages: Collection[str]) -> str:
+    if isinstance(node, ast.ImportFrom):
+        names = ", ".join(_alias(alias) for alias in node.names)
+        return f"from {NAMESPACE}.{node.module} import {names}"
+    statements = []
+    for alias in node.names:
+        package, _, rest = alias.name.partition(".")
+        if package not in packages:
+            statements.append(f"import {_alias(alias)}")
+        elif alias.asname:
+            statements.append(f"import {NAMESPACE}.{alias.name} as {alias.asname}")
+        else:
+            if rest:
+                statements.append(f"import {NAMESPACE}.{alias.name}")
+            statements.append(f"from {NAMESPACE} import {package}")
+    return "; ".join(statements)
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name

@@ -1,0 +1,56 @@
+"""Our own packages as a wheel, with the same bytes every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from build_archive import Files, package_files, write_zip
+
+PROJECT = Path(__file__).resolve().parent.parent
+ROOTS = ("core", "hosts", "ui")
+
+
+def version() -> str:
+    """The project's version, as pyproject.toml states it."""
+    found = re.search(r'(?m)^version = "([^"]+)"', (PROJECT / "pyproject.toml").read_text("utf-8"))
+    assert found is not None
+    return found[1]
+
+
+def our_files(packages: Sequence[str]) -> Files:
+    """The files of our packages, wherever in the project they are."""
+    files: Files = {}
+    for package in packages:
+        root = next((r for r in ROOTS if (PROJECT / r / package).is_dir()), ROOTS[0])
+        files.update(package_files(PROJECT / root, package))
+    return files
+
+
+def write_wheel(folder: Path, packages: Sequence[str]) -> Path:
+    """The distribution ``callboard`` with these packages, without dependencies: the bundle brings
+    them."""
+    files = our_files(packages)
+    info = f"callboard-{version()}.dist-info"
+    files[f"{info}/METADATA"] = (
+        f"Metadata-Version: 2.4\nName: callboard\nVersion: {version()}\n"
+        "Summary: An MCP server that lives inside Maya, 3ds Max, Houdini and Blender\n"
+        "License-Expression: MIT\nLicense-File: LICENSE\nRequires-Python: >=3.10\n"
+    ).encode()
+    files[f"{info}/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: callboard\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
+    files[f"{info}/licenses/LICENSE"] = (PROJECT / "LICENSE").read_bytes()
+    record = [f"{name},{_digest(data)},{len(data)}" for name, data in sorted(files.items())]
+    files[f"{info}/RECORD"] = ("\n".join([*record, f"{info}/RECORD,,"]) + "\n").encode()
+    path = folder / f"callboard-{version()}-py3-none-any.whl"
+    write_zip(path, files)
+    return path
+
+
+def _digest(data: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=")
+    return f"sha256={digest.decode()}"
