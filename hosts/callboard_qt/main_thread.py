@@ -1,8 +1,7 @@
 """Running functions on the main thread of a Qt application, and seeing what holds it up.
 
 An event posted to an object of the main thread wakes Qt's own loop; while nothing is posted there
-is no timer and no poll. A Qt signal would do the same, but PySide6 6.12.0 on Python 3.10 and 3.11
-loses a reference at each one that Python emits.
+is no timer and no poll.
 
 A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so what is posted
 waits until the last dialog is gone. Meanwhile the guest loop's watcher answers what needs no host.
@@ -11,9 +10,11 @@ waits until the last dialog is gone. Meanwhile the guest loop's watcher answers 
 from __future__ import annotations
 
 import logging
+import sys
 from collections import deque
 from collections.abc import Callable
 
+import qtpy
 from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread
 from qtpy.QtWidgets import QApplication, QWidget
 
@@ -34,6 +35,9 @@ class QtMainThread(QObject):
             raise HostError("there is no QApplication to post to")
         if app.thread() != QThread.currentThread():
             raise HostError("QtMainThread must be made on the application's main thread")
+        if qtpy.PYSIDE_VERSION == "6.12.0" and sys.version_info < (3, 12):
+            # Each call of Qt that returns nothing loses a reference to None.
+            raise HostError("PySide6 6.12.0 aborts Python 3.10 and 3.11; use another version of it")
         super().__init__()
         self._waiting: deque[Callable[[], None]] = deque()
         self._dialog: QWidget | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def tell(kind: str, what: object, *arguments: object) -> None:
 def test_compliance_on_qts_loop(check: Check, tmp_path: Path) -> None:
     main = QtMainThread()
     host = MayaHost(main.post, main.blocked_by)
-    cmds.loadPlugin("mayaUsdPlugin")
+    if find_spec("pxr") is not None:
+        cmds.loadPlugin("mayaUsdPlugin")
     bench = Bench(host, tmp_path.resolve())
     if missing := bench.missing(check):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")

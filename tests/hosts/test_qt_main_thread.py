@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -116,6 +117,15 @@ def test_work_that_never_ends_leaves_the_windows_their_turn(main: QtMainThread) 
 def test_it_is_made_on_the_main_thread_only(main: QtMainThread) -> None:
     with pytest.raises(HostError, match="main thread"):
         in_thread(QtMainThread).result(20)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None lives for ever there")
+def test_a_qt_that_aborts_python_is_refused(
+    main: QtMainThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qtpy.PYSIDE_VERSION", "6.12.0")
+    with pytest.raises(HostError, match=r"6\.12\.0"):
+        QtMainThread()
 
 
 def test_nothing_runs_after_close(main: QtMainThread) -> None:

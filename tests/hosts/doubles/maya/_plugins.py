@@ -19,8 +19,10 @@ def load(path: str) -> str:
     if name in session.plugins:
         return name
     if name == "mayaUsdPlugin":
-        from . import _usd_commands  # noqa: F401
-
+        try:
+            from . import _usd_commands  # noqa: F401
+        except ImportError as error:
+            raise RuntimeError(f"Unable to dynamically load : {name}: {error}") from None
         session.plugins[name] = (None, set())
     else:
         session.unloaded = False
