@@ -20,7 +20,7 @@ LAYERS = (
     {"extensions", "records"},
     {"server"},
     {"config"},
-    {"transport"},
+    {"bundles", "transport"},
     {"app", "controls", "headless_hosts"},
     {"skill_server"},
     {"testing", "gateway", "farm"},

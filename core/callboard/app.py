@@ -40,6 +40,7 @@ from callboard.transport.http import Listener
 from callboard.transport.mcp import McpEndpoint
 
 if TYPE_CHECKING:
+    from callboard.bundles.keeper import BundleKeeper
     from callboard.controls import Controls
     from callboard.skills.watch import SkillWatcher
     from callboard.transport.rest import RestEndpoint
@@ -75,6 +76,8 @@ class Callboard:
         extra = config.skill_paths
         paths = scoped_paths(kind, extra, shipped=shipped) if config.skills else []
         self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config))
+        self._skill_paths = paths
+        self.bundles: BundleKeeper | None = None
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
         self.guest = GuestLoop(host)
         self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
@@ -151,8 +154,8 @@ class Callboard:
         self.log.attach()
         if self.records is not None:
             self.records.open()
-        self._offer()
         self.roots.set_project(self.host.project_roots())
+        self._offer()
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         access = Access(
@@ -165,6 +168,8 @@ class Callboard:
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))
         self._listener.on_sweep.append(self.endpoint.sessions.expire)
+        if self.config.skills:
+            self._listener.on_sweep.append(self._look_for_bundles)
         self.tools.on_change(partial(self._tell, "tools"))
         self.capabilities.on_change(partial(self._tell, "tools"))
         self.prompts.on_change(partial(self._tell, "prompts"))
@@ -201,6 +206,8 @@ class Callboard:
         self.log.detach()
 
     async def _close(self) -> None:
+        if self.bundles is not None:
+            await self.bundles.close()
         self.service.jobs.close()
         self.endpoint.close()
         await self._listener.stop()
@@ -208,10 +215,42 @@ class Callboard:
     def _offer(self) -> None:
         """The tools and resources that are there before any client comes."""
         if self.config.skills:
+            keeper = self._bundle_keeper()
+            if keeper is not None:
+                keeper.look(load=False)
             self.skills.start()
             self.tools.add(*catalog_tools(self.catalog), *workflow_tools(self.workflows))
         self.tools.add(*job_tools(self.service.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
+
+    def _bundle_keeper(self) -> BundleKeeper | None:
+        """Made when a bundle is there: most hosts have none, and load nothing for them."""
+        if self.bundles is None and (data_folder() / "bundles").is_dir():
+            from callboard.bundles.keeper import BundleKeeper
+            from callboard.bundles.workspaces import Workspaces
+
+            self.bundles = BundleKeeper(
+                self.catalog,
+                self._skill_paths,
+                self.host.identity.kind,
+                self.tools,
+                self.roots,
+                Workspaces(data_folder() / "uploads", self.capabilities),
+                self.guest.loop,
+            )
+            self.bundles.set_projects(self._projects())
+            self.dispatcher.platform = self.bundles.platform
+        return self.bundles
+
+    def _look_for_bundles(self) -> None:
+        keeper = self._bundle_keeper()
+        if keeper is not None and keeper.changed():
+            self.guest.loop.run_in_executor(None, keeper.look)
+
+    def _projects(self) -> list[str]:
+        """The folders whose own bundles are used: the artist's roots and the host's project."""
+        roots = [*self.roots.artist, *self.roots.project]
+        return [root.path for root in roots if root.path is not None]
 
     def _watch_skills(self) -> None:
         # What ships doesn't change under us, and most start with nothing else.
@@ -241,10 +280,16 @@ class Callboard:
     def _host_event(self, event: HostEvent) -> None:
         loop = self.guest.loop
         if event == "project":
-            loop.call_soon_threadsafe(self.roots.set_project, self.host.project_roots())
+            loop.call_soon_threadsafe(self._set_project, self.host.project_roots())
         elif event == "scene" and not self._scene_pending:
             self._scene_pending = True
             loop.call_soon_threadsafe(loop.call_later, SCENE_PAUSE, self._tell_scene)
+
+    def _set_project(self, folders: list[str]) -> None:
+        self.roots.set_project(folders)
+        if self.bundles is not None:
+            self.bundles.set_projects(self._projects())
+            self._look_for_bundles()
 
     def _tell_scene(self) -> None:
         self._scene_pending = False

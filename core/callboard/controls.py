@@ -62,7 +62,7 @@ class Controls:
         self._scene = ""
         self._stop_watching: Callable[[], None] | None = None
         self._served = _Served()
-        self._known: list[KnownSkill] = []
+        self._known: tuple[list[KnownSkill], dict[str, tuple[str, ...]]] = ([], {})
         self._skill_statuses: tuple[SkillStatus, ...] = ()
         app.dispatcher.observers.append(self._call_ended)
         app.dispatcher.on_activity = self.refresh
@@ -304,9 +304,13 @@ class Controls:
         )
 
     def _skills(self) -> tuple[SkillStatus, ...]:
-        known = self._app.catalog.known
-        if known != self._known:
-            self._known, self._skill_statuses = known, tuple(map(_skill, known))
+        bundles = self._app.bundles
+        known, lacking = self._app.catalog.known, {} if bundles is None else bundles.missing()
+        if (known, lacking) != self._known:
+            self._known = (known, lacking)
+            self._skill_statuses = tuple(
+                _skill(one, lacking.get(one.skill.name, ())) for one in known
+            )
         return self._skill_statuses
 
 
@@ -354,7 +358,7 @@ def _holds(root: Root, path: str) -> bool:
     return root.path is not None and WorkspaceRoots([root]).contains(path)
 
 
-def _skill(known: KnownSkill) -> SkillStatus:
+def _skill(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
     skill = known.skill
     return SkillStatus(
         skill.name,
@@ -364,6 +368,7 @@ def _skill(known: KnownSkill) -> SkillStatus:
         known.loaded,
         len(skill.tools),
         tuple(map(_said, skill.failures)),
+        lacking,
     )
 
 

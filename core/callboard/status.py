@@ -89,6 +89,8 @@ class SkillStatus:
     loaded: bool
     tools: int
     failures: tuple[str, ...] = ()
+    #: What its bundle would like of the host and doesn't get.
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from callboard import __version__
 from callboard.errors import CallboardError
 
-COMMANDS = ("serve", "list", "call", "stdio", "config", "lint", "new-skill", "report", "doctor")
+COMMANDS = (
+    *("serve", "list", "call", "stdio", "config", "lint", "new-skill", "report", "doctor"),
+    *("install-skill", "uninstall-skill", "skills"),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -128,9 +128,19 @@ class HostResources:
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
         try:
-            return await self._ctx.ask(method, params)
+            answer = await self._ctx.ask(method, params)
         except CallboardError as error:
             raise HostResourceError(error.message, code=error.code, data=error.data) from error
+        problem = answer.get("error") if isinstance(answer, Mapping) else None
+        if isinstance(problem, Mapping) and isinstance(problem.get("code"), int):
+            # How an error comes back where questions are answered with the next request.
+            data = problem.get("data")
+            raise HostResourceError(
+                str(problem.get("message", ""))[:2000],
+                code=problem["code"],
+                data=dict(data) if isinstance(data, Mapping) else None,
+            )
+        return answer
 
     def _enabled(self, method: str) -> bool:
         part = self._offer().get(method)
@@ -149,8 +159,15 @@ class HostResources:
 
 
 def host(ctx: AsksHost) -> HostResources:
-    """The host behind a tool's ``ctx``: ``if host(ctx).available: await host(ctx).read(uri)``."""
-    return HostResources(ctx)
+    """The host behind a tool's ``ctx``: ``if host(ctx).available: await host(ctx).read(uri)``.
+
+    That is the client where it offers files: the URIs that its agent passes are the client's. Else
+    it is the application that the bundle is installed in."""
+    client = HostResources(ctx)
+    if client.available or client.list_available:
+        return client
+    own: HostResources | None = getattr(ctx, "platform", None)
+    return client if own is None else own
 
 
 def _items(answer: Any, key: str) -> list[Mapping[str, Any]]:

@@ -61,6 +61,19 @@ class InstalledBundle:
     def has_skill(self) -> bool:
         return (self.folder / SKILL).is_file()
 
+    def as_json(self) -> dict[str, Any]:
+        """For programs and agents. ``missing_capabilities`` are host capabilities that it would
+        like and that this host doesn't provide."""
+        return {
+            "name": self.name,
+            "version": self.manifest.version,
+            "description": self.manifest.description,
+            "pending": self.pending,
+            "previous": self.previous,
+            "host_capabilities": dict(self.manifest.capabilities),
+            "missing_capabilities": list(self.missing),
+        }
+
 
 class Bundles:
     """The bundles in one folder, the user's or a project's. Any thread, any process: changes are
@@ -126,20 +139,20 @@ class Bundles:
             )
         return {} if there is None else state
 
-    def confirm(self, name: str) -> InstalledBundle:
-        """The pending version loaded: the one before it goes. Raises InstallError when there is
-        none of that name."""
+    def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
+        """The pending version loaded: the one before it goes. ``version`` is the folder that
+        loaded: InstallError where another one counts by now, or there is none of that name."""
         with self._alone():
-            home, state = self._known(name)
+            home, state = self._known(name, version)
             _write_state(home, {**state, "pending": False, "previous": None})
             _clear(home)
         return _current(home)
 
-    def revert(self, name: str) -> InstalledBundle | None:
+    def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
         """The pending version did not load: the one before it counts again; a bundle that has none
-        is removed. Returns what counts now. Raises InstallError."""
+        is removed. Returns what counts now. Raises InstallError, as :meth:`confirm` does."""
         with self._alone():
-            home, state = self._known(name)
+            home, state = self._known(name, version)
             if not state.get("pending"):
                 raise InstallError(f"bundle '{name}' has no version to go back from")
             if not state.get("previous"):
@@ -147,6 +160,8 @@ class Bundles:
                 return None
             _write_state(home, {**state["previous"], "previous": None})
             _clear(home)
+            # Whoever watches this folder sees that something else counts.
+            os.utime(self.folder)
         return _current(home)
 
     def uninstall(self, name: str) -> None:
@@ -164,13 +179,15 @@ class Bundles:
         found = (_bundle(home) for home in homes)
         return sorted((bundle for bundle in found if bundle), key=lambda bundle: bundle.name)
 
-    def _known(self, name: str) -> tuple[Path, dict[str, Any]]:
+    def _known(self, name: str, version: Path | None = None) -> tuple[Path, dict[str, Any]]:
         home = self.folder / folder_name(name)
         state = _read_state(home)
         bundle = _bundle(home)
         if state is None or (bundle is not None and bundle.name != name):
             names = ", ".join(bundle.name for bundle in self.installed()) or "(none)"
             raise InstallError(f"no bundle '{name[:80]}' is installed; installed: {names}")
+        if version is not None and version.parent.name != state["active"]:
+            raise InstallError(f"another version of '{name}' was installed meanwhile")
         return home, state
 
     def _remove(self, home: Path) -> None:
@@ -203,6 +220,13 @@ class Bundles:
             yield
         finally:
             os.close(fd)
+
+
+def bundle_in(folder: Path) -> InstalledBundle | None:
+    """The bundle whose files are in this folder, where it is the version in use; else None. Reads
+    two small files."""
+    bundle = _bundle(folder.parent.parent) if folder.parent.parent.name == folder.name else None
+    return bundle if bundle is not None and bundle.folder == folder else None
 
 
 def _current(home: Path) -> InstalledBundle:

@@ -26,6 +26,7 @@ class CallServer(Protocol):
     capabilities: Capabilities
     on_loop: Callable[..., Any]
     on_activity: Callable[[], None]
+    platform: Callable[[Call], Any]
 
 
 class Call:
@@ -43,6 +44,7 @@ class Call:
         self.capabilities = server.capabilities
         self.on_loop = server.on_loop
         self.on_activity = server.on_activity
+        self.find_platform = server.platform
         self.result: Json | None = None
         #: What the client answered so far, by the ask's key.
         self.answers: dict[str, Any] = {}

@@ -3,6 +3,7 @@ finds what isn't in the list of tools."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from callboard.protocol.jsonrpc import Json
@@ -98,6 +99,7 @@ def search_skills(catalog: SkillCatalog, query: str, limit: int) -> Json:
 def describe_skill(known: KnownSkill) -> Json:
     """What ``skills__describe`` and REST tell of a skill."""
     skill = known.skill
+    bundle = describe_bundle(skill.path)
     return {
         "name": skill.name,
         "description": skill.description,
@@ -116,7 +118,18 @@ def describe_skill(known: KnownSkill) -> Json:
             for tool in skill.tools
         ],
         "failures": [failure.as_json() for failure in skill.failures],
+        **({} if bundle is None else {"bundle": bundle}),
     }
+
+
+def describe_bundle(folder: Path) -> Json | None:
+    """What is told of the bundle that a skill came with, None for other skills."""
+    if not (folder.parent.parent / "current.json").is_file():
+        return None
+    from callboard.extensions.install import bundle_in  # most servers have no bundle
+
+    bundle = bundle_in(folder)
+    return None if bundle is None else bundle.as_json()
 
 
 def _tool(

@@ -56,6 +56,12 @@ class BaseContext:
         return self._call.request.peer.capabilities
 
     @property
+    def platform(self) -> Any:
+        """What this host itself offers an installed bundle, for its :func:`host`; None for tools
+        that came otherwise."""
+        return self._call.find_platform(self._call)
+
+    @property
     def trace(self) -> dict[str, str]:
         """The client's trace context: ``traceparent``, ``tracestate``, ``baggage``."""
         return self._call.trace

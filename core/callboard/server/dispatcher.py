@@ -79,6 +79,8 @@ class Dispatcher:
         self.on_activity: Callable[[], None] = lambda: None
         self.consent = ConsentDesk()
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
+        #: What this host offers the bundle that a call's tool came with, None for other tools.
+        self.platform: Callable[[Call], Any] = lambda call: None
         #: Reads a resource of ours for a tool that asks for it.
         self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
         self._guest = guest

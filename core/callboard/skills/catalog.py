@@ -101,6 +101,12 @@ class SkillCatalog:
         self._indexed: dict[str, SkillMetadata] = {}
         self._listeners: list[Callable[[CatalogChange], None]] = []
 
+    def use_paths(self, paths: Sequence[tuple[Path, Scope]]) -> None:
+        """Replaces the search paths; takes effect with the next :meth:`refresh`."""
+        with self._lock:
+            self.paths = tuple(path for path, _ in paths)
+            self._scopes = dict(reversed(paths))
+
     @property
     def known(self) -> list[KnownSkill]:
         """Every skill found, sorted by name."""

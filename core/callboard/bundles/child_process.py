@@ -1,0 +1,239 @@
+"""A bundle's own server as a process: messages in, messages out, and an end that leaves nothing.
+
+Three threads move the bytes, because a pipe that nobody reads or fills must hold up neither the
+server's loop nor the host, and because Windows' pipes can't be waited for with sockets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any
+
+from callboard.errors import ParseError
+from callboard.protocol import jsonrpc
+
+log = logging.getLogger(__name__)
+
+#: Bytes of one message. A file of 10 MiB in base64 fits.
+MAX_MESSAGE = 16 * 2**20
+#: Messages handed over and not yet taken.
+ROOM = 64
+#: Messages read in one second; a process that sends more waits at its pipe.
+LINES_A_SECOND = 2_000
+#: Bytes waiting for a process that doesn't read.
+MAX_WAITING = 64 * 2**20
+#: Lines of stderr logged in one second, and lines of noise on stdout logged at all.
+LOGGED_A_SECOND = 50
+LOGGED_NOISE = 5
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
+_INHERITED = {
+    *("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
+    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA"),
+    *("PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"),
+    *("WINDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+}
+
+
+def environment(additions: Mapping[str, str]) -> dict[str, str]:
+    """What a bundle's process inherits. Not all of it: a host's ``PYTHONHOME`` would break another
+    Python, and its secrets are nobody's business."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in _INHERITED or name.startswith(("LC_", "XDG_"))
+    }
+    return {**kept, **additions}
+
+
+class ChildProcess:
+    """One run of one process.
+
+    Making one raises OSError where the program can't be started; nothing is read before
+    :meth:`start`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        folder: Path,
+    ) -> None:
+        self.name = name
+        self._closing = threading.Event()
+        self._room = threading.Semaphore(ROOM)
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._waiting = 0
+        self._lock = threading.Lock()
+        #: Why we ended it, where we did.
+        self._blame: str | None = None
+        self._process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=dict(env),
+            # A group of its own: what it starts itself can be ended with it.
+            start_new_session=os.name == "posix",
+            creationflags=NO_WINDOW,
+        )
+        self._threads: list[threading.Thread] = []
+
+    def start(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
+        """Begins to read. ``received`` is told of every JSON value it sends, ``ended`` once, with
+        a sentence, when it is gone by itself; both on threads of this object, so they pass things
+        on and return. For every value received, :meth:`taken` must be called once it has been
+        dealt with."""
+        self._received = received
+        self._ended = ended
+        self._threads = [
+            threading.Thread(target=work, name=f"callboard-{self.name[:32]}", daemon=True)
+            for work in (self._read, self._read_errors, self._write)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: bytes) -> None:
+        """Queues one message. One that waits for too much to be read is ended instead."""
+        with self._lock:
+            self._waiting += len(message)
+            full = self._waiting > MAX_WAITING
+        if full:
+            self._break("did not read what it was sent")
+        else:
+            self._outbox.put(message + b"\n")
+
+    def taken(self) -> None:
+        """A value that was received has been dealt with."""
+        self._room.release()
+
+    def stop(self, patience: float = 1.5) -> None:
+        """Ends it and what it started: its input is closed, then it is asked to terminate, then
+        killed, with so many seconds between. Blocks; idempotent; not for the loop."""
+        self._closing.set()
+        self._outbox.put(None)
+        insistence: tuple[Callable[[], None] | None, ...] = (None, self._terminate, self._kill)
+        for insist in insistence:
+            if insist is not None:
+                insist()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+                break
+        self._kill()
+        for thread in self._threads:
+            thread.join(patience)
+        if not self._threads:
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    self._close(pipe)
+
+    # -- the threads --------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        second, count, noise = monotonic(), 0, 0
+        with contextlib.suppress(OSError, ValueError):
+            while line := stdout.readline(MAX_MESSAGE + 1):
+                if len(line) > MAX_MESSAGE:
+                    self._break(f"sent a message of more than {MAX_MESSAGE} bytes")
+                    break
+                count += 1
+                if count >= LINES_A_SECOND:
+                    self._closing.wait(max(0.0, second + 1 - monotonic()))
+                    second, count = monotonic(), 0
+                if self._closing.is_set():
+                    break
+                try:
+                    value = jsonrpc.decode(line)
+                except ParseError:
+                    noise += 1
+                    if line.strip() and noise <= LOGGED_NOISE:
+                        log.info("%s: not a message: %.200r", self.name, line)
+                    continue
+                while not self._room.acquire(timeout=0.5):
+                    if self._closing.is_set():
+                        return
+                self._received(value)
+        if not self._closing.is_set():
+            self._settle()
+        self._close(stdout)
+
+    def _settle(self) -> None:
+        """It closed its output: it is gone, or as good as gone."""
+        try:
+            status = self._process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            status = self._process.wait()
+        self._kill()  # what it left behind
+        self._outbox.put(None)
+        self._ended(self._blame or f"ended with exit status {status}")
+
+    def _read_errors(self) -> None:
+        stderr = self._process.stderr
+        assert stderr is not None
+        second, count = monotonic(), 0
+        with contextlib.suppress(OSError, ValueError):
+            while line := stderr.readline(4096):
+                if monotonic() > second + 1:
+                    second, count = monotonic(), 0
+                count += 1
+                if count <= LOGGED_A_SECOND:
+                    log.info("%s: %s", self.name, line.decode("utf-8", "replace").rstrip())
+        self._close(stderr)
+
+    def _write(self) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            while (message := self._outbox.get()) is not None:
+                stdin.write(message)
+                stdin.flush()
+                with self._lock:
+                    self._waiting -= len(message) - 1
+        self._close(stdin)
+
+    # -- ends ---------------------------------------------------------------------------------
+
+    def _break(self, why: str) -> None:
+        self._blame = self._blame or why
+        self._kill()
+
+    def _terminate(self) -> None:
+        if os.name == "posix":
+            self._signal(signal.SIGTERM)
+        else:
+            self._process.terminate()
+
+    def _kill(self) -> None:
+        if sys.platform == "win32":
+            if self._process.poll() is None:
+                command = ["taskkill", "/T", "/F", "/PID", str(self.pid)]
+                subprocess.run(command, capture_output=True, check=False)
+        else:
+            self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _close(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            pipe.close()

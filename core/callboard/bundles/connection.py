@@ -1,0 +1,152 @@
+"""A conversation with a bundle's server in which both sides may ask. On the server's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError, SkillError
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Id, Json, Notification, Request, Response
+
+log = logging.getLogger(__name__)
+
+#: Questions of one server that may be open at once.
+MAX_ASKED = 64
+
+
+class BundleError(SkillError):
+    """A bundle's server failed, or answered with an error. Reaches the agent as ``isError``."""
+
+
+class Refused(BundleError):
+    """The server answered with a JSON-RPC error."""
+
+
+class Connection:
+    """``send`` takes encoded messages; ``asked`` answers the server's requests and ``notified``
+    hears its notifications."""
+
+    def __init__(
+        self,
+        send: Callable[[bytes], None],
+        asked: Callable[[str, Json], Awaitable[Json]],
+        notified: Callable[[str, Json], None],
+    ) -> None:
+        self._send = send
+        self._asked = asked
+        self._notified = notified
+        self._ids = itertools.count(1)
+        self._waiting: dict[Id, asyncio.Future[Json]] = {}
+        self._answering: dict[Id, asyncio.Task[None]] = {}
+        self._lost: str | None = None
+
+    async def request(
+        self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
+    ) -> Json:
+        """The result. Raises Refused for an error, BundleError when the server is gone.
+        ``abandon`` tells the server when nobody waits for the answer any more."""
+        if self._lost is not None:
+            raise BundleError(self._lost)
+        id = self.next_id() if id is None else id
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[id] = answer
+        try:
+            self._put(jsonrpc.request_message(id, method, params))
+            return await answer
+        except (BundleError, ValueError):
+            raise
+        except BaseException:
+            if abandon and self._lost is None:
+                self.notify("notifications/cancelled", {"requestId": id})
+            raise
+        finally:
+            del self._waiting[id]
+
+    def next_id(self) -> int:
+        return next(self._ids)
+
+    def interrupt(self, id: int, error: Exception) -> None:
+        """Ends the wait for a request with ``error``."""
+        answer = self._waiting.get(id)
+        if answer is not None and not answer.done():
+            answer.set_exception(error)
+
+    def notify(self, method: str, params: Json | None = None) -> None:
+        self._put(jsonrpc.notification_message(method, params))
+
+    def received(self, value: Any) -> None:
+        """Takes one JSON value. What is no message, and an answer that nobody waits for, such as
+        the second to one request, is dropped."""
+        message = jsonrpc.parse(value)
+        if isinstance(message, Response):
+            self._answered(message)
+        elif isinstance(message, Notification):
+            if message.method == "notifications/cancelled":
+                self._cancel(message.params.get("requestId"))
+            else:
+                self._notified(message.method, message.params)
+        elif isinstance(message, Request):
+            self._take(message)
+
+    def lose(self, why: str) -> None:
+        """The server is gone: whoever waits is told ``why``."""
+        self._lost = why
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(BundleError(why))
+        for task in self._answering.values():
+            task.cancel()
+
+    def _answered(self, response: Response) -> None:
+        answer = self._waiting.get(response.id)
+        if answer is None or answer.done():
+            return
+        if response.result is not None:
+            answer.set_result(response.result)
+            return
+        error = response.error or {}
+        data = error.get("data")
+        answer.set_exception(
+            Refused(
+                str(error.get("message", ""))[:2000],
+                code=error.get("code"),
+                data=data if isinstance(data, dict) else None,
+            )
+        )
+
+    def _take(self, request: Request) -> None:
+        if request.method == "ping":
+            self._put(jsonrpc.result_message(request.id, {}))
+        elif request.id in self._answering:
+            error = PeerError(f"a request with the id {request.id!r} is still open")
+            self._put(jsonrpc.error_message(request.id, error))
+        elif len(self._answering) >= MAX_ASKED:
+            busy = HostBusy(f"{MAX_ASKED} requests are open; wait for an answer")
+            self._put(jsonrpc.error_message(request.id, busy))
+        else:
+            task = asyncio.get_running_loop().create_task(self._answer(request))
+            self._answering[request.id] = task
+            task.add_done_callback(lambda _: self._answering.pop(request.id))
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            result = await self._asked(request.method, request.params)
+            self._put(jsonrpc.result_message(request.id, result))
+        except CallboardError as error:
+            self._put(jsonrpc.error_message(request.id, error))
+        except Exception:
+            log.exception("answering %s failed", request.method[:80])
+            self._put(jsonrpc.error_message(request.id, CallboardBug("the host failed")))
+
+    def _cancel(self, id: Any) -> None:
+        task = self._answering.get(id) if jsonrpc.is_id(id) else None
+        if task is not None:
+            task.cancel()
+
+    def _put(self, message: Json) -> None:
+        if self._lost is None:
+            self._send(jsonrpc.encode(message))

@@ -1,0 +1,47 @@
+"""``callboard install-skill``: a skill bundle, from a folder or an archive."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.loading import problem_of, skill_of
+from callboard.bundles.places import PROVIDED
+from callboard.cli.bundle_place import add_place, place_of
+from callboard.errors import HostError
+from callboard.extensions.install import Bundles, InstalledBundle, InstallError
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("install-skill", help="install or upgrade a skill bundle")
+    parser.add_argument("source", metavar="PATH|ZIP", type=Path, help="a folder or an archive")
+    add_place(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    place = place_of(arguments)
+    try:
+        bundle = place.install(arguments.source, PROVIDED)
+        _check(place, bundle)
+    except OSError as error:
+        raise HostError(f"it can't be installed: {error.strerror or error}") from None
+    print(f"{bundle.name} {bundle.manifest.version} is installed.")
+    if bundle.previous:
+        print(f"{bundle.previous} is kept until this version has been seen to load.")
+    if bundle.missing:
+        print(f"It would like what this host does not provide: {', '.join(bundle.missing)}.")
+    print("Hosts that run take it into use within seconds, others when they start.")
+    return 0
+
+
+def _check(place: Bundles, bundle: InstalledBundle) -> None:
+    """What can't load on any host is taken back at once. Raises InstallError."""
+    skill = skill_of(bundle)
+    problem = None if skill is None else problem_of(skill)
+    if problem is None:
+        return
+    back = place.revert(bundle.name, bundle.folder)
+    kept = f"; {back.manifest.version} is still in use" if back is not None else ""
+    raise InstallError(f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{kept}")

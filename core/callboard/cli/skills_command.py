@@ -1,0 +1,65 @@
+"""``callboard skills``: which skills there are, and which bundles are installed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.places import places
+from callboard.skills.discovery import scan, search_paths
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("skills", help="list skills and installed bundles")
+    parser.add_argument("--installed", action="store_true", help="installed bundles only")
+    parser.add_argument(
+        "--project", metavar="DIR", type=Path, help="whose bundles are shown beside the user's"
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    bundles = list(_bundles(arguments.project or Path.cwd()))
+    skills = [] if arguments.installed else _skills()
+    if arguments.json:
+        print(json.dumps({"installed": bundles, "skills": skills}, indent=2, ensure_ascii=False))
+        return 0
+    for bundle in bundles:
+        print(_line(bundle))
+    if arguments.installed and not bundles:
+        print("No bundle is installed. Install one with `callboard install-skill PATH`.")
+    for skill in skills:
+        print(f"{skill['name']}  {skill['tools']} tools  {skill['description']}")
+    return 0
+
+
+def _bundles(project: Path) -> Iterator[dict[str, Any]]:
+    for place, scope in places([project]):
+        for bundle in place.installed():
+            yield {**bundle.as_json(), "scope": scope}
+
+
+def _skills() -> list[dict[str, Any]]:
+    found, _ = scan(search_paths())
+    return [
+        {
+            "name": one.skill.name,
+            "description": one.skill.description,
+            "tools": len(one.skill.tools),
+        }
+        for one in found
+    ]
+
+
+def _line(bundle: dict[str, Any]) -> str:
+    notes = [bundle["scope"]]
+    if bundle["pending"]:
+        kept = f", {bundle['previous']} is kept" if bundle["previous"] else ""
+        notes.append(f"not yet seen to load{kept}")
+    if bundle["missing_capabilities"]:
+        notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
+    return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {bundle['description']}"

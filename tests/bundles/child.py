@@ -1,0 +1,209 @@
+"""An MCP server over stdio that needs nothing but Python, and misbehaves where it is asked to.
+
+python child.py session|stateless [stubborn|dead|silent|large]
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+ERA, MANNER = sys.argv[1], (sys.argv[2:] or [""])[0]
+HOST = "ai.nimblebrain/resources/"
+OBJECT: dict[str, Any] = {"type": "object"}
+TOOLS = (
+    *("echo", "die", "hang", "noise", "duplicate", "progress", "tell", "odd", "fail", "grow"),
+    *("read", "files", "roots", "ask", "ask_twice", "pid", "offered", "cancelled", "helper"),
+)
+
+lock = threading.Lock()
+ids = itertools.count(1)
+answers: dict[Any, Any] = {}
+arrived = threading.Condition()
+cancelled: list[Any] = []
+more: list[str] = []
+offer: dict[str, Any] = {}
+
+
+def put(message: Any) -> None:
+    with lock:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+def notify(method: str, **params: Any) -> None:
+    put({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def text(value: Any) -> dict[str, Any]:
+    said = value if isinstance(value, str) else json.dumps(value)
+    return {"content": [{"type": "text", "text": said}]}
+
+
+class Needed(Exception):
+    """The stateless era's way to ask."""
+
+
+def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:
+    """The answer of whoever calls us, in either era."""
+    if ERA == "stateless":
+        given = {**json.loads(params.get("requestState", "{}")), **params.get("inputResponses", {})}
+        if key not in given:
+            raise Needed({key: {"method": method, "params": asked}}, given)
+        return given[key]
+    id = f"q{next(ids)}"
+    put({"jsonrpc": "2.0", "id": id, "method": method, "params": asked})
+    with arrived:
+        arrived.wait_for(lambda: id in answers, 30)
+        found = answers[id]
+    return found.get("result", {"error": found.get("error")})
+
+
+def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
+    name, given = params["name"], params["arguments"]
+    if name == "echo":
+        return {**text(given["text"]), "structuredContent": {"text": given["text"]}}
+    if name == "die":
+        os._exit(7)
+    if name == "hang":
+        threading.Event().wait()
+    if name == "noise":
+        with lock:
+            for _ in range(given["lines"]):
+                sys.stdout.write("this is no message\n{broken\n[]\n")
+            sys.stdout.flush()
+    if name == "duplicate":
+        put({"jsonrpc": "2.0", "id": id, "result": text("first")})
+        put({"jsonrpc": "2.0", "id": id + 1, "result": text("somebody else's")})
+    if name == "progress":
+        for step in range(1, 4):
+            notify(
+                "notifications/progress",
+                progressToken=params["_meta"]["progressToken"],
+                progress=step,
+                total=3,
+                message=f"step {step}",
+            )
+    if name == "tell":
+        notify("notifications/message", level="warning", data="mind the gap")
+    if name == "odd":
+        return {"content": "no list"}
+    if name == "grow":
+        more.append("grown")
+        notify("notifications/tools/list_changed")
+    if name == "read":
+        return text(ask(params, "read", f"{HOST}read", uri=given["uri"]))
+    if name == "files":
+        return text(ask(params, "files", f"{HOST}list"))
+    if name == "roots":
+        return text(ask(params, "roots", "roots/list"))
+    if name in ("ask", "ask_twice"):
+        form = {"type": "object", "properties": {"name": {"type": "string"}}}
+        said = ask(params, "one", "elicitation/create", message="Who?", requestedSchema=form)
+        if name == "ask_twice":
+            again = ask(params, "two", "elicitation/create", message="Sure?", requestedSchema=form)
+            said = [said, again]
+        return text(said)
+    if name == "pid":
+        return text(str(os.getpid()))
+    if name == "offered":
+        meta = params["_meta"]
+        return text(meta.get("io.modelcontextprotocol/clientCapabilities", offer))
+    if name == "cancelled":
+        with arrived:
+            arrived.wait_for(lambda: cancelled, 30)
+        return text("yes" if cancelled else "no")
+    if name == "helper":
+        helper = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import signal,time;signal.signal(15,signal.SIG_IGN);"
+                "print(flush=True);time.sleep(600)",
+            ],
+            stdout=subprocess.PIPE,
+        )
+        assert helper.stdout is not None
+        helper.stdout.readline()
+        return text(str(helper.pid))
+    return text("done")
+
+
+def serve(id: Any, method: str, params: dict[str, Any]) -> None:
+    if method == "initialize" and ERA == "session":
+        offer.update(params["capabilities"])
+        version = params["protocolVersion"]
+        info = {"name": "child", "version": "1"}
+        result: dict[str, Any] = {
+            "protocolVersion": version,
+            "capabilities": {"tools": {}},
+            "serverInfo": info,
+        }
+    elif method == "server/discover" and ERA == "stateless":
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    elif method == "tools/list":
+        if MANNER == "silent":
+            return
+        tools = [{"name": n, "description": f"Does {n}.", "inputSchema": OBJECT} for n in TOOLS]
+        tools += [{"name": n, "inputSchema": OBJECT} for n in more]
+        tools += [{"name": "bad schema", "inputSchema": OBJECT}, {"name": "none"}, 3]  # type: ignore[list-item]
+        half = len(tools) // 2
+        result = {"tools": tools[half:] if params.get("cursor") else tools[:half]}
+        if not params.get("cursor"):
+            result["nextCursor"] = "half"
+    elif method == "tools/call" and params["name"] == "fail":
+        error = {"code": -32050, "message": "it would not"}
+        put({"jsonrpc": "2.0", "id": id, "error": error})
+        return
+    elif method == "tools/call":
+        try:
+            result = call(id, params)
+        except Needed as needed:
+            asks, given = needed.args
+            result = {
+                "resultType": "input_required",
+                "inputRequests": asks,
+                "requestState": json.dumps(given),
+            }
+    else:
+        error = {"code": -32601, "message": "Method not found"}
+        put({"jsonrpc": "2.0", "id": id, "error": error})
+        return
+    if ERA == "stateless":
+        result.setdefault("resultType", "complete")
+    put({"jsonrpc": "2.0", "id": id, "result": result})
+
+
+def main() -> None:
+    if MANNER == "dead":
+        sys.exit(3)
+    if MANNER == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if MANNER == "large":
+        sys.stdout.write("x" * (17 * 2**20))
+    print("hello from the child", file=sys.stderr)
+    print("hello on the wrong stream")
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" not in message:
+            with arrived:
+                answers[message["id"]] = message
+                arrived.notify_all()
+        elif message["method"] == "notifications/cancelled":
+            with arrived:
+                cancelled.append(message["params"]["requestId"])
+                arrived.notify_all()
+        elif "id" in message:
+            work = (message["id"], message["method"], message.get("params", {}))
+            threading.Thread(target=serve, args=work, daemon=True).start()
+    while MANNER == "stubborn":
+        signal.pause()
+
+
+main()

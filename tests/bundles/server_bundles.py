@@ -1,0 +1,87 @@
+"""Bundles for the tests, installed where a server finds them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.places import PROVIDED, user_bundles
+from callboard.extensions.host_resources import CAPABILITY
+from callboard.extensions.install import InstalledBundle
+from callboard.extensions.manifest import HOST_KEY
+from callboard.testing.fake_host import DEADLINE
+
+CHILD = Path(__file__).with_name("child.py")
+FILES = {"host_version": "1.1", "host_capabilities": {CAPABILITY: {"required": True}}}
+SKILL = """---
+name: {name}
+description: reads files
+metadata:
+  dcc-mcp:
+    tools: tools.yaml
+---
+"""
+
+
+def manifest(name: str, version: str = "1.0.0", **more: Any) -> str:
+    return json.dumps(
+        {
+            "manifest_version": "0.3",
+            "name": name,
+            "version": version,
+            "description": f"Is {name}",
+            "author": {"name": "A studio"},
+            **more,
+        }
+    )
+
+
+def server_bundle(
+    folder: Path,
+    *arguments: str,
+    name: str = "kid",
+    version: str = "1.0.0",
+    python: str = sys.executable,
+    script: str | None = None,
+    files: bool = False,
+) -> InstalledBundle:
+    """Installs a bundle with a server of its own, for the user. ``files`` asks for the host's."""
+    source = folder / f"{name}-{version}-source"
+    source.mkdir(parents=True)
+    (source / "child.py").write_text(CHILD.read_text() if script is None else script)
+    config = {"command": python, "args": ["-u", "${__dirname}/child.py", *arguments]}
+    server = {"type": "python", "entry_point": "child.py", "mcp_config": config}
+    meta = {HOST_KEY: FILES} if files else {}
+    (source / "manifest.json").write_text(manifest(name, version, server=server, _meta=meta))
+    return user_bundles().install(source, PROVIDED)
+
+
+def skill_bundle(
+    folder: Path, script: str, *, name: str = "reader", version: str = "1.0.0", **more: Any
+) -> Path:
+    """A bundle that is a skill with the tool ``run``, as a folder."""
+    source = folder / f"{name}-{version}-source"
+    (source / "scripts").mkdir(parents=True)
+    (source / "SKILL.md").write_text(SKILL.format(name=name))
+    (source / "tools.yaml").write_text(
+        "tools:\n  - name: run\n    description: Runs.\n    affinity: any\n"
+        "    input_schema: {type: object}\n"
+    )
+    (source / "scripts" / "run.py").write_text(script)
+    (source / "manifest.json").write_text(manifest(name, version, **more))
+    return source
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    """Waits for something that another process does, and that nobody is told of."""
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(what)

@@ -1,0 +1,212 @@
+"""Bundles with a server of their own, well-behaved and not."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_bundles import server_bundle, until
+
+from callboard.bundles.places import user_bundles
+from serving import Served, served, text_of
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals")
+
+Kid = Callable[..., AbstractContextManager[Served]]
+
+
+@pytest.fixture
+def kid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kid:
+    """Serves with the bundle ``kid`` installed; waits until its tools are there."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+
+    @contextmanager
+    def start(*arguments: str, files: bool = False, **config: Any) -> Iterator[Served]:
+        server_bundle(tmp_path, *(arguments or ("session",)), files=files)
+        with served(skills=True, **config) as running:
+            until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")
+            yield running
+
+    return start
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    # A zombie that init has not reaped yet is gone, too.
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("era", ["session", "stateless"])
+def test_its_tools_are_listed_and_called(kid: Kid, era: str) -> None:
+    with kid(era) as running, running.client() as client:
+        listed = client.request("tools/list")["result"]["tools"]
+        names = [tool["name"] for tool in listed if tool["name"].startswith("kid__")]
+        assert "kid__echo" in names
+        assert "kid__helper" in names  # from the second page
+        assert not {"kid__bad schema", "kid__none"} & set(names)
+        result = client.call("kid__echo", {"text": "hé"})
+        assert result["structuredContent"] == {"text": "hé"}
+        assert result["content"] == [{"type": "text", "text": "hé"}]
+        assert result["isError"] is False
+
+
+def test_its_errors_are_errors_of_the_tool(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        failed = client.call("kid__fail")
+        assert failed["isError"] is True
+        assert "it would not" in text_of(failed)
+        odd = client.call("kid__odd")
+        assert odd["isError"] is True
+        assert "no list of blocks" in text_of(odd)
+
+
+def test_what_it_prints_and_says_twice_changes_nothing(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        assert text_of(client.call("kid__noise", {"lines": 2000})) == "done"
+        assert text_of(client.call("kid__duplicate")) == "first"
+        assert text_of(client.call("kid__echo", {"text": "still here"})) == "still here"
+
+
+def test_progress_and_log_reach_the_client(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        params = {"name": "kid__progress", "arguments": {}, "_meta": {"progressToken": "p"}}
+        client.request("tools/call", params)
+        steps = [m["params"] for m in client.wait_for("notifications/progress", 3)]
+        assert [(s["progressToken"], s["progress"], s["message"]) for s in steps] == [
+            ("p", 1, "step 1"),
+            ("p", 2, "step 2"),
+            ("p", 3, "step 3"),
+        ]
+        client.call("kid__tell")
+        (said,) = client.wait_for("notifications/message")
+        assert said["params"]["level"] == "warning"
+        assert "mind the gap" in json.dumps(said["params"]["data"])
+
+
+def test_cancel_reaches_it(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        hanging = client.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=77)
+        until(lambda: running.app.dispatcher.calls, "the call")
+        call = next(iter(running.app.dispatcher.calls.values()))
+        until(lambda: call.state != "asking" and call.tool.name == "kid__hang", "the call")
+        client.call("kid__echo", {"text": "the first has been sent"})
+        client.notify("notifications/cancelled", {"requestId": 77})
+        assert text_of(client.call("kid__cancelled")) == "yes"
+        with pytest.raises(AssertionError):
+            hanging.result(1)  # nobody answers a cancelled request
+
+
+def test_one_that_hangs_runs_into_the_limit(kid: Kid) -> None:
+    with kid(call_timeout=0.5) as running, running.client() as client:
+        response = client.request("tools/call", {"name": "kid__hang", "arguments": {}})
+        assert response["error"]["code"] == -31002
+        assert text_of(client.call("kid__cancelled")) == "yes"
+
+
+def test_one_that_dies_is_started_again(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        before = text_of(client.call("kid__pid"))
+        hanging = client.start("tools/call", {"name": "kid__hang", "arguments": {}})
+        until(lambda: running.app.dispatcher.calls, "the call")
+        client.call("kid__echo", {"text": "the first has been sent"})
+        died = client.call("kid__die")
+        assert died["isError"] is True
+        assert "exit status 7" in text_of(died)
+        assert hanging.result(10)["result"]["isError"] is True
+        listed = client.request("tools/list")["result"]["tools"]
+        assert "kid__echo" in [tool["name"] for tool in listed]
+        after = text_of(client.call("kid__pid"))  # waits until it is back
+        assert after != before
+
+
+def test_it_is_killed_from_outside_and_comes_back(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        pid = int(text_of(client.call("kid__pid")))
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: gone(pid), "its end")
+        until(
+            lambda: text_of(client.call("kid__pid")) not in ("", str(pid)),
+            "another one in its place",
+        )
+
+
+@pytest.mark.parametrize("manner", ["", "stubborn"])
+def test_nothing_is_left_when_the_host_stops(kid: Kid, manner: str) -> None:
+    with kid("session", manner) as running, running.client() as client:
+        pid = int(text_of(client.call("kid__pid")))
+        helper = int(text_of(client.call("kid__helper")))
+    until(lambda: gone(pid), "the end of the bundle's server")
+    until(lambda: gone(helper), "the end of what it had started")
+
+
+def test_tools_that_appear_later_are_served(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        client.listen()
+        client.call("kid__grow")
+        until(lambda: "kid__grown" in running.app.tools, "the new tool")
+        client.wait_for("notifications/tools/list_changed")
+
+
+@pytest.mark.parametrize("manner", ["dead", "large"])
+def test_a_version_whose_server_does_not_start_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, manner: str
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    caplog.set_level(logging.WARNING)
+    server_bundle(tmp_path, "session")
+    with served(skills=True) as running:
+        until(lambda: not user_bundles().installed()[0].pending, "the first to be confirmed")
+        server_bundle(tmp_path, "session", manner, version="2.0.0")
+        until(
+            lambda: user_bundles().installed()[0].manifest.version == "1.0.0",
+            "the first to be back",
+        )
+        with running.client() as client:
+            until(lambda: "kid__echo" in running.app.tools, "its tools")
+            assert text_of(client.call("kid__echo", {"text": "back"})) == "back"
+    assert "1.0.0 is in use again" in caplog.text
+
+
+def test_it_may_not_take_the_name_of_another_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    server_bundle(tmp_path, "session", name="skills", version="1.0.0")
+    script = (tmp_path / "skills-1.0.0-source" / "child.py").read_text()
+    server_bundle(
+        tmp_path,
+        "session",
+        name="skills",
+        version="1.0.1",
+        script=script.replace('"echo"', '"load"'),
+    )
+    with served(skills=True) as running:
+        until(lambda: "skills__pid" in running.app.tools, "the bundle's tools")
+        assert running.app.tools.get("skills__load").skill is None
+
+
+def test_its_calls_pass_the_gate_and_are_recorded(kid: Kid) -> None:
+    with kid(records=True) as running, running.client() as client:
+        client.call("kid__echo", {"text": "noted"})
+        running.on_main(running.app.controls.pause)
+        until(lambda: running.app.dispatcher.paused, "the pause")
+        refused = client.request("tools/call", {"name": "kid__echo", "arguments": {"text": "no"}})
+        assert refused["error"]["code"] == -31004
+        assert running.app.records is not None
+        assert running.app.records.flush()
+        recent = running.app.records.reader().recent().calls
+        noted = [(call.tool, call.outcome) for call in recent]
+    assert sorted(noted) == [("kid__echo", "ok"), ("kid__echo", "paused")]
