@@ -10,10 +10,11 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from http import HTTPStatus
 from time import monotonic
-from typing import cast
+from typing import Any, cast
 
 from tornado.http1connection import (
     HTTP1Connection,
@@ -41,6 +42,8 @@ from callboard.transport.access import (
     Access,
     Refusal,
 )
+from callboard.transport.plain_connection import PlainConnection
+from callboard.transport.plain_request import PlainRequest
 from callboard.transport.socket_stream import SocketStream
 from callboard.transport.stream import EventStream
 
@@ -61,21 +64,23 @@ Handler = Callable[["Exchange"], None]
 # what idles instead.
 # The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
-_NO_HEADERS = HTTPHeaders()
+_NO_HEADERS: Mapping[str, str] = {}
 
 
 class Exchange(HTTPMessageDelegate):
     """One request and its answer."""
 
-    def __init__(self, listener: Listener, connection: HTTP1Connection) -> None:
+    def __init__(self, listener: Listener, connection: HTTP1Connection | PlainConnection) -> None:
         self._listener = listener
-        self._connection = connection
+        self._connection: Any = connection
+        plain = isinstance(connection, PlainConnection)
+        self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
         self._chunks: list[bytes] = []
         self._size = 0
         self.method = ""
         self.path = ""
         self.query = ""
-        self.headers: HTTPHeaders = _NO_HEADERS
+        self.headers = _NO_HEADERS
         self.began = monotonic()
         self.state = "waiting"
         #: How long the request may take to begin: a new connection has something to say.
@@ -90,10 +95,10 @@ class Exchange(HTTPMessageDelegate):
     def body(self) -> bytes:
         return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
 
-    # -- called by Tornado ------------------------------------------------------------------
+    # -- called by Tornado, or for it -------------------------------------------------------
 
     def headers_received(
-        self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
+        self, start_line: RequestStartLine | ResponseStartLine, headers: Mapping[str, str]
     ) -> None:
         assert isinstance(start_line, RequestStartLine)
         self.began = monotonic()
@@ -203,8 +208,8 @@ class Exchange(HTTPMessageDelegate):
         self.stream = EventStream(self._connection, self._headers(headers), self._ended)
         return self.stream
 
-    def _headers(self, headers: Mapping[str, str] | None) -> HTTPHeaders:
-        answer = HTTPHeaders()
+    def _headers(self, headers: Mapping[str, str] | None) -> MutableMapping[str, str]:
+        answer = self._new_headers()
         if headers:
             answer.update(headers)
         origin = self.headers.get("Origin")
@@ -308,7 +313,22 @@ class Listener(HTTPServerConnectionDelegate):
     def _connected(self, stream: SocketStream) -> None:
         connection = HTTP1ServerConnection(cast(IOStream, stream), _PARAMETERS)
         self._connections.add(connection)
+        stream.taker = PlainConnection(stream, partial(self._take, connection))
         connection.start_serving(self)
+
+    def _take(self, server_conn: object, plain: PlainConnection, request: PlainRequest) -> Exchange:
+        """Begins a plain request while Tornado still waits for the next one it is to read."""
+        waiting = self._exchanges[server_conn]
+
+        def wait() -> None:
+            waiting.began, waiting.patience = monotonic(), IDLE_TIMEOUT
+            self._exchanges[server_conn] = waiting
+
+        plain.on_end = wait
+        exchange = self._exchanges[server_conn] = Exchange(self, plain)
+        start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
+        exchange.headers_received(start_line, request.headers)
+        return exchange
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)

@@ -2,7 +2,7 @@
 
 Tornado's own ``IOStream`` takes its socket out of the selector and puts it back for every request
 and clears a buffer for every read, which is a fifth of a call's time. This is the part of its
-interface that ``HTTP1Connection`` uses.
+interface that ``HTTP1Connection`` uses. A request that is plain doesn't get as far as that.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from typing import Protocol
 
 from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError, UnsatisfiableReadError
@@ -20,11 +21,28 @@ READ_AHEAD = 64 * 1024
 Find = Callable[[bytearray], int]
 
 
+class Taker(Protocol):
+    """Reads some requests itself; then ``release`` says when one is answered."""
+
+    def begin(self, data: bytes) -> bytes | None:
+        """Takes the request that ``data`` begins with, and returns what follows it so far; None
+        where it takes nothing."""
+
+    def receive(self, data: bytes) -> bytes:
+        """Takes more of that request; returns what follows it."""
+
+
 class SocketStream(asyncio.Protocol):
     """One connection. On the server's loop; one read at a time, as with IOStream."""
 
     def __init__(self, opened: Callable[[SocketStream], None]) -> None:
         self._opened = opened
+        #: Who takes requests before Tornado sees them.
+        self.taker: Taker | None = None
+        #: It has one that isn't answered yet.
+        self._taken = False
+        #: A reader waits for a head and has seen nothing of it.
+        self._expecting = False
         self._transport: asyncio.Transport
         self._buffer = bytearray()
         #: How many bytes answer the read in progress; 0 while they aren't all there.
@@ -48,12 +66,42 @@ class SocketStream(asyncio.Protocol):
         self._opened(self)
 
     def data_received(self, data: bytes) -> None:
+        if self.taker is not None:
+            if self._taken:
+                data = self.taker.receive(data)
+            elif self._expecting and not self._buffer:
+                self._taken = True
+                rest = self.taker.begin(data)
+                if rest is None:
+                    self._taken = False
+                else:
+                    self._keep(rest)
+                    return
         self._buffer += data
-        if self._find is not None:
-            self._answer()
-        if len(self._buffer) >= READ_AHEAD and self._find is None and not self._closed:
-            self._transport.pause_reading()
-            self._paused = True
+        if not self._taken:
+            self._expecting = False
+            if self._find is not None:
+                self._answer()
+        if len(self._buffer) >= READ_AHEAD and (self._taken or self._find is None):
+            self._pause()
+
+    def release(self) -> None:
+        """The request that was taken is answered; what came meanwhile is next."""
+        self._taken = False
+        self._keep(b"")
+        self._resume()
+
+    def _keep(self, rest: bytes) -> None:
+        """For the next request, which waits until this one is answered."""
+        self._buffer += rest
+        if self._buffer and not self._taken:
+            self._loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if self._buffer and not self._taken and not self._closed:
+            data = bytes(self._buffer)
+            self._buffer.clear()
+            self.data_received(data)
 
     def pause_writing(self) -> None:
         self._full = True
@@ -80,6 +128,12 @@ class SocketStream(asyncio.Protocol):
     # -- called by Tornado ---------------------------------------------------------------------
 
     def read_until_regex(self, regex: bytes, max_bytes: int) -> asyncio.Future[bytes]:
+        """Until the end of a head: Tornado asks for nothing else this way."""
+        future = self._read_until(regex, max_bytes)
+        self._expecting = self._find is not None and not self._buffer
+        return future
+
+    def _read_until(self, regex: bytes, max_bytes: int) -> asyncio.Future[bytes]:
         pattern = re.compile(regex)
         searched = 0
 
@@ -96,7 +150,7 @@ class SocketStream(asyncio.Protocol):
         return self._read(find)
 
     def read_until(self, delimiter: bytes, max_bytes: int) -> asyncio.Future[bytes]:
-        return self.read_until_regex(re.escape(delimiter), max_bytes)
+        return self._read_until(re.escape(delimiter), max_bytes)
 
     def read_bytes(self, count: int, partial: bool = False) -> asyncio.Future[bytes]:
         def find(buffer: bytearray) -> int:
@@ -150,10 +204,18 @@ class SocketStream(asyncio.Protocol):
             return future
         self._find = find
         self._answer()
+        self._resume()
+        return future
+
+    def _pause(self) -> None:
+        if not self._closed:
+            self._transport.pause_reading()
+            self._paused = True
+
+    def _resume(self) -> None:
         if self._paused and len(self._buffer) < READ_AHEAD:
             self._paused = False
             self._transport.resume_reading()
-        return future
 
     def _answer(self) -> None:
         """Gives the reader what it waits for, if it is there."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
-from tornado.http1connection import HTTP1Connection
-from tornado.httputil import HTTPHeaders, ResponseStartLine
+from tornado.httputil import ResponseStartLine
 from tornado.iostream import StreamClosedError
 
 from callboard.protocol.jsonrpc import Json, encode
@@ -33,8 +33,9 @@ class EventStream:
     """
 
     def __init__(
-        self, connection: HTTP1Connection, headers: HTTPHeaders, on_close: Callable[[], None]
+        self, connection: Any, headers: MutableMapping[str, str], on_close: Callable[[], None]
     ) -> None:
+        # Tornado's, or a plain one.
         self._connection = connection
         self._queue: deque[bytes] = deque()
         self._waiting = 0

@@ -1,0 +1,165 @@
+"""Requests that are read without Tornado: what is taken means the same to Tornado, and whatever
+comes before, after or in pieces is answered in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from raw_http import RawConnection
+from tornado.httputil import HTTPHeaders, parse_request_start_line
+
+from callboard.testing.fake_client import FakeClient
+from callboard.transport.access import HEADER_LIMIT
+from callboard.transport.plain_request import plain_request
+from serving import Served, served
+
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with served() as running:
+        yield running
+
+
+def test_a_plain_head_is_taken() -> None:
+    found = plain_request(HEAD + b"body")
+    assert found is not None
+    assert (found.target, found.head, found.length) == ("/mcp", len(HEAD), 4)
+    assert found.headers["HOST"] == "x"
+    assert found.headers.get("host") == "x"
+    assert "Content-length" in found.headers
+    assert "Origin" not in found.headers
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        HEAD.replace(b"POST", b"GET"),
+        HEAD.replace(b"POST", b"post"),
+        HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"),
+        HEAD.replace(b" /mcp", b"  /mcp"),
+        HEAD.replace(b"/mcp", b"http://x/mcp"),
+        HEAD.replace(b"\r\n", b"\n"),
+        HEAD.replace(b"x\r\n", b"x\n"),
+        HEAD.replace(b"x\r\n", b"x\r\r\n"),
+        HEAD.replace(b"x\r\n", b"x\r\n y\r\n"),
+        HEAD.replace(b"x\r\n", b"x\0y\r\n"),
+        HEAD.replace(b"x\r\n", b"\xe9\r\n"),
+        HEAD.replace(b"Host:", b"Host :"),
+        HEAD.replace(b"Host:", b":"),
+        HEAD.replace(b"Host: x", b"Host"),
+        HEAD.replace(b"Host: x", b"Host: x\r\nhost: y"),
+        HEAD.replace(b"Host: x", b"Content-Length: 4"),
+        HEAD.replace(b"Host: x", b"Content-Length: 5"),
+        HEAD.replace(b"Host: x", b"Transfer-Encoding: chunked"),
+        HEAD.replace(b"Host: x", b"transfer-encoding: identity"),
+        HEAD.replace(b"Host: x", b"Expect: 100-continue"),
+        HEAD.replace(b"Host: x", b"Connection: close"),
+        HEAD.replace(b"Host: x", b"Upgrade: h2c"),
+        HEAD.replace(b"Content-Length: 4\r\n", b""),
+        *(
+            HEAD.replace(b": 4", b": " + length)
+            for length in (b"+4", b"-4", b"4, 4", b"4 4", b"0x4", b"", b"1_0", b"999999999")
+        ),
+        b"\r\n" + HEAD,
+        HEAD[:-1],
+        HEAD.replace(b"x\r\n", b"x" * HEADER_LIMIT + b"\r\n"),
+    ],
+)
+def test_anything_else_is_left_to_tornado(head: bytes) -> None:
+    assert plain_request(head + b"body") is None
+
+
+_lines = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ["Host: x", "Content-Length: 3", "Content-Length:3", "content-length: 3 ", "TE: x"]
+        ),
+        st.text("aA-: \t\r\n\x00é0", max_size=8),
+    ),
+    max_size=5,
+)
+
+
+@given(st.sampled_from(["POST /a HTTP/1.1", "POST /é HTTP/1.1", "GET / HTTP/1.1"]), _lines)
+def test_what_is_taken_tornado_reads_the_same(start: str, lines: list[str]) -> None:
+    data = "\r\n".join([start, *lines, "", ""]).encode("latin-1")
+    found = plain_request(data)
+    if found is None:
+        return
+    head = data[: found.head].decode("latin-1")
+    first, _, rest = head.partition("\r\n")
+    assert parse_request_start_line(first).path == found.target
+    theirs = {name.lower(): value for name, value in HTTPHeaders.parse(rest).get_all()}
+    assert dict(found.headers.items()) == theirs
+    assert "\r\n\r\n" not in head[:-4]
+    assert "\n\n" not in head
+    assert theirs["content-length"] == str(found.length)
+
+
+# -- over a connection --------------------------------------------------------------------------
+
+
+def ping(raw: RawConnection, server: Served, session: FakeClient, id: int, *more: str) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "ping"}).encode()
+    lines = [
+        "POST /mcp HTTP/1.1",
+        f"Host: {raw.host}",
+        f"Authorization: Bearer {server.app.token}",
+        "Content-Type: application/json",
+        f"Mcp-Session-Id: {session.session}",
+        *more,
+    ]
+    if "Transfer-Encoding: chunked" in more:
+        body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    else:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def answered(raw: RawConnection) -> int:
+    answer = raw.answer()
+    assert answer.status == 200
+    return int(json.loads(answer.read())["id"])
+
+
+def test_requests_sent_at_once_are_answered_in_order_whoever_reads_them(server: Served) -> None:
+    general = ("Transfer-Encoding: chunked", "Connection: Keep-Alive, x")
+    with server.client() as session, RawConnection(server.app.url) as raw:
+        kinds = [(), general[:1], (), (), general[1:], general[:1], ()]
+        raw.send(b"".join(ping(raw, server, session, n, *k) for n, k in enumerate(kinds)))
+        for number in range(len(kinds)):
+            answer = raw.answer()
+            assert json.loads(answer.read())["id"] == number
+
+
+def test_a_request_in_pieces_is_one_request(server: Served) -> None:
+    with server.client() as session, RawConnection(server.app.url) as raw:
+        data = ping(raw, server, session, 7)
+        for cut in (1, 30, data.index(b"\r\n\r\n") + 4, len(data) - 1):
+            raw.send(data[:cut])
+            server.client().send("GET", b"", {}, "/v1/healthz")  # it has come by now
+            raw.send(data[cut:] + data[:20])
+            assert answered(raw) == 7
+            raw.send(data[20:])
+            assert answered(raw) == 7
+
+
+def test_the_last_request_of_a_connection_closes_it(server: Served) -> None:
+    with server.client() as session, RawConnection(server.app.url) as raw:
+        raw.send(ping(raw, server, session, 1) + ping(raw, server, session, 2, "Connection: close"))
+        assert answered(raw) == 1
+        assert answered(raw) == 2
+        assert raw.closed_by_the_server()
+
+
+def test_a_refused_head_is_answered_before_its_body_comes(server: Served) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head("POST", Content_Length="4", Authorization="Bearer wrong")
+        assert raw.status() == 401
+        assert raw.closed_by_the_server()
