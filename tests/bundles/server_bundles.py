@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from callboard.extensions.host_resources import CAPABILITY
 from callboard.extensions.install import InstalledBundle
 from callboard.extensions.manifest import HOST_KEY
 from callboard.testing.fake_host import DEADLINE
+from serving import Served
 
+Kid = Callable[..., AbstractContextManager[Served]]
 CHILD = Path(__file__).with_name("child.py")
 FILES = {"host_version": "1.1", "host_capabilities": {CAPABILITY: {"required": True}}}
 SKILL = """---

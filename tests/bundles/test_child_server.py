@@ -6,35 +6,15 @@ import json
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from server_bundles import server_bundle, until
+from server_bundles import Kid, server_bundle, until
 
 from callboard.bundles.places import user_bundles
-from serving import Served, served, text_of
+from serving import served, text_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals")
-
-Kid = Callable[..., AbstractContextManager[Served]]
-
-
-@pytest.fixture
-def kid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kid:
-    """Serves with the bundle ``kid`` installed; waits until its tools are there."""
-    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
-
-    @contextmanager
-    def start(*arguments: str, files: bool = False, **config: Any) -> Iterator[Served]:
-        server_bundle(tmp_path, *(arguments or ("session",)), files=files)
-        with served(skills=True, **config) as running:
-            until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")
-            yield running
-
-    return start
 
 
 def gone(pid: int) -> bool:
@@ -162,9 +142,8 @@ def test_tools_that_appear_later_are_served(kid: Kid) -> None:
 
 @pytest.mark.parametrize("manner", ["dead", "large"])
 def test_a_version_whose_server_does_not_start_is_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, manner: str
+    home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, manner: str
 ) -> None:
-    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     caplog.set_level(logging.WARNING)
     server_bundle(tmp_path, "session")
     with served(skills=True) as running:
@@ -180,10 +159,7 @@ def test_a_version_whose_server_does_not_start_is_taken_back(
     assert "1.0.0 is in use again" in caplog.text
 
 
-def test_it_may_not_take_the_name_of_another_tool(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+def test_it_may_not_take_the_name_of_another_tool(home: Path, tmp_path: Path) -> None:
     server_bundle(tmp_path, "session", name="skills", version="1.0.0")
     script = (tmp_path / "skills-1.0.0-source" / "child.py").read_text()
     server_bundle(

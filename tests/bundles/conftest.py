@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_bundles import Kid, server_bundle, until
+
+from serving import Served, served
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this test's callboard keeps its files."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("CALLBOARD_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def kid(home: Path, tmp_path: Path) -> Kid:
+    """Serves with the bundle ``kid`` installed; waits until its tools are there."""
+
+    @contextmanager
+    def start(*arguments: str, files: bool = False, **config: Any) -> Iterator[Served]:
+        server_bundle(tmp_path, *(arguments or ("session",)), files=files)
+        with served(skills=True, **config) as running:
+            until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")
+            yield running
+
+    return start

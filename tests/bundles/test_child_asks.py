@@ -1,0 +1,130 @@
+"""What a bundle's own server may ask: the files, the roots, and the client behind the call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_bundles import Kid
+
+from server.stateless_client import Stateless
+from serving import Served, text_of
+
+ERAS = pytest.mark.parametrize("era", ["session", "stateless"])
+FORMS = {"elicitation": {"form": {}}}
+
+
+def answer_of(result: dict[str, Any]) -> Any:
+    return json.loads(text_of(result))
+
+
+def named(params: dict[str, Any]) -> dict[str, Any]:
+    return {"action": "accept", "content": {"name": params["message"]}}
+
+
+def retried(client: Stateless, first: dict[str, Any], tool: str) -> dict[str, Any]:
+    """Answers the form that a call ended with, and calls again."""
+    assert first["resultType"] == "input_required"
+    asked = first["inputRequests"].items()
+    params = {
+        "name": tool,
+        "arguments": {},
+        "inputResponses": {key: named(ask["params"]) for key, ask in asked},
+        "requestState": first["requestState"],
+    }
+    result: dict[str, Any] = client.request("tools/call", params)["result"]
+    return result
+
+
+@ERAS
+def test_it_reads_and_lists_files_of_the_workspace(kid: Kid, tmp_path: Path, era: str) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "notes.md").write_text("# hello")
+    roots = [str(tmp_path / "project")]
+    with kid(era, files=True, roots=roots) as running, running.client() as client:
+        (note,) = answer_of(client.call("kid__files"))["resources"]
+        assert (note["name"], note["mimeType"]) == ("notes.md", "text/markdown")
+        (content,) = answer_of(client.call("kid__read", {"uri": note["uri"]}))["contents"]
+        assert content["text"] == "# hello"
+        unknown = answer_of(client.call("kid__read", {"uri": "files://fl_" + "0" * 24}))
+        assert unknown["error"]["code"] == -32002
+        scheme = answer_of(client.call("kid__read", {"uri": "http://a/b"}))
+        assert scheme["error"]["code"] == -32602
+        assert scheme["error"]["data"]["supported"] == ["files"]
+
+
+@ERAS
+def test_the_files_are_those_of_the_client_behind_the_call(
+    kid: Kid, tmp_path: Path, era: str
+) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(name)
+
+    def of(running: Served, name: str) -> Any:
+        answer = {"roots": [{"uri": (tmp_path / name).as_uri()}]}
+        return running.client({"roots": {}}, {"roots/list": lambda params: answer})
+
+    with kid(era, files=True) as running, of(running, "mine") as me, of(running, "theirs") as them:
+        (mine,) = answer_of(me.call("kid__files"))["resources"]
+        (theirs,) = answer_of(them.call("kid__files"))["resources"]
+        assert (mine["name"], theirs["name"]) == ("mine.txt", "theirs.txt")
+        foreign = answer_of(me.call("kid__read", {"uri": theirs["uri"]}))
+        assert foreign["error"]["code"] == -32002
+        assert answer_of(me.call("kid__roots"))["roots"][0]["uri"].endswith("/mine")
+
+
+@ERAS
+def test_what_the_artist_withdrew_is_not_handed_out(kid: Kid, tmp_path: Path, era: str) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "notes.md").write_text("# hello")
+    config = {"roots": [str(tmp_path / "project")], "deny": ["filesystem.read"]}
+    with kid(era, files=True, **config) as running, running.client() as client:
+        assert "ai.nimblebrain/host-resources" not in answer_of(client.call("kid__offered")).get(
+            "extensions", {}
+        )
+        assert answer_of(client.call("kid__files"))["error"]["code"] == -31003
+
+
+@ERAS
+def test_it_asks_the_person_behind_a_session(kid: Kid, era: str) -> None:
+    with kid(era) as running, running.client(FORMS, {"elicitation/create": named}) as client:
+        assert answer_of(client.call("kid__ask"))["content"] == {"name": "Who?"}
+        both = answer_of(client.call("kid__ask_twice"))
+        assert [one["content"]["name"] for one in both] == ["Who?", "Sure?"]
+
+
+@ERAS
+def test_it_asks_the_person_behind_a_request_that_stands_alone(kid: Kid, era: str) -> None:
+    with kid(era) as running:
+        client = Stateless(running.client(), FORMS)
+        first = client.call("kid__ask_twice")
+        second = retried(client, first, "kid__ask_twice")
+        both = answer_of(retried(client, second, "kid__ask_twice"))
+        assert [one["content"]["name"] for one in both] == ["Who?", "Sure?"]
+
+
+@ERAS
+def test_a_client_that_cannot_be_asked_is_not(kid: Kid, era: str) -> None:
+    with kid(era) as running, running.client() as client:
+        result = client.call("kid__ask")
+        assert "did not declare" in text_of(result)
+        assert [m for m in client.received if m.get("method") == "elicitation/create"] == []
+
+
+def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
+    with (
+        kid("session") as running,
+        running.client(FORMS, {"elicitation/create": named}) as one,
+        running.client(FORMS, {"elicitation/create": named}) as other,
+    ):
+        other.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
+        # Whoever is answered now was sent after the first.
+        while not running.app.dispatcher.calls:
+            one.call("kid__echo", {"text": "a"})
+        one.call("kid__echo", {"text": "b"})
+        assert "several clients" in text_of(one.call("kid__ask"))
+        assert "elicitation/create" not in [m.get("method") for m in other.received]
+        other.notify("notifications/cancelled", {"requestId": 5})
