@@ -14,7 +14,7 @@ from .safe_yaml import MAX_DEPTH, MAX_NODES, Document, Path, YamlError
 
 _LINES_DEPTH = 5
 
-# Python loads a compiled module once. Where `yaml` is imported a second time, as after a plug-in was
+# Python loads a compiled module once. Where `yaml` is imported a second time, after a plug-in was
 # disabled, the compiled parser still makes the events and errors of the first.
 _COMPILED = getattr(getattr(yaml, "_yaml", None), "ScalarEvent", None) is yaml.ScalarEvent
 _PARSER: Any = yaml.CSafeLoader if _COMPILED else yaml.SafeLoader
