@@ -1,0 +1,382 @@
+"""What runs now and what ran, live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import time
+from typing import cast
+
+from qtpy.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Qt, QTimer
+from qtpy.QtGui import QPainter, QResizeEvent, QShowEvent
+from qtpy.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QSplitter,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionProgressBar,
+    QStyleOptionViewItem,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from callboard.records.model import CallRecord, Outcome
+from callboard.records.reader import Filter
+from callboard.status import CallStatus, Snapshot
+from callboard_ui import calls_model as columns
+from callboard_ui.call_details import CallDetails
+from callboard_ui.calls_model import CallRow, CallsModel, ended_row, running_row
+from callboard_ui.history import History
+from callboard_ui.icons import icon
+from callboard_ui.labels import plain
+from callboard_ui.link import Link
+from callboard_ui.look import em, tint
+
+#: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
+FLICKER = 0.3
+TICK_MS = 250
+#: Milliseconds after the last key before the filter counts.
+TYPING_MS = 200
+#: From which width of the list, in ems, a column is there.
+_FROM = {
+    columns.STATE: 22.0,
+    columns.CLIENT: 29.0,
+    columns.STARTED: 36.0,
+    columns.WAITED: 44.0,
+    columns.MAIN: 44.0,
+}
+_WIDTHS = {
+    columns.STATE: 5.5,
+    columns.TOOK: 5.0,
+    columns.CLIENT: 9.0,
+    columns.STARTED: 5.5,
+    columns.WAITED: 5.0,
+    columns.MAIN: 6.5,
+}
+#: Wider than this, in ems, the details stand beside the list.
+_BESIDE = 50.0
+
+_FAILED: tuple[Outcome, ...] = ("error", "timeout", "busy", "cancelled")
+_REFUSED: tuple[Outcome, ...] = ("refused", "paused")
+
+
+class ActivityTab(QWidget):
+    """Qt's thread."""
+
+    def __init__(self, link: Link, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._calls: dict[str, CallStatus] = {}
+        self._ended = -1
+        self.model = CallsModel(self)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(self.tr("Filter by tool, arguments, error"))
+        self.search.setAccessibleName(self.tr("Filter calls"))
+        self.search.setClearButtonEnabled(True)
+        self.outcome = QComboBox(self)
+        self.outcome.setAccessibleName(self.tr("Which calls"))
+        self.outcome.addItem(self.tr("All"), ())
+        self.outcome.addItem(self.tr("Done"), ("ok",))
+        self.outcome.addItem(self.tr("Failed"), _FAILED)
+        self.outcome.addItem(self.tr("Refused"), _REFUSED)
+        self.view = QTreeView(self)
+        self._set_up_view()
+        self.newer = QToolButton(self)
+        self.newer.setText(self.tr("Newest calls"))
+        self.newer.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.newer.clicked.connect(self._to_newest)
+        self.newer.hide()
+        self._note = plain(self, wrap=True)
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.details = CallDetails(link, self)
+        self.details.hide()
+        self._lay_out()
+        self._typing = self._timer(TYPING_MS, self._filter_changed, once=True)
+        self._ticking = self._timer(TICK_MS, self._tick)
+        self.search.textChanged.connect(lambda text: self._typing.start())
+        self.outcome.currentIndexChanged.connect(lambda index: self._filter_changed())
+        self.view.selectionModel().currentRowChanged.connect(lambda new, old: self._selected())
+        self.view.verticalScrollBar().valueChanged.connect(lambda value: self._scrolled())
+        self._history: History | None = None
+        if link.reader is not None:
+            self._history = History(
+                link.reader, link.background, self._newest, self._older, self._failed
+            )
+        self._draw()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Takes over a new state."""
+        self._calls = {call.id: call for call in snapshot.calls}
+        if not self.isVisible():
+            self._ended = -1
+            return
+        self._show_running()
+        if snapshot.ended_calls != self._ended:
+            self._ended = snapshot.ended_calls
+            self._look()
+        if self._calls and not self._ticking.isActive():
+            self._ticking.start()
+        self._describe()
+
+    def close_down(self) -> None:
+        """Stops every timer."""
+        self._ticking.stop()
+        self._typing.stop()
+        if self._history is not None:
+            self._history.close()
+
+    # -- Qt's -----------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.show_snapshot(self._link.controls.status.snapshot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._draw()
+            self._arrange()
+
+    # -- making it ------------------------------------------------------------------------------
+
+    def _timer(self, ms: int, run: object, *, once: bool = False) -> QTimer:
+        timer = QTimer(self)
+        timer.setInterval(ms)
+        timer.setSingleShot(once)
+        timer.timeout.connect(run)
+        return timer
+
+    def _set_up_view(self) -> None:
+        view = self.view
+        view.setModel(self.model)
+        view.setAccessibleName(self.tr("Calls"))
+        view.setRootIsDecorated(False)
+        view.setUniformRowHeights(True)
+        view.setAllColumnsShowFocus(True)
+        view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        view.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(view))
+        view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        header = view.header()
+        header.setStretchLastSection(False)
+        header.setSectionsMovable(False)
+        header.setSectionResizeMode(columns.TOOL, QHeaderView.ResizeMode.Stretch)
+
+    def _lay_out(self) -> None:
+        space = em(self, 0.3)
+        filters = QHBoxLayout()
+        filters.setSpacing(space)
+        filters.addWidget(self.search, 1)
+        filters.addWidget(self.outcome)
+        left = QWidget(self)
+        box = QVBoxLayout(left)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(space)
+        box.addLayout(filters)
+        box.addWidget(self.newer, 0, Qt.AlignmentFlag.AlignHCenter)
+        box.addWidget(self.view, 1)
+        box.addWidget(self._note)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.addWidget(left)
+        self._splitter.addWidget(self.details)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(space, space, space, space)
+        outer.addWidget(self._splitter)
+
+    def _draw(self) -> None:
+        self.model.set_palette(self.palette())
+        self.newer.setIcon(icon("up", self.palette()))
+        tint(self._note, "dim")
+
+    def _arrange(self) -> None:
+        wide = self.width() > em(self, _BESIDE)
+        way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self._splitter.orientation() != way:
+            self._splitter.setOrientation(way)
+        width = self.width() * (0.6 if wide and not self.details.isHidden() else 1.0)
+        for column, needed in _FROM.items():
+            self.view.setColumnHidden(column, width < em(self, needed))
+        for column, size in _WIDTHS.items():
+            self.view.setColumnWidth(column, em(self, size))
+
+    # -- what comes in --------------------------------------------------------------------------
+
+    def _show_running(self) -> None:
+        now = time()
+        old = [call for call in self._calls.values() if now - call.started > FLICKER]
+        wanted = [running_row(call) for call in old if self._matches(call)]
+        self.model.set_running(wanted)
+        if self._history is None:
+            self.model.drop_running({row.id for row in wanted})
+        call_id = self.details.call_id
+        if not self.details.isHidden() and call_id in self._calls:
+            self._show_details()
+
+    def _matches(self, call: CallStatus) -> bool:
+        text = self.search.text().strip().casefold()
+        kinds = self.outcome.currentData()
+        return not kinds and (not text or text in f"{call.tool} {call.arguments}".casefold())
+
+    def _tick(self) -> None:
+        if not self._calls or not self.isVisible():
+            self._ticking.stop()
+        self._show_running()
+        self.model.tick()
+
+    def _look(self) -> None:
+        if self._history is None:
+            return
+        if self._at_top():
+            self._history.look()
+        else:
+            self.newer.show()
+
+    def _newest(self, calls: Sequence[CallRecord]) -> bool:
+        if not self._at_top() and self.model.past:
+            self.newer.show()
+            return True
+        selected = self.details.call_id
+        joined = self.model.set_newest([ended_row(call) for call in calls])
+        self.model.drop_running(set(self._calls))
+        history = self._history
+        if history is not None:
+            self.model.on_more = history.more
+        self._select(selected)
+        self._describe()
+        return joined
+
+    def _older(self, calls: Sequence[CallRecord]) -> None:
+        self.model.add_older([ended_row(call) for call in calls])
+        if self._history is not None and not self._history.has_more:
+            self.model.on_more = None
+
+    def _failed(self, reason: str) -> None:
+        self._note.setText(self.tr("Earlier calls can't be read: {0}").format(reason))
+        tint(self._note, "bad")
+        self._note.show()
+
+    def _describe(self) -> None:
+        if self.model.rowCount():
+            text = ""
+        elif self.search.text() or self.outcome.currentIndex():
+            text = self.tr("No call matches.")
+        elif self._history is None:
+            text = self.tr("Calls aren't recorded; only what runs is shown.")
+        else:
+            text = self.tr("No calls yet. What clients call shows here.")
+        self._note.setText(text)
+        tint(self._note, "dim")
+        self._note.setVisible(bool(text))
+
+    # -- what the artist does -------------------------------------------------------------------
+
+    def _filter_changed(self) -> None:
+        self._typing.stop()
+        self.model.clear()
+        self.model.drop_running(set())
+        self._show_running()
+        if self._history is not None:
+            outcomes = cast("tuple[Outcome, ...]", tuple(self.outcome.currentData()))
+            text = self.search.text().strip() or None
+            self._history.set_filter(Filter(outcomes=outcomes, text=text))
+        else:
+            self._describe()
+
+    def _selected(self) -> None:
+        row = self.model.row(self.view.currentIndex())
+        hidden = self.details.isHidden()
+        self.details.setVisible(row is not None)
+        if hidden:
+            self._arrange()
+        if row is not None:
+            self._show_details()
+
+    def _show_details(self) -> None:
+        row = self.model.row(self.view.currentIndex())
+        if row is None:
+            return
+        call = self._calls.get(row.id)
+        if call is not None:
+            self.details.show_running(row, self.model.word(row.state), call)
+        elif not row.runs:
+            self._show_record(row)
+
+    def _show_record(self, row: CallRow) -> None:
+        if self.details.has_read(row.id):
+            return
+        word = self.model.word(row.state)
+        self.details.show_ended(row, word, None)
+        if self._history is None:
+            return
+
+        def read(record: CallRecord | None, error: Exception | None) -> None:
+            if self.details.call_id == row.id and record is not None:
+                self.details.show_ended(row, word, record)
+            elif error is not None:
+                self.details.say(str(error), bad=True)
+
+        self._history.get(row.id, read)
+
+    def _select(self, call_id: str | None) -> None:
+        """Keeps the call selected that was, wherever it went."""
+        current = self.model.row(self.view.currentIndex())
+        if call_id is None or (current is not None and current.id == call_id):
+            if current is not None and call_id is not None and not current.runs:
+                self._show_details()
+            return
+        rows = [*self.model.running, *self.model.past]
+        for number, row in enumerate(rows):
+            if row.id == call_id:
+                self.view.setCurrentIndex(self.model.index(number, 0))
+                return
+
+    def _at_top(self) -> bool:
+        return self.view.verticalScrollBar().value() <= self.view.verticalScrollBar().minimum()
+
+    def _scrolled(self) -> None:
+        if self._at_top() and not self.newer.isHidden():
+            self.newer.hide()
+            self._look()
+
+    def _to_newest(self) -> None:
+        self.newer.hide()
+        self.view.scrollToTop()
+        self._look()
+
+
+class ProgressDelegate(QStyledItemDelegate):
+    """Draws how far a call got."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        row = index.model().row(index)
+        if row is None or not row.runs or row.share is None:
+            super().paint(painter, option, index)
+            return
+        bar = QStyleOptionProgressBar()
+        bar.rect = option.rect.adjusted(2, 3, -2, -3)
+        bar.palette = option.palette
+        bar.fontMetrics = option.fontMetrics
+        bar.state = option.state | QStyle.StateFlag.State_Horizontal
+        bar.minimum, bar.maximum = 0, 1000
+        bar.progress = round(row.share * 1000)
+        bar.text = f"{row.share:.0%}"
+        bar.textVisible = True
+        bar.textAlignment = Qt.AlignmentFlag.AlignCenter
+        style = option.widget.style() if option.widget is not None else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ProgressBar, bar, painter)

@@ -1,0 +1,189 @@
+"""One call in full: who, what, when, how it ended, and what can still be done about it."""
+
+from __future__ import annotations
+
+from time import time
+
+from qtpy.QtCore import QEvent, Qt
+from qtpy.QtGui import QGuiApplication, QTextOption
+from qtpy.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from callboard.records.model import CallRecord
+from callboard.status import CallStatus
+from callboard_ui.calls_model import CallRow
+from callboard_ui.icons import icon
+from callboard_ui.labels import Elided, plain
+from callboard_ui.link import Link
+from callboard_ui.look import bold, em, fixed, tint
+from callboard_ui.shown_text import clock, code_of, duration, shown, visible
+
+
+class CallDetails(QWidget):
+    """Shows one call. Qt's thread."""
+
+    def __init__(self, link: Link, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._row: CallRow | None = None
+        self._record: CallRecord | None = None
+        self._title = Elided(self)
+        self._title.setFont(bold(self.font()))
+        self._facts = plain(self, wrap=True)
+        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._problem = QPlainTextEdit(self)
+        self._problem.setAccessibleName(self.tr("Error"))
+        self._arguments_label = QLabel(self.tr("Arguments"), self)
+        self._arguments = QPlainTextEdit(self)
+        self._arguments.setAccessibleName(self.tr("Arguments"))
+        self._arguments_label.setBuddy(self._arguments)
+        for text in (self._problem, self._arguments):
+            text.setReadOnly(True)
+            text.setTabChangesFocus(True)
+            text.setFont(fixed(self.font()))
+            text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+            text.setMinimumHeight(em(self, 3))
+        self._problem.setMaximumHeight(em(self, 6))
+        self.cancel = QPushButton(self.tr("Cancel Call"), self)
+        self.cancel.setToolTip(self.tr("Stop this call; what it changed is put back"))
+        self.cancel.clicked.connect(self._cancel)
+        self.undo = QPushButton(self.tr("Undo"), self)
+        self.undo.setToolTip(self.tr("Undo what this call changed, if nothing changed since"))
+        self.undo.clicked.connect(self._undo)
+        self.copy = QPushButton(self.tr("Copy"), self)
+        self.copy.setToolTip(self.tr("Copy all of this as text"))
+        self.copy.clicked.connect(self._copy)
+        self._answer = plain(self, wrap=True)
+        self._answer.hide()
+        buttons = QHBoxLayout()
+        for button in (self.cancel, self.undo, self.copy):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(em(self, 0.3), em(self, 0.3), em(self, 0.3), em(self, 0.3))
+        box.setSpacing(em(self, 0.3))
+        box.addWidget(self._title)
+        box.addWidget(self._facts)
+        box.addWidget(self._problem)
+        box.addWidget(self._arguments_label)
+        box.addWidget(self._arguments, 1)
+        box.addWidget(self._answer)
+        box.addLayout(buttons)
+        self._draw_icons()
+
+    @property
+    def call_id(self) -> str | None:
+        return None if self._row is None else self._row.id
+
+    def has_read(self, call_id: str) -> bool:
+        """Whether all of that call is shown already."""
+        return self._record is not None and self._record.call_id == call_id
+
+    def show_running(self, row: CallRow, word: str, call: CallStatus) -> None:
+        """A call that runs or waits."""
+        self._begin(row)
+        facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
+        if row.share is not None:
+            facts.append(f"{row.share:.0%}")
+        if row.message:
+            facts.append(visible(row.message))
+        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        self._problem.hide()
+        self._show_arguments(call.arguments)
+        self._offer(cancel=True)
+
+    def show_ended(self, row: CallRow, word: str, record: CallRecord | None) -> None:
+        """A call that ended; ``record`` comes when it has been read."""
+        self._begin(row)
+        self._record = record
+        facts = [word, visible(row.client), clock(row.started)]
+        if row.took_ms is not None:
+            facts.append(self.tr("took {0}").format(duration(row.took_ms)))
+        if row.queue_ms is not None:
+            facts.append(self.tr("waited {0}").format(duration(row.queue_ms)))
+        if row.main_ms is not None:
+            facts.append(self.tr("main thread {0}").format(duration(row.main_ms)))
+        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        error = row.message if record is None else record.error_message
+        code = None if record is None else record.error_code
+        self._problem.setVisible(bool(error))
+        _put(self._problem, visible(f"{code}: {error}" if code is not None else error or ""))
+        if record is not None:
+            self._show_arguments(record.arguments)
+        self._offer(undo=record is not None and bool(record.undo_id))
+
+    def say(self, text: str, *, bad: bool = False) -> None:
+        """An answer to a button."""
+        self._answer.setText(text)
+        tint(self._answer, "bad" if bad else "dim")
+        self._answer.setVisible(bool(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._draw_icons()
+
+    def _begin(self, row: CallRow) -> None:
+        if self._row is None or self._row.id != row.id:
+            self.say("")
+            _put(self._arguments, "")
+            self._record = None
+        self._row = row
+        self._title.show_text(row.tool)
+
+    def _show_arguments(self, arguments: object) -> None:
+        code = code_of(arguments)
+        self._arguments_label.setText(self.tr("Arguments") if code is None else self.tr("Code"))
+        _put(self._arguments, shown(arguments) if code is None else code)
+
+    def _offer(self, *, cancel: bool = False, undo: bool = False) -> None:
+        self.cancel.setVisible(cancel)
+        self.undo.setVisible(undo)
+
+    def _draw_icons(self) -> None:
+        palette = self.palette()
+        self.cancel.setIcon(icon("cross", palette))
+        self.undo.setIcon(icon("undo", palette))
+        self.copy.setIcon(icon("copy", palette))
+
+    def _cancel(self) -> None:
+        if self._row is not None:
+            self._link.controls.cancel(self._row.id)
+            self.say(self.tr("Asked to stop"))
+
+    def _undo(self) -> None:
+        if self._record is None or not self._record.undo_id:
+            return
+        self.undo.setEnabled(False)
+        call_id = self._record.call_id
+
+        def answered(done: bool) -> None:
+            self.undo.setEnabled(True)
+            if self.call_id == call_id:
+                said = (
+                    self.tr("Undone") if done else self.tr("Not undone: it isn't the last change")
+                )
+                self.say(said, bad=not done)
+
+        self._link.controls.undo(self._record.undo_id, self._link.answer(answered))
+
+    def _copy(self) -> None:
+        parts = [self._title.text(), self._facts.text()]
+        if self._problem.isVisible():
+            parts.append(self._problem.toPlainText())
+        parts.append(self._arguments.toPlainText())
+        QGuiApplication.clipboard().setText("\n".join(parts))
+        self.say(self.tr("Copied"))
+
+
+def _put(text: QPlainTextEdit, content: str) -> None:
+    """Replaces the text, if it differs: a selection and the place in it stay."""
+    if text.toPlainText() != content:
+        text.setPlainText(content)

@@ -1,0 +1,284 @@
+"""Calls that run, above calls that ended, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from qtpy.QtGui import QBrush, QPalette
+
+from callboard.records.model import CallRecord
+from callboard.status import CallStatus
+from callboard_ui.icons import icon
+from callboard_ui.labels import as_tip
+from callboard_ui.look import Kind, color
+from callboard_ui.shown_text import clock, duration, one_line
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+TOOL, STATE, TOOK, CLIENT, STARTED, WAITED, MAIN = range(7)
+#: Most ended calls that are held; older ones are fetched again.
+MOST = 20_000
+
+_GLYPHS: dict[str, tuple[str, Kind]] = {
+    "asking": ("question", "warn"),
+    "waiting": ("clock", "busy"),
+    "running": ("play", "busy"),
+    "ok": ("check", "good"),
+    "error": ("warning", "bad"),
+    "refused": ("slash", "bad"),
+    "cancelled": ("cross", "dim"),
+    "timeout": ("clock", "bad"),
+    "busy": ("clock", "warn"),
+    "paused": ("pause", "warn"),
+}
+
+
+@dataclass(frozen=True)
+class CallRow:
+    """One call, running or ended. ``done`` and ``total`` are its progress."""
+
+    id: str
+    tool: str
+    client: str
+    state: str
+    started: float
+    took_ms: float | None = None
+    queue_ms: float | None = None
+    main_ms: float | None = None
+    done: float | None = None
+    total: float | None = None
+    message: str | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.state in ("asking", "waiting", "running")
+
+    @property
+    def share(self) -> float | None:
+        """How far it got, 0 to 1, where that is known."""
+        if self.done is None or not self.total or self.total <= 0:
+            return None
+        return min(1.0, max(0.0, self.done / self.total))
+
+
+def running_row(call: CallStatus) -> CallRow:
+    return CallRow(
+        call.id,
+        call.tool,
+        call.client,
+        call.state,
+        call.started,
+        done=call.done,
+        total=call.total,
+        message=call.message,
+    )
+
+
+def ended_row(call: CallRecord) -> CallRow:
+    """Without arguments and result: those are read again for the one call that is looked at."""
+    return CallRow(
+        call.call_id,
+        call.tool,
+        call.client_name or "",
+        call.outcome,
+        call.started,
+        call.duration_ms,
+        call.queue_ms,
+        call.main_thread_ms,
+        message=call.error_message,
+    )
+
+
+class CallsModel(QAbstractTableModel):
+    """Qt's thread."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._running: list[CallRow] = []
+        self._past: list[CallRow] = []
+        self._ids: set[str] = set()
+        self._palette = QPalette()
+        #: Asked for older calls; None where there are none.
+        self.on_more: Callable[[], None] | None = None
+        self._headers = (
+            self.tr("Tool"),
+            self.tr("State"),
+            self.tr("Took"),
+            self.tr("Client"),
+            self.tr("Started"),
+            self.tr("Waited"),
+            self.tr("Main thread"),
+        )
+        self._words = {
+            "asking": self.tr("asks you"),
+            "waiting": self.tr("waits"),
+            "running": self.tr("runs"),
+            "ok": self.tr("done"),
+            "error": self.tr("failed"),
+            "refused": self.tr("refused"),
+            "cancelled": self.tr("cancelled"),
+            "timeout": self.tr("timed out"),
+            "busy": self.tr("host busy"),
+            "paused": self.tr("paused"),
+        }
+
+    # -- what the tab does ----------------------------------------------------------------------
+
+    def set_palette(self, palette: QPalette) -> None:
+        self._palette = palette
+        self._touch(0, self.rowCount() - 1)
+
+    def word(self, state: str) -> str:
+        """A state in the artist's language."""
+        return self._words.get(state, state)
+
+    @property
+    def running(self) -> Sequence[CallRow]:
+        return self._running
+
+    @property
+    def past(self) -> Sequence[CallRow]:
+        return self._past
+
+    def set_running(self, rows: Sequence[CallRow]) -> None:
+        """Shows these calls as running. Ones that ended meanwhile stay until they are in
+        :meth:`set_newest`, so that nothing vanishes and comes again."""
+        wanted = {row.id: row for row in rows if row.id not in self._ids}
+        for number, row in enumerate(self._running):
+            new = wanted.pop(row.id, None)
+            if new is not None and new != row:
+                self._running[number] = new
+                self._touch(number, number)
+        if wanted:
+            fresh = sorted(wanted.values(), key=lambda row: -row.started)
+            self.beginInsertRows(_ROOT, 0, len(fresh) - 1)
+            self._running[:0] = fresh
+            self.endInsertRows()
+
+    def drop_running(self, keep: set[str]) -> None:
+        """Takes out running calls that aren't any more."""
+        for number in range(len(self._running) - 1, -1, -1):
+            if self._running[number].id not in keep:
+                self.beginRemoveRows(_ROOT, number, number)
+                del self._running[number]
+                self.endRemoveRows()
+
+    def set_newest(self, rows: Sequence[CallRow]) -> bool:
+        """The newest ended calls. They are put before those that are there, or, when some in
+        between may be missing, in their place; then the answer is False."""
+        joined = any(row.id in self._ids for row in rows)
+        if not joined:
+            self.clear()
+        fresh = [row for row in rows if row.id not in self._ids]
+        if fresh:
+            at = len(self._running)
+            self.beginInsertRows(_ROOT, at, at + len(fresh) - 1)
+            self._past[:0] = fresh
+            self._ids.update(row.id for row in fresh)
+            self.endInsertRows()
+        self.drop_running({row.id for row in self._running} - self._ids)
+        return joined
+
+    def add_older(self, rows: Sequence[CallRow]) -> None:
+        """Calls that ended before those that are there."""
+        fresh = [row for row in rows if row.id not in self._ids]
+        if fresh:
+            at = self.rowCount()
+            self.beginInsertRows(_ROOT, at, at + len(fresh) - 1)
+            self._past.extend(fresh)
+            self._ids.update(row.id for row in fresh)
+            self.endInsertRows()
+
+    def clear(self) -> None:
+        """Forgets the ended calls."""
+        if self._past:
+            self.beginRemoveRows(_ROOT, *self._span())
+            self._past, self._ids = [], set()
+            self.endRemoveRows()
+
+    def tick(self) -> None:
+        """Time passes for what runs."""
+        self._touch(0, len(self._running) - 1)
+
+    def row(self, index: Index) -> CallRow | None:
+        if not index.isValid():
+            return None
+        number = index.row() - len(self._running)
+        if number < 0:
+            return self._running[index.row()]
+        return self._past[number] if number < len(self._past) else None
+
+    # -- Qt's -----------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._running) + len(self._past)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self._headers)
+
+    def canFetchMore(self, parent: Index) -> bool:
+        return not parent.isValid() and self.on_more is not None and len(self._past) < MOST
+
+    def fetchMore(self, parent: Index) -> None:
+        if self.on_more is not None:
+            self.on_more()
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._headers[section] if section < len(self._headers) else None
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self.row(index)
+        if row is None:
+            return None
+        column = index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == TOOL:
+            glyph, kind = _GLYPHS.get(row.state, ("dot", "text"))
+            return icon(glyph, self._palette, kind)
+        if role == Qt.ItemDataRole.ForegroundRole and column != TOOL:
+            kind = _GLYPHS.get(row.state, ("", "dim"))[1] if column == STATE else "dim"
+            return QBrush(color(self._palette, kind))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_tip(self._tip(row))
+        if role == Qt.ItemDataRole.AccessibleTextRole and column == TOOL:
+            return f"{one_line(row.tool)}, {self.word(row.state)}, {self._text(row, TOOK)}"
+        return None
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _text(self, row: CallRow, column: int) -> str:
+        if column == TOOL:
+            return one_line(row.tool)
+        if column == STATE:
+            return self.word(row.state)
+        if column == TOOK:
+            return duration((time() - row.started) * 1000 if row.runs else row.took_ms)
+        if column == CLIENT:
+            return one_line(row.client)
+        if column == STARTED:
+            return clock(row.started)
+        return duration(row.queue_ms if column == WAITED else row.main_ms)
+
+    def _tip(self, row: CallRow) -> str:
+        lines = [f"{one_line(row.tool)}: {self.word(row.state)}"]
+        if row.message:
+            lines.append(one_line(row.message)[:500])
+        return "\n".join(lines)
+
+    def _span(self) -> tuple[int, int]:
+        first = len(self._running)
+        return first, first + len(self._past) - 1
+
+    def _touch(self, first: int, last: int) -> None:
+        if last >= first:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._headers) - 1))

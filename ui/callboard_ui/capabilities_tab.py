@@ -1,0 +1,292 @@
+"""What this host offers, each with a switch, and which tools that concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic, time
+from typing import Any
+
+from qtpy.QtCore import QEvent, Qt
+from qtpy.QtGui import QResizeEvent, QShowEvent
+from qtpy.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QSplitter,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from callboard.host import (
+    ANIMATION,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    RENDER,
+    SCENE_MUTATE,
+    SCENE_READ,
+    SCRIPT,
+    USD,
+    VIEWPORT,
+)
+from callboard.records.report import build
+from callboard.status import CapabilityStatus, Snapshot, ToolStatus
+from callboard_ui.labels import plain
+from callboard_ui.link import Link
+from callboard_ui.look import em, tint
+from callboard_ui.rows import Row, RowsModel
+from callboard_ui.shown_text import one_line, visible
+
+#: What is asked for and missing is counted over this many seconds, and again after this many.
+_PERIOD, _FRESH = 7 * 86_400.0, 10.0
+TOOLS, LACKING, ASKED = range(3)
+
+
+class CapabilitiesTab(QWidget):
+    """Qt's thread."""
+
+    def __init__(self, link: Link, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._snapshot = Snapshot()
+        self._tools_shown: tuple[Any, ...] = ()
+        self._asked_at = 0.0
+        self._areas = (
+            (self.tr("Scene"), (SCENE_READ, SCENE_MUTATE, ANIMATION, USD)),
+            (self.tr("Files"), (FILESYSTEM_READ, FILESYSTEM_WRITE)),
+            (self.tr("Pictures"), (VIEWPORT, RENDER)),
+            (self.tr("Code"), (SCRIPT,)),
+        )
+        self._titles = {
+            SCENE_READ: self.tr("Read the scene"),
+            SCENE_MUTATE: self.tr("Change the scene"),
+            ANIMATION: self.tr("Animation"),
+            USD: self.tr("USD import and export"),
+            FILESYSTEM_READ: self.tr("Open files"),
+            FILESYSTEM_WRITE: self.tr("Write files"),
+            VIEWPORT: self.tr("See the viewport"),
+            RENDER: self.tr("Render"),
+            SCRIPT: self.tr("Run code of its own"),
+        }
+        self.model = RowsModel((self.tr("Offered"), self.tr("Tools"), self.tr("Name")), self)
+        self.model.on_check = self._switch
+        self.view = self._tree(self.model, self.tr("Capabilities"))
+        self.page = QComboBox(self)
+        self.page.setAccessibleName(self.tr("What to list"))
+        self.page.addItems(
+            [self.tr("Tools"), self.tr("Tools that lack something"), self.tr("Asked for, missing")]
+        )
+        self.page.currentIndexChanged.connect(lambda index: self._page_chosen())
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(self.tr("Filter"))
+        self.search.setAccessibleName(self.tr("Filter tools"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(lambda text: self._fill_below())
+        self.below = RowsModel((self.tr("Tool"), self.tr("Lacks")), self)
+        self.below_view = self._tree(self.below, self.tr("Tools"))
+        self._note = plain(self, wrap=True)
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._asked: list[dict[str, Any]] = []
+        self._lay_out()
+        self._draw()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Takes over a new state."""
+        self._snapshot = snapshot
+        if self.isVisible():
+            self._fill()
+
+    # -- Qt's -----------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fill()
+        self._page_chosen()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._draw()
+
+    # -- making it ------------------------------------------------------------------------------
+
+    def _tree(self, model: RowsModel, name: str) -> QTreeView:
+        view = QTreeView(self)
+        view.setModel(model)
+        view.setAccessibleName(name)
+        view.setUniformRowHeights(True)
+        view.setAllColumnsShowFocus(True)
+        view.setRootIsDecorated(False)
+        view.setIndentation(em(self, 0.6))
+        view.setHeaderHidden(True)
+        header = view.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in range(1, model.columnCount()):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        return view
+
+    def _lay_out(self) -> None:
+        space = em(self, 0.3)
+        choose = QHBoxLayout()
+        choose.setSpacing(space)
+        choose.addWidget(self.page)
+        choose.addWidget(self.search, 1)
+        lower = QWidget(self)
+        box = QVBoxLayout(lower)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(space)
+        box.addLayout(choose)
+        box.addWidget(self.below_view, 1)
+        box.addWidget(self._note)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.view)
+        self._splitter.addWidget(lower)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(space, space, space, space)
+        outer.addWidget(self._splitter)
+
+    def _draw(self) -> None:
+        for model in (self.model, self.below):
+            model.set_look(self.palette(), self.font())
+        tint(self._note, "dim")
+
+    def _arrange(self) -> None:
+        wide = self.width() > em(self, 50)
+        way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self._splitter.orientation() != way:
+            self._splitter.setOrientation(way)
+        width = self.view.width()
+        self.view.setColumnHidden(2, width < em(self, 24))
+        self.page.setMaximumWidth(max(em(self, 8), self.width() // 2))
+
+    # -- what comes in --------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        found = {c.name: c for c in self._snapshot.capabilities}
+        rows = []
+        for title, names in self._areas:
+            present = [found.pop(name) for name in names if name in found]
+            rows.append(self._area(title, present))
+        rows.append(self._area(self.tr("Other"), list(found.values())))
+        self.model.set_rows([row for row in rows if row.rows])
+        self.view.expandAll()
+        for number in range(self.model.rowCount()):
+            self.view.setFirstColumnSpanned(number, self.view.rootIndex(), True)
+        self._fill_below()
+
+    def _area(self, title: str, capabilities: Sequence[CapabilityStatus]) -> Row:
+        return Row(title, (title,), heading=True, rows=tuple(map(self._capability, capabilities)))
+
+    def _capability(self, one: CapabilityStatus) -> Row:
+        name = one_line(one.name)
+        title = self._titles.get(one.name, name)
+        if not one.offered:
+            says = self.tr("not in this host now")
+            tip = self.tr("{0}: this host doesn't offer it now; a plug-in may be missing")
+            return Row(
+                one.name, (title, says, name), "slash", "dim", tip.format(name), False, False
+            )
+        tip = self.tr("{0}: {1} tools need it").format(name, one.unlocks)
+        if one.withdrawn:
+            tip += "\n" + self.tr("Withdrawn: calls that need it are refused")
+        count = self.tr("tools: {0}").format(one.unlocks)
+        return Row(one.name, (title, count, name), tip=tip, checked=not one.withdrawn)
+
+    def _fill_below(self) -> None:
+        page, text = self.page.currentIndex(), self.search.text().strip().casefold()
+        if page == ASKED:
+            self._fill_asked(text)
+            return
+        key = (page, text, id(self._snapshot.tools))
+        if self._tools_shown and self._tools_shown[0] == key:
+            return
+        # Holding on to the tools keeps their id theirs.
+        self._tools_shown = (key, self._snapshot.tools)
+        tools = [
+            tool
+            for tool in self._snapshot.tools
+            if (tool.missing or page == TOOLS) and text in tool.name.casefold()
+        ]
+        by_skill: dict[str, list[ToolStatus]] = {}
+        for tool in tools:
+            by_skill.setdefault(tool.skill or self.tr("Built in"), []).append(tool)
+        self.below.set_rows(
+            [
+                Row(skill, (one_line(skill),), heading=True, rows=tuple(map(self._tool, group)))
+                for skill, group in by_skill.items()
+            ]
+        )
+        self._after_fill(self.tr("Every tool has what it needs.") if page else self.tr("No tool."))
+
+    def _tool(self, tool: ToolStatus) -> Row:
+        short = tool.name.partition("__")[2] or tool.name
+        lacks = ", ".join(map(one_line, tool.missing))
+        needs = ", ".join(map(one_line, tool.requires)) or self.tr("nothing")
+        tip = f"{one_line(tool.name)}\n{visible(tool.description)}\n"
+        tip += self.tr("Needs: {0}").format(needs)
+        glyph, kind = ("slash", "warn") if lacks else ("check", "good")
+        says = self.tr("lacks {0}").format(lacks) if lacks else ""
+        return Row(tool.name, (one_line(short), says), glyph, kind, tip)
+
+    def _fill_asked(self, text: str) -> None:
+        self._tools_shown = ()
+        words = {
+            "requested": self.tr("asked for"),
+            "refused": self.tr("refused"),
+            "inferred": self.tr("supposed"),
+        }
+        rows = []
+        for entry in self._asked:
+            name = one_line(entry["capability"])
+            if text not in name.casefold():
+                continue
+            says = self.tr("{0}, sessions: {1}").format(
+                words.get(entry["source"], entry["source"]), entry["sessions"]
+            )
+            tip = "\n".join([visible(entry["capability"]), *map(visible, entry["examples"])])
+            rows.append(Row(entry["capability"], (name, says), "question", "warn", tip))
+        self.below.set_rows(rows)
+        if self._link.reader is None:
+            self._after_fill(self.tr("Calls aren't recorded."))
+        else:
+            self._after_fill(self.tr("Nothing was missing in the last seven days."))
+
+    def _after_fill(self, empty: str) -> None:
+        self.below_view.expandAll()
+        for number, row in enumerate(self.below.rows):
+            self.below_view.setFirstColumnSpanned(number, self.below_view.rootIndex(), row.heading)
+        self._note.setText(empty)
+        tint(self._note, "dim")
+        self._note.setVisible(not self.below.rowCount())
+
+    # -- what the artist does -------------------------------------------------------------------
+
+    def _switch(self, row: Row, wanted: bool) -> None:
+        controls = self._link.controls
+        (controls.restore if wanted else controls.withdraw)(row.key)
+
+    def _page_chosen(self) -> None:
+        reader, asked = self._link.reader, self.page.currentIndex() == ASKED
+        if asked and reader is not None and monotonic() - self._asked_at > _FRESH:
+            self._asked_at = monotonic()
+            work = partial(build, reader, since=time() - _PERIOD)
+            self._link.background.run(work, self._asked_for)
+        self._fill_below()
+
+    def _asked_for(self, report: dict[str, Any] | None, error: Exception | None) -> None:
+        if report is not None:
+            self._asked = report["topMissingCapabilities"]
+        if self.page.currentIndex() == ASKED:
+            self._fill_below()
+            if error is not None:
+                self._note.setText(self.tr("The records can't be read: {0}").format(error))
+                tint(self._note, "bad")
+                self._note.show()

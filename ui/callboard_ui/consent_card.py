@@ -1,0 +1,142 @@
+"""One question to the artist: who wants to do what, with all of it to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import time
+
+from qtpy.QtCore import QEvent, Qt, QTimer
+from qtpy.QtGui import QTextOption
+from qtpy.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from callboard.server.consent import Answer
+from callboard.status import QuestionStatus
+from callboard_ui.icons import icon
+from callboard_ui.labels import plain
+from callboard_ui.look import bold, em, fixed, tint
+from callboard_ui.shown_text import code_of, one_line, shown
+
+#: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant
+#: for something else must not allow it.
+GUARD_MS = 500
+
+Answered = Callable[[str, Answer], None]
+
+
+class ConsentCard(QFrame):
+    """Qt's thread. ``answered`` hears the question's id and the artist's word."""
+
+    def __init__(
+        self, question: QuestionStatus, answered: Answered, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.question = question
+        self._answered = answered
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        client, tool = one_line(question.client), one_line(question.tool)
+        self.setAccessibleName(self.tr("{0} asks to call {1}").format(client, tool))
+        self._glyph = QLabel(self)
+        self._title = plain(self, wrap=True)
+        self._title.setFont(bold(self.font()))
+        self._title.setText(self.tr("{0} asks").format(client))
+        self._left = plain(self)
+        self._why = plain(self, wrap=True)
+        self._why.setText(f"{tool} {self._reason()}.")
+        code = code_of(question.arguments)
+        self.text = QPlainTextEdit(self)
+        self.text.setPlainText(shown(question.arguments) if code is None else code)
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setFont(fixed(self.font()))
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setAccessibleName(self.tr("Code") if code is not None else self.tr("Arguments"))
+        self.refuse = self._button(self.tr("Refuse"), "refuse")
+        self.once = self._button(self.tr("Allow once"), "allow")
+        self.session = self._button(self.tr("Allow for session"), "allow_session")
+        self.session.setToolTip(self.tr("Don't ask again until this client disconnects"))
+        self._guard = QTimer(self)
+        self._guard.setSingleShot(True)
+        self._guard.setInterval(GUARD_MS)
+        self._guard.timeout.connect(lambda: self._allow_clicks(True))
+        self._lay_out()
+        self._draw()
+        self.tick()
+        self.guard()
+
+    def guard(self) -> None:
+        """No yes for a moment."""
+        self._allow_clicks(False)
+        self._guard.start()
+
+    def tick(self) -> None:
+        """Shows how long there is left to answer."""
+        left = max(0, round(self.question.deadline - time()))
+        self._left.setText(f"{left // 60}:{left % 60:02d}")
+        self._left.setToolTip(self.tr("Without an answer by then it is refused"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._draw()
+
+    def _reason(self) -> str:
+        said = {
+            "script": self.tr("runs code of its own in this application"),
+            "destructive": self.tr("deletes or replaces things"),
+            "outside_roots": self.tr("writes outside the workspace"),
+        }
+        return said.get(self.question.subject, one_line(self.question.why))
+
+    def _button(self, text: str, answer: Answer) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda: self._say(answer))
+        return button
+
+    def _say(self, answer: Answer) -> None:
+        for button in (self.refuse, self.once, self.session):
+            button.setEnabled(False)
+        self._guard.stop()
+        self._answered(self.question.id, answer)
+
+    def _allow_clicks(self, on: bool) -> None:
+        self.once.setEnabled(on)
+        self.session.setEnabled(on)
+
+    def _lay_out(self) -> None:
+        space = em(self, 0.3)
+        head = QHBoxLayout()
+        head.setSpacing(space)
+        head.addWidget(self._glyph, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._left, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(space)
+        buttons.addWidget(self.refuse)
+        buttons.addStretch(1)
+        buttons.addWidget(self.once)
+        buttons.addWidget(self.session)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(2 * space, 2 * space, 2 * space, 2 * space)
+        box.setSpacing(space)
+        box.addLayout(head)
+        box.addWidget(self._why)
+        box.addWidget(self.text)
+        box.addLayout(buttons)
+        lines = min(12, max(2, self.text.document().blockCount()))
+        self.text.setFixedHeight(em(self, 1.0) * lines + em(self, 1.2))
+
+    def _draw(self) -> None:
+        size = em(self)
+        self._glyph.setPixmap(icon("hand", self.palette(), "warn").pixmap(size, size))
+        self.once.setIcon(icon("check", self.palette()))
+        self.refuse.setIcon(icon("slash", self.palette()))
+        tint(self._left, "dim")

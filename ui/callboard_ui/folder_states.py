@@ -1,0 +1,54 @@
+"""Whether folders can be reached, asked on a thread that may wait for a network drive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import monotonic
+
+from callboard_ui.posting import Background
+
+#: Seconds for which an answer counts.
+FRESH = 5.0
+
+
+class FolderStates:
+    """``there``, ``missing``, ``no folder`` or ``unreadable`` for each path. Qt's thread."""
+
+    def __init__(self, background: Background, changed: Callable[[], None]) -> None:
+        self._background = background
+        self._changed = changed
+        self._states: dict[str, str] = {}
+        self._asked: dict[str, float] = {}
+
+    def of(self, path: str) -> str:
+        """What was found out so far; empty while nothing was."""
+        return self._states.get(path, "")
+
+    def ask(self, paths: Iterable[str]) -> None:
+        """Finds out about those that nobody asked about lately."""
+        now = monotonic()
+        due = [path for path in paths if now - self._asked.get(path, -FRESH) >= FRESH]
+        self._asked.update(dict.fromkeys(due, now))
+        if not due:
+            return
+
+        def done(found: dict[str, str] | None, error: Exception | None) -> None:
+            if found and any(self._states.get(path) != state for path, state in found.items()):
+                self._states.update(found)
+                self._changed()
+
+        self._background.run(lambda: {path: _state(path) for path in due}, done)
+
+
+def _state(path: str) -> str:
+    try:
+        if not os.path.lexists(path):
+            return "missing"
+        if not Path(path).is_dir():
+            return "no folder"
+        with os.scandir(path):
+            return "there"
+    except OSError:
+        return "unreadable"

@@ -1,0 +1,156 @@
+"""The panel's head: which host, what state, where clients connect, and who is connected."""
+
+from __future__ import annotations
+
+from qtpy.QtCore import QEvent, Qt, QTimer
+from qtpy.QtGui import QGuiApplication
+from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from callboard.status import Snapshot
+from callboard_ui.connect_dialog import ConnectDialog
+from callboard_ui.icons import icon
+from callboard_ui.labels import Elided
+from callboard_ui.link import Link
+from callboard_ui.look import Kind, bold, em, tint
+from callboard_ui.shown_text import duration, one_line
+
+#: Below this, milliseconds, a busy main thread isn't worth a word.
+_STALL = 1000
+_COPIED_MS = 1500
+
+
+class Header(QWidget):
+    """Qt's thread."""
+
+    def __init__(self, link: Link, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self._snapshot = Snapshot()
+        self._glyph = QLabel(self)
+        self.host = Elided(self)
+        self.host.setFont(bold(self.font()))
+        self.state = Elided(self)
+        self.pause = QPushButton(self)
+        self.pause.setAutoDefault(False)
+        self.pause.clicked.connect(self._pause)
+        self.address = Elided(self, Qt.TextElideMode.ElideMiddle)
+        self.address.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self.copy = QToolButton(self)
+        self.copy.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.copy.setToolTip(self.tr("Copy the address"))
+        self.copy.setAccessibleName(self.tr("Copy the address"))
+        self.copy.clicked.connect(self._copy)
+        self.clients = Elided(self)
+        self.connect_button = QPushButton(self.tr("Connect…"), self)
+        self.connect_button.setToolTip(self.tr("Connect a client…"))
+        self.connect_button.setAccessibleName(self.tr("Connect a client…"))
+        self.connect_button.setAutoDefault(False)
+        self.connect_button.clicked.connect(self._connect)
+        self._copied = QTimer(self)
+        self._copied.setSingleShot(True)
+        self._copied.setInterval(_COPIED_MS)
+        self._copied.timeout.connect(self._draw)
+        self._lay_out()
+        self._draw()
+        self.show_snapshot(Snapshot())
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Takes over a new state."""
+        self._snapshot = snapshot
+        scene = snapshot.scene.replace("\\", "/").rsplit("/", 1)[-1] or self.tr("unsaved scene")
+        title = f"{snapshot.host_name} {snapshot.host_version}".strip() or self.tr("Callboard")
+        self.host.show_text(f"{title}  ·  {scene}", f"{title}\n{snapshot.scene or scene}")
+        text, glyph, kind = self._state()
+        self.state.show_text(text)
+        tint(self.state, kind)
+        size = em(self)
+        self._glyph.setPixmap(icon(glyph, self.palette(), kind).pixmap(size, size))
+        self.pause.setText(self.tr("Resume") if snapshot.paused else self.tr("Pause"))
+        self.pause.setIcon(icon("play" if snapshot.paused else "pause", self.palette()))
+        self.pause.setToolTip(
+            self.tr("Let clients call again")
+            if snapshot.paused
+            else self.tr("Refuse calls for now; clients stay connected")
+        )
+        self.pause.setEnabled(snapshot.serving)
+        self.copy.setEnabled(bool(snapshot.url))
+        self.address.show_text(snapshot.url)
+        self._show_clients()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._draw()
+            self.show_snapshot(self._snapshot)
+
+    def _state(self) -> tuple[str, str, Kind]:
+        shown = self._snapshot
+        if not shown.serving:
+            return self.tr("Starting…"), "ring", "dim"
+        if shown.paused:
+            return self.tr("Paused: calls are refused"), "pause", "warn"
+        if shown.stalled_ms > _STALL:
+            by = one_line(shown.stalled_by or shown.host_name)
+            waits = duration(shown.stalled_ms)
+            return self.tr("Waiting for {0}, {1}").format(by, waits), "clock", "warn"
+        if shown.calls:
+            return self.tr("Serving, calls: {0}").format(len(shown.calls)), "play", "busy"
+        return self.tr("Serving"), "dot", "good"
+
+    def _show_clients(self) -> None:
+        lines = [
+            f"{one_line(client.name)} {one_line(client.version)} · {client.era}"
+            for client in self._snapshot.clients
+        ]
+        if not lines:
+            self.clients.show_text(self.tr("No client is connected"))
+        elif len(lines) == 1:
+            self.clients.show_text(lines[0])
+        else:
+            names = ", ".join(dict.fromkeys(one_line(c.name) for c in self._snapshot.clients))
+            text = self.tr("{0} clients: {1}").format(len(lines), names)
+            self.clients.show_text(text, "\n".join(lines))
+        tint(self.clients, "text" if lines else "dim")
+
+    def _lay_out(self) -> None:
+        space = em(self, 0.3)
+        state = QHBoxLayout()
+        state.setSpacing(space)
+        state.addWidget(self._glyph)
+        state.addWidget(self.state, 1)
+        address = QHBoxLayout()
+        address.setSpacing(0)
+        address.addWidget(self.address, 1)
+        address.addWidget(self.copy)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(2 * space, 2 * space, 2 * space, space)
+        grid.setHorizontalSpacing(2 * space)
+        grid.setVerticalSpacing(space)
+        grid.addWidget(self.host, 0, 0, 1, 2)
+        grid.addLayout(state, 1, 0)
+        grid.addWidget(self.pause, 1, 1)
+        grid.addWidget(self.clients, 2, 0)
+        grid.addWidget(self.connect_button, 2, 1)
+        grid.addLayout(address, 3, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+
+    def _draw(self) -> None:
+        self.copy.setIcon(icon("copy", self.palette()))
+        self.connect_button.setIcon(icon("plug", self.palette()))
+        tint(self.address, "dim")
+
+    def _pause(self) -> None:
+        controls = self._link.controls
+        controls.resume() if self._snapshot.paused else controls.pause()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._snapshot.url)
+        self.copy.setIcon(icon("check", self.palette(), "good"))
+        self._copied.start()
+
+    def _connect(self) -> None:
+        folders = [root.path for root in self._snapshot.roots if root.path is not None]
+        dialog = ConnectDialog(self._link.info, folders[0] if folders else None, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # Non-modal: the artist may look something up in the host meanwhile.
+        dialog.show()

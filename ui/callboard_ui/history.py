@@ -1,0 +1,122 @@
+"""Reads ended calls from the records, a page at a time, without ever being in their way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic
+
+from qtpy.QtCore import QTimer
+
+from callboard.records.model import CallRecord
+from callboard.records.reader import Filter, Page, Reader
+from callboard_ui.posting import Background
+
+PAGE = 200
+#: Seconds between two looks at the records, at least; and how many times longer than the look
+#: itself took, so that looking costs a few per cent at most.
+PAUSE, SHARE = 0.3, 30.0
+
+
+class History:
+    """Qt's thread. ``newest`` and ``older`` hear of pages, ``failed`` of what is wrong."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        background: Background,
+        newest: Callable[[Sequence[CallRecord]], bool],
+        older: Callable[[Sequence[CallRecord]], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        self._reader = reader
+        self._background = background
+        self._newest = newest
+        self._older = older
+        self._failed = failed
+        self._filter = Filter()
+        self._cursor: str | None = None
+        self._generation = 0
+        self._looking = self._wanted = False
+        self._free_at = 0.0
+        self._timer = QTimer()
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.look)
+
+    @property
+    def has_more(self) -> bool:
+        return self._cursor is not None
+
+    def set_filter(self, where: Filter) -> None:
+        """Other calls from now on."""
+        self._filter = where
+        self._generation += 1
+        self._cursor = None
+        self._looking = False
+        self._free_at = 0.0
+        self.look()
+
+    def look(self) -> None:
+        """Reads the newest calls, soon."""
+        if self._looking:
+            self._wanted = True
+            return
+        wait = self._free_at - monotonic()
+        if wait > 0:
+            if not self._timer.isActive():
+                self._timer.start(int(wait * 1000) + 1)
+            return
+        self._looking, self._wanted = True, False
+        self._read(None, partial(self._show_newest, self._generation))
+
+    def more(self) -> None:
+        """Reads the next older calls."""
+        cursor, self._cursor = self._cursor, None
+        if cursor is not None:
+            self._read(cursor, partial(self._show_older, self._generation))
+
+    def get(
+        self, call_id: str, done: Callable[[CallRecord | None, Exception | None], None]
+    ) -> None:
+        """Reads one call with its arguments."""
+        self._background.run(partial(self._reader.get, call_id), done)
+
+    def close(self) -> None:
+        self._timer.stop()
+
+    def _read(
+        self, cursor: str | None, show: Callable[[Page | None, Exception | None], None]
+    ) -> None:
+        where = self._filter
+
+        def work() -> Page:
+            began = monotonic()
+            try:
+                return self._reader.recent(where, limit=PAGE, cursor=cursor)
+            finally:
+                took = monotonic() - began
+                self._free_at = monotonic() + max(PAUSE, took * SHARE)
+
+        self._background.run(work, show)
+
+    def _show_newest(self, generation: int, page: Page | None, error: Exception | None) -> None:
+        if generation != self._generation:
+            return
+        self._looking = False
+        if page is None:
+            self._failed(str(error))
+            return
+        joined = self._newest(page.calls)
+        if not joined:
+            self._cursor = page.cursor
+        if self._wanted:
+            self.look()
+
+    def _show_older(self, generation: int, page: Page | None, error: Exception | None) -> None:
+        if generation != self._generation:
+            return
+        if page is None:
+            self._failed(str(error))
+            return
+        self._cursor = page.cursor
+        self._older(page.calls)

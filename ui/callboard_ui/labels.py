@@ -1,0 +1,62 @@
+"""Labels for text from outside: never formatted, and shortened where there is no room."""
+
+from __future__ import annotations
+
+from qtpy.QtCore import QSize, Qt
+from qtpy.QtGui import QPainter, QPaintEvent
+from qtpy.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from callboard_ui.shown_text import one_line
+
+
+def plain(parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
+    """An empty label that takes text as it is."""
+    label = QLabel(parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(wrap)
+    return label
+
+
+class Elided(QLabel):
+    """One line that is shortened in the middle or at its end; the tool tip holds all of it."""
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def show_text(self, text: str, tip: str | None = None) -> None:
+        """``tip`` is plain text; the text itself where None."""
+        self.setText(one_line(text))
+        self.setToolTip(as_tip(text if tip is None else tip))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().height(), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        text = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
+        role = self.foregroundRole()
+        self.style().drawItemText(
+            painter,
+            self.rect(),
+            int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
+            self.palette(),
+            self.isEnabled(),
+            text,
+            role,
+        )
+
+
+def as_tip(text: str) -> str:
+    """A tool tip that shows ``text`` as it is: Qt would take some text for HTML."""
+    if not text:
+        return ""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    lines = escaped.replace("\n", "<br>")
+    return f"<p>{lines}</p>"

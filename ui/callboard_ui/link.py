@@ -1,0 +1,57 @@
+"""What the panel has of a server: its status and its controls, nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from callboard.controls import Controls
+from callboard.records.reader import Reader
+from callboard.status import Snapshot
+from callboard.transport.instances import Instance
+from callboard_ui.posting import Background, Newest, make_ready, post
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AppInfo:
+    """What doesn't change while a server runs. ``instance`` holds the token that clients need."""
+
+    instance: Instance
+
+
+class Link:
+    """One panel's hold on one server; Qt's thread. Closing it lets go of everything, whoever
+    closes first, panel or server."""
+
+    def __init__(
+        self,
+        controls: Controls,
+        reader: Reader | None,
+        info: AppInfo,
+        show: Callable[[Snapshot], None],
+    ) -> None:
+        make_ready()
+        self.controls = controls
+        self.reader = reader
+        self.info = info
+        self.background = Background()
+        self.open = True
+        self._newest = Newest(show)
+        self._leave = controls.attend()
+        self._unsubscribe = controls.status.subscribe(self._newest.put)
+
+    def answer(self, show: Callable[[T], None]) -> Callable[[T], None]:
+        """``show``, but on Qt's thread, and only while the panel is open."""
+        return lambda value: post(lambda: show(value) if self.open else None)
+
+    def close(self) -> None:
+        """Idempotent. What waits for the artist is refused, if nobody else attends."""
+        if self.open:
+            self.open = False
+            self._newest.close()
+            self._unsubscribe()
+            self._leave()
+            self.background.close()

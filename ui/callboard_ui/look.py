@@ -1,0 +1,77 @@
+"""Colours, sizes and fonts, all taken from the palette and the font that the host gave us.
+
+Colours come in two sets, for light and for dark palettes, that people with any colour vision can
+tell apart (after Okabe and Ito); none stands without a shape or a word beside it.
+"""
+
+from __future__ import annotations
+
+from qtpy.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
+from qtpy.QtWidgets import QWidget
+
+_LIGHT = {"good": "#00694b", "busy": "#005f9e", "warn": "#8f5a00", "bad": "#b23a00"}
+_DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff9466"}
+
+Kind = str
+"""``good``, ``busy``, ``warn``, ``bad``, ``dim`` or ``text``."""
+
+
+def is_dark(palette: QPalette) -> bool:
+    """Whether text is lighter than what it stands on."""
+    text = palette.color(QPalette.ColorRole.WindowText)
+    window = palette.color(QPalette.ColorRole.Window)
+    return text.lightness() > window.lightness()
+
+
+def color(palette: QPalette, kind: Kind) -> QColor:
+    """The colour for text and glyphs of that kind."""
+    text = palette.color(QPalette.ColorRole.WindowText)
+    if kind == "dim":
+        return _between(text, palette.color(QPalette.ColorRole.Window), 0.35)
+    found = (_DARK if is_dark(palette) else _LIGHT).get(kind)
+    return text if found is None else QColor(found)
+
+
+def tint(widget: QWidget, kind: Kind) -> None:
+    """Colours a label's text, and nothing else of it."""
+    palette = QPalette(widget.palette())
+    palette.setColor(QPalette.ColorRole.WindowText, color(palette_of(widget), kind))
+    widget.setPalette(palette)
+
+
+def palette_of(widget: QWidget) -> QPalette:
+    """The palette that the host gave the widget's parent."""
+    parent = widget.parentWidget()
+    return parent.palette() if parent is not None else widget.palette()
+
+
+def em(widget: QWidget, times: float = 1.0) -> int:
+    """A length in pixels that follows the font, and with it the screen's scaling."""
+    return max(1, round(widget.fontMetrics().height() * times))
+
+
+def bold(font: QFont) -> QFont:
+    found = QFont(font)
+    found.setBold(True)
+    return found
+
+
+def fixed(font: QFont) -> QFont:
+    """The host's font for code, in the size of its text."""
+    found = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if not QFontInfo(found).fixedPitch():
+        found = QFont("monospace")
+        found.setStyleHint(QFont.StyleHint.TypeWriter)
+    if font.pointSizeF() > 0:
+        found.setPointSizeF(font.pointSizeF())
+    else:
+        found.setPixelSize(font.pixelSize())
+    return found
+
+
+def _between(a: QColor, b: QColor, share: float) -> QColor:
+    return QColor(
+        round(a.red() + (b.red() - a.red()) * share),
+        round(a.green() + (b.green() - a.green()) * share),
+        round(a.blue() + (b.blue() - a.blue()) * share),
+    )

@@ -1,0 +1,101 @@
+"""The artist's own roots: every change goes to the server and into the project's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from callboard.errors import CallboardError
+from callboard.server.workspace import Policy, Root, parse_root
+from callboard.status import RootStatus, Snapshot
+from callboard_ui.link import Link
+from callboard_ui.project_settings import ProjectSettings, load, project_of, save
+
+
+class OwnRoots:
+    """Qt's thread. ``report`` hears what went wrong, or an empty text."""
+
+    def __init__(self, link: Link, report: Callable[[str], None]) -> None:
+        self._link = link
+        self._report = report
+        self._project: str | None = None
+        self.roots: tuple[Root, ...] = ()
+        self.policy: Policy = "advisory"
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Takes over what the server has, and what was saved when another project was opened."""
+        folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]
+        project = project_of(snapshot.host_kind, folders)
+        self.roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
+        self.policy = "strict" if snapshot.roots_policy == "strict" else "advisory"
+        if project == self._project:
+            return
+        first, self._project = self._project is None, project
+        # What was given when the server started stands, until another project is opened.
+        if not (first and self.roots):
+            self._link.background.run(lambda: load(project), self._loaded)
+
+    def add(self, folders: Sequence[str]) -> None:
+        """Adds folders after those that are there."""
+        roots = list(self.roots)
+        for folder in folders:
+            try:
+                root = parse_root(folder)
+            except CallboardError as wrong:
+                self._report(wrong.message)
+                continue
+            if all(root.path != there.path for there in roots):
+                roots.append(root)
+        self._set(roots)
+
+    def remove(self, number: int) -> None:
+        self._set([*self.roots[:number], *self.roots[number + 1 :]])
+
+    def move(self, number: int, by: int) -> None:
+        """Moves one root up or down; the first is the workspace."""
+        to = number + by
+        if 0 <= number < len(self.roots) and 0 <= to < len(self.roots):
+            roots = list(self.roots)
+            roots.insert(to, roots.pop(number))
+            self._set(roots)
+
+    def set_read_only(self, number: int, read_only: bool) -> None:
+        roots = list(self.roots)
+        roots[number] = replace(roots[number], read_only=read_only)
+        self._set(roots)
+
+    def set_policy(self, policy: Policy) -> None:
+        self.policy = policy
+        self._link.controls.set_roots_policy(policy)
+        self._save()
+
+    def _set(self, roots: Sequence[Root]) -> None:
+        self.roots = tuple(roots)
+        self._link.controls.set_roots(self.roots)
+        self._save()
+
+    def _save(self) -> None:
+        project = self._project
+        if project is None:
+            return
+        settings = ProjectSettings(self.roots, self.policy)
+
+        def saved(value: None, error: Exception | None) -> None:
+            self._report("" if error is None else f"Not saved for this project: {error}")
+
+        self._link.background.run(lambda: save(project, settings), saved)
+
+    def _loaded(self, found: ProjectSettings | None, error: Exception | None) -> None:
+        if found is not None and found.problem:
+            self._report(found.problem)
+        elif found is not None:
+            self.roots, self.policy = found.roots, found.policy
+            self._link.controls.set_roots(found.roots)
+            self._link.controls.set_roots_policy(found.policy)
+        else:
+            # Nothing was decided for this project, so nothing of the last one's holds.
+            self._link.controls.set_roots(())
+
+
+def _root(status: RootStatus) -> Root:
+    return Root(status.uri, status.name, status.path, status.read_only, "artist")

@@ -1,0 +1,150 @@
+"""The panel: a widget for a host's dock, or for a window of its own."""
+
+from __future__ import annotations
+
+from qtpy.QtCore import QEvent, QSize, Qt
+from qtpy.QtGui import QCloseEvent, QResizeEvent
+from qtpy.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
+
+from callboard.controls import Controls
+from callboard.records.reader import Reader
+from callboard.status import Snapshot
+from callboard_ui.activity_tab import ActivityTab
+from callboard_ui.capabilities_tab import CapabilitiesTab
+from callboard_ui.consent_tab import ConsentNotice, ConsentTab
+from callboard_ui.header import Header
+from callboard_ui.icons import icon
+from callboard_ui.link import AppInfo, Link
+from callboard_ui.look import em
+from callboard_ui.roots_tab import RootsTab
+from callboard_ui.skills_tab import SkillsTab
+
+ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
+
+
+class Panel(QWidget):
+    """Everything there is to see of one server. Qt's main thread. While it exists somebody attends:
+    tools that ask the artist wait for an answer. ``shut`` ends that; closing it as a window or
+    deleting it does too."""
+
+    def __init__(
+        self,
+        controls: Controls,
+        reader: Reader | None,
+        info: AppInfo,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("callboardPanel")
+        self.setWindowTitle(self.tr("Callboard"))
+        self._asked = 0
+        self.link = link = Link(controls, reader, info, self._show)
+        # What Qt deletes goes without a close event.
+        self.destroyed.connect(link.close)
+        self.header = Header(link, self)
+        self.activity = ActivityTab(link, self)
+        self.roots = RootsTab(link, self)
+        self.capabilities = CapabilitiesTab(link, self)
+        self.consent = ConsentTab(link, self)
+        self.skills = SkillsTab(link, self)
+        self.notice = ConsentNotice(link, self)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
+        self._titles = (
+            self.tr("Activity"),
+            self.tr("Roots"),
+            self.tr("Capabilities"),
+            self.tr("Consent"),
+            self.tr("Skills"),
+        )
+        tabs = (self.activity, self.roots, self.capabilities, self.consent, self.skills)
+        for title, tab in zip(self._titles, tabs, strict=True):
+            self.tabs.addTab(tab, title)
+        self.tabs.currentChanged.connect(lambda index: self._arrange())
+        line = QFrame(self)
+        line.setFrameShape(QFrame.Shape.HLine)
+        line.setFrameShadow(QFrame.Shadow.Sunken)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.header)
+        box.addWidget(line)
+        box.addWidget(self.tabs, 1)
+        self._arrange()
+        self._show(controls.status.snapshot)
+
+    def shut(self) -> None:
+        """Lets go of the server. Idempotent."""
+        self.link.close()
+        self.activity.close_down()
+        self.consent.close_down()
+        self.notice.cards.close_down()
+        self.notice.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(em(self, 15), 280), em(self, 18))
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(self, 26), em(self, 42))
+
+    # -- Qt's -----------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.isWindow():
+            self.shut()
+        super().closeEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._arrange()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self.header.show_snapshot(snapshot)
+        self.roots.show_snapshot(snapshot)
+        self.activity.show_snapshot(snapshot)
+        self.capabilities.show_snapshot(snapshot)
+        self.consent.show_snapshot(snapshot)
+        self.skills.show_snapshot(snapshot)
+        asked = len(snapshot.questions)
+        if asked > self._asked and self.isVisible():
+            # The artist sees the panel, so the card shows there; and only there.
+            self.tabs.setCurrentIndex(CONSENT)
+        if asked != self._asked:
+            self._asked = asked
+            self._arrange()
+        self.notice.show_questions(() if self._seen() else snapshot.questions)
+
+    def _seen(self) -> bool:
+        window = self.window()
+        return self.isVisible() and not window.isMinimized()
+
+    def _arrange(self) -> None:
+        """As many titles as there is room for: all of them, or the chosen tab's, or none."""
+        bar = self.tabs.tabBar()
+        names = ("activity", "folder", "switch", "hand", "book")
+        titles = list(self._titles)
+        if self._asked:
+            titles[CONSENT] = f"{titles[CONSENT]} ({self._asked})"
+        room = self.width()
+        text = [bar.fontMetrics().horizontalAdvance(title) for title in titles]
+        each = em(self, 2.7)
+        current = self.tabs.currentIndex()
+        all_fit = sum(text) + 5 * each <= room
+        for number, title in enumerate(titles):
+            kind = "warn" if number == CONSENT and self._asked else "text"
+            self.tabs.setTabIcon(number, icon(names[number], self.palette(), kind))
+            bare = not all_fit and number != current
+            count = f"{self._asked}" if number == CONSENT and self._asked else ""
+            self.tabs.setTabText(number, count if bare else title)
+            self.tabs.setTabToolTip(number, title)
+            if hasattr(bar, "setAccessibleTabName"):
+                bar.setAccessibleTabName(number, title)

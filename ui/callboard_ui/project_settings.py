@@ -1,0 +1,90 @@
+"""What the artist decided for a project: its roots, their order, and how strict they are.
+
+One small JSON file for each project, in the user's data folder. No Qt in here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import CallboardError
+from callboard.folders import data_folder
+from callboard.replacing import replacing
+from callboard.server.workspace import Policy, Root, parse_root
+
+_MOST_BYTES = 2**20
+_MOST_ROOTS = 100
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """``problem`` says why a file that is there could not be read; then the rest is empty."""
+
+    roots: tuple[Root, ...] = ()
+    policy: Policy = "advisory"
+    problem: str = ""
+
+
+def project_of(host_kind: str, folders: Sequence[str]) -> str:
+    """Which project: the host's first project folder, or the host where it has none."""
+    return folders[0] if folders else f"no project in {host_kind}"
+
+
+def settings_file(project: str) -> Path:
+    """Where a project's settings are. It may not exist."""
+    name = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return data_folder() / "projects" / f"{name}.json"
+
+
+def load(project: str) -> ProjectSettings | None:
+    """The settings of a project, or None where nothing was ever decided. Never raises."""
+    path = settings_file(project)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ValueError("it is too large")
+        return _parse(json.loads(data))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError, CallboardError) as error:
+        return ProjectSettings(problem=f"{path.name} can't be used: {error}")
+
+
+def save(project: str, settings: ProjectSettings) -> None:
+    """Replaces the project's file, whole or not at all. Raises OSError, HostError."""
+    path = settings_file(project)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    roots = [
+        {"uri": root.uri, "name": root.name, "read_only": root.read_only} for root in settings.roots
+    ]
+    value = {"project": project, "roots_policy": settings.policy, "roots": roots}
+    with replacing(str(path)) as partial:
+        Path(partial).write_text(json.dumps(value, indent=2), encoding="utf-8")
+
+
+def _parse(value: Any) -> ProjectSettings:
+    entries = value.get("roots") if isinstance(value, dict) else None
+    if not isinstance(entries, list) or len(entries) > _MOST_ROOTS:
+        raise ValueError("it has no list of roots")
+    policy = value.get("roots_policy")
+    if policy not in ("advisory", "strict"):
+        raise ValueError("roots_policy must be advisory or strict")
+    roots = []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("uri"), str):
+            raise ValueError("a root has no uri")
+        name = entry.get("name")
+        roots.append(
+            parse_root(
+                entry["uri"],
+                name=name if isinstance(name, str) else None,
+                read_only=entry.get("read_only") is True,
+            )
+        )
+    return ProjectSettings(tuple(roots), policy)

@@ -1,0 +1,72 @@
+"""Values from outside as text that an artist can trust: what is invisible or turns the reading
+direction is written out, and nothing is formatted."""
+
+from __future__ import annotations
+
+import json
+import time
+import unicodedata
+from typing import Any
+
+#: Characters of a value that are shown. More is said to be there.
+MOST = 200_000
+
+
+def visible(text: str) -> str:
+    """``text`` with control, format and private characters written as escapes. Line ends and tabs
+    stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c)[0] != "C" else _escaped(c) for c in text
+    )
+
+
+def one_line(text: str) -> str:
+    """The same, on one line."""
+    return " ".join(visible(text).split())
+
+
+def shown(value: Any) -> str:
+    """A JSON value, indented."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    # JSON escapes line ends; what it lets pass is made visible.
+    return _bounded(visible(text))
+
+
+def code_of(arguments: Any) -> str | None:
+    """The code in a call's arguments, as the host would run it, or None."""
+    code = arguments.get("code") if isinstance(arguments, dict) else None
+    return _bounded(visible(code.replace("\r\n", "\n"))) if isinstance(code, str) else None
+
+
+def duration(ms: float | None) -> str:
+    """A length of time, three digits at most."""
+    if ms is None:
+        return ""
+    if ms < 1:
+        return "<1 ms"
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    seconds = ms / 1000
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def clock(when: float) -> str:
+    """Local time of day; with the date where it isn't today's."""
+    then = time.localtime(when)
+    today = then[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S", then)
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MOST:
+        return text
+    return f"{text[:MOST]}\n… {len(text) - MOST} more characters are not shown"
