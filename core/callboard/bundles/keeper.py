@@ -53,7 +53,7 @@ class BundleKeeper:
         self._dcc = dcc
         self._tools = tools
         self._book = book
-        self._workspaces = workspaces
+        self.workspaces = workspaces
         self._loop = loop
         self._lock = threading.Lock()
         self._projects: tuple[str, ...] = ()
@@ -166,9 +166,9 @@ class BundleKeeper:
         """What this host offers a tool of an installed bundle, as :func:`callboard.extensions.host`
         wants it; None for other tools. Any thread."""
         bundle = self.of_skill(call.tool.skill)
-        if bundle is None or not self._workspaces.offered:
+        if bundle is None or not self.workspaces.offered:
             return None
-        return HostResources(CallPlatform(call, bundle.name, self._book, self._workspaces))
+        return HostResources(CallPlatform(call, bundle.name, self._book, self.workspaces))
 
     # -- servers, on the loop -------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class BundleKeeper:
         for folder, bundle in wanted.items():
             if folder not in self._servers:
                 server = BundleServer(
-                    bundle, self._book, self._workspaces, partial(self._serve, folder)
+                    bundle, self._book, self.workspaces, partial(self._serve, folder)
                 )
                 self._servers[folder] = server
                 if bundle.pending:

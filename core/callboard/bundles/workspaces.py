@@ -62,6 +62,11 @@ class Workspaces:
                 self._stores.pop(oldest, None)
         return name
 
+    def stores(self) -> list[FileStore]:
+        """Those made so far."""
+        with self._lock:
+            return list(self._stores.values())
+
     async def answer(
         self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
     ) -> dict[str, Any]:

@@ -1,0 +1,168 @@
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, installed and served.
+
+It runs in an environment of its own, which is made at the first run and kept.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_bundles import server_bundle, until
+
+from e2e.client_environments import python_with
+from serving import Served, served, text_of
+
+SDK = "nimblebrain-bundle-sdk==0.2.0"
+LIMIT = 10 * 2**20
+BUNDLE = '''
+from fastmcp import Context, FastMCP
+from nimblebrain_bundle_sdk import HostCapabilityMissing, host
+
+server = FastMCP("bundle")
+
+
+async def told(asking):
+    try:
+        return (await asking).model_dump(mode="json", by_alias=True)
+    except HostCapabilityMissing as error:
+        return {"missing": error.capability_key}
+    except Exception as error:
+        found = getattr(error, "error", None)
+        if found is None:
+            raise
+        return {"code": found.code, "data": found.data}
+
+
+@server.tool
+async def offered(ctx: Context) -> dict:
+    h = host(ctx)
+    return {"read": h.available, "list": h.list_available, "files": h.supports_scheme("files")}
+
+
+@server.tool
+async def read(uri: str, ctx: Context) -> dict:
+    return await told(host(ctx).read(uri))
+
+
+@server.tool
+async def measured(uri: str, ctx: Context) -> dict:
+    """The whole content is too large for one of our results."""
+    content = (await host(ctx).read(uri)).contents[0]
+    return {"size": len(content.blob)}
+
+
+@server.tool
+async def listed(ctx: Context, mime: str | None = None, tags: list[str] | None = None) -> dict:
+    return await told(host(ctx).list(mime_type=mime, tags=tags))
+
+
+@server.tool
+async def burst(most: int, ctx: Context) -> dict:
+    for count in range(most):
+        answer = await told(host(ctx).read("entities://x"))
+        if answer["code"] != -32602:
+            return {"count": count, "answer": answer}
+    return {"count": most}
+
+
+@server.tool
+async def steps(ctx: Context) -> str:
+    for done in range(1, 4):
+        await ctx.report_progress(done, 3)
+    return "done"
+
+
+server.run(show_banner=False)
+'''
+
+
+@pytest.fixture
+def running(home: Path, tmp_path: Path) -> Iterator[Served]:
+    python = python_with(SDK)
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(f"# {name}")
+    (tmp_path / "mine" / "a.png").write_bytes(b"\x89PNG")
+    server_bundle(tmp_path, name="sdk", python=python, script=BUNDLE, files=True)
+    with served(skills=True, roots=[str(tmp_path / "mine")]) as running:
+        until(lambda: "sdk__read" in running.app.tools, "the bundle's tools")
+        yield running
+
+
+def value(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = client.call(f"sdk__{tool}", arguments)
+    assert not result["isError"], text_of(result)
+    found: dict[str, Any] = result["structuredContent"]
+    return found
+
+
+def test_it_reads_and_lists(running: Served) -> None:
+    with running.client() as client:
+        assert value(client, "offered") == {"read": True, "list": True, "files": True}
+        (note,) = value(client, "listed", mime="text/markdown")["resources"]
+        assert note["name"] == "mine.md"
+        assert value(client, "read", uri=note["uri"])["contents"][0]["text"] == "# mine"
+        (image,) = value(client, "listed", mime="image/png")["resources"]
+        content = value(client, "read", uri=image["uri"])["contents"][0]
+        assert base64.b64decode(content["blob"]) == b"\x89PNG"
+        assert value(client, "listed", tags=["hero"])["resources"] == []
+
+
+def test_tags_select(running: Served) -> None:
+    keeper = running.app.bundles
+    assert keeper is not None
+    with running.client() as client:
+        (image,) = value(client, "listed", mime="image/png")["resources"]
+        store = next(iter(keeper.workspaces.stores()))
+        store.tag(image["uri"].removeprefix("files://"), ["texture", "hero"])
+        for tags, names in ((["hero"], ["a.png"]), (["hero", "other"], [])):
+            found = value(client, "listed", tags=tags)["resources"]
+            assert [one["name"] for one in found] == names
+
+
+def test_it_gets_the_contracts_errors(running: Served, tmp_path: Path) -> None:
+    answer = {"roots": [{"uri": (tmp_path / "theirs").as_uri()}]}
+    with (
+        running.client() as client,
+        running.client({"roots": {}}, {"roots/list": lambda params: answer}) as other,
+    ):
+        (foreign,) = value(other, "listed")["resources"]
+        assert foreign["name"] == "theirs.md"
+        for uri in (foreign["uri"], "files://fl_" + "0" * 24):
+            assert value(client, "read", uri=uri) == {"code": -32002, "data": {"uri": uri}}
+        wrong = value(client, "read", uri="entities://x")
+        assert wrong == {"code": -32602, "data": {"uri": "entities://x", "supported": ["files"]}}
+
+
+def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, tmp_path: Path) -> None:
+    (tmp_path / "mine" / "fits.bin").write_bytes(b"\0" * LIMIT)
+    (tmp_path / "mine" / "large.bin").write_bytes(b"\0" * (LIMIT + 1))
+    with running.client() as client:
+        found = {one["name"]: one["uri"] for one in value(client, "listed")["resources"]}
+        size = value(client, "measured", uri=found["fits.bin"])["size"]
+        assert size == len(base64.b64encode(b"\0" * LIMIT))
+        assert value(client, "read", uri=found["large.bin"]) == {
+            "code": -32005,
+            "data": {"uri": found["large.bin"], "size": LIMIT + 1, "maxSize": LIMIT},
+        }
+
+
+def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served) -> None:
+    with running.client() as client:
+        stopped = value(client, "burst", most=100_000)
+        # A thousand at once, and what was refilled while they were asked.
+        assert stopped["count"] >= 1000
+        assert stopped["answer"]["code"] == -32004
+        assert 0 < stopped["answer"]["data"]["retryAfterMs"] <= 10
+
+
+def test_progress_reaches_the_client(running: Served) -> None:
+    with running.client() as client:
+        params = {"name": "sdk__steps", "arguments": {}, "_meta": {"progressToken": 1}}
+        client.request("tools/call", params)
+        steps = client.wait_for("notifications/progress", 3)
+        assert [one["params"]["progress"] for one in steps] == [1, 2, 3]
