@@ -14,7 +14,12 @@ from callboard.records.retention import Retention
 #: What :class:`Database` raises where the disk or the file is at fault.
 Failure = (sqlite3.Error, OSError)
 #: Rows in one transaction: a writer that holds the interpreter for long delays the host.
-CHUNK = 250
+CHUNK = 240
+#: Rows in one statement. Each statement gives the interpreter away and takes it back, at the cost
+#: of whoever is busy. SQLite before 3.32 takes 999 values.
+AT_ONCE = 40
+_ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
+_INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
 #: The share of what may be kept that is folded between two looks at the retention.
 RETAIN_EVERY = 1 / 20
 RETAIN_SECONDS = 3_600.0
@@ -48,7 +53,11 @@ class Database:
             rows = [row for line in lines[start : start + CHUNK] if (row := schema.to_row(line))]
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.executemany(schema.INSERT, rows)
+                whole = len(rows) - len(rows) % AT_ONCE
+                for first in range(0, whole, AT_ONCE):
+                    part = rows[first : first + AT_ONCE]
+                    self._db.execute(_INSERT_MANY, [value for row in part for value in row])
+                self._db.executemany(schema.INSERT, rows[whole:])
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise

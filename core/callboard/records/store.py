@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from callboard.folders import data_folder
@@ -29,6 +30,10 @@ _log = logging.getLogger(__name__)
 
 #: Seconds the writer waits for more records before it folds: at most two wake-ups a second.
 GATHER = 0.5
+#: Seconds it waits longer, at most, while calls keep coming: folding slows them down.
+BUSY = 5.0
+#: Bytes that wait to be folded at most, however busy it is.
+BACKLOG = 2**19
 #: Seconds between attempts while something can't be written.
 RETRY = 30.0
 #: A folded journal of this size, bytes, is replaced by an empty one.
@@ -157,7 +162,7 @@ class Store:
             while True:
                 self._wake.wait(self._retry if self.degraded else None)
                 if not self._stopping:
-                    self._hurry.wait(GATHER)
+                    self._gather()
                 with self._folded:
                     self._hurry.clear()
                     self._wake.clear()
@@ -173,6 +178,19 @@ class Store:
                     return
         finally:
             self._leave_database()
+
+    def _gather(self) -> None:
+        """Waits until no call is recorded any more, or one must not wait longer."""
+        deadline = monotonic() + BUSY
+        size = self._size()
+        while not self._hurry.wait(GATHER):
+            before, size = size, self._size()
+            if size == before or size - self._offset >= BACKLOG or monotonic() >= deadline:
+                return
+
+    def _size(self) -> int:
+        journal = self._journal
+        return 0 if journal is None else journal.size
 
     def _round(self) -> bool:
         """Folds everything there is; whether that worked."""
