@@ -16,7 +16,6 @@ from qtpy.QtWidgets import (
     QLineEdit,
     QSplitter,
     QStyle,
-    QStyledItemDelegate,
     QStyleOptionProgressBar,
     QStyleOptionViewItem,
     QToolButton,
@@ -36,6 +35,7 @@ from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
+from callboard_ui.row_delegate import RowDelegate
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3
@@ -161,6 +161,7 @@ class ActivityTab(QWidget):
         view.setAccessibleName(self.tr("Calls"))
         view.setRootIsDecorated(False)
         view.setUniformRowHeights(True)
+        view.setItemDelegate(RowDelegate(view))
         view.setAllColumnsShowFocus(True)
         view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         view.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(view))
@@ -355,7 +356,7 @@ class ActivityTab(QWidget):
         self._look()
 
 
-class ProgressDelegate(QStyledItemDelegate):
+class ProgressDelegate(RowDelegate):
     """Draws how far a call got."""
 
     def paint(

@@ -36,6 +36,7 @@ from callboard.status import CapabilityStatus, Snapshot, ToolStatus
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
+from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 
@@ -121,6 +122,7 @@ class CapabilitiesTab(QWidget):
         view.setModel(model)
         view.setAccessibleName(name)
         view.setUniformRowHeights(True)
+        view.setItemDelegate(RowDelegate(view))
         view.setAllColumnsShowFocus(True)
         view.setRootIsDecorated(False)
         view.setIndentation(em(self, 0.6))
@@ -149,6 +151,8 @@ class CapabilitiesTab(QWidget):
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self.view)
         self._splitter.addWidget(lower)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(space, space, space, space)
         outer.addWidget(self._splitter)
@@ -189,7 +193,7 @@ class CapabilitiesTab(QWidget):
         name = one_line(one.name)
         title = self._titles.get(one.name, name)
         if not one.offered:
-            says = self.tr("not in this host now")
+            says = self.tr("not here")
             tip = self.tr("{0}: this host doesn't offer it now; a plug-in may be missing")
             return Row(
                 one.name, (title, says, name), "slash", "dim", tip.format(name), False, False
@@ -197,7 +201,7 @@ class CapabilitiesTab(QWidget):
         tip = self.tr("{0}: {1} tools need it").format(name, one.unlocks)
         if one.withdrawn:
             tip += "\n" + self.tr("Withdrawn: calls that need it are refused")
-        count = self.tr("tools: {0}").format(one.unlocks)
+        count = self.tr("1 tool") if one.unlocks == 1 else self.tr("{0} tools").format(one.unlocks)
         return Row(one.name, (title, count, name), tip=tip, checked=not one.withdrawn)
 
     def _fill_below(self) -> None:

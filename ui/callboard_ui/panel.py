@@ -52,6 +52,8 @@ class Panel(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
+        # Titles give way before the dock does.
+        self.tabs.setMinimumWidth(em(self, 10))
         self._titles = (
             self.tr("Activity"),
             self.tr("Roots"),

@@ -29,6 +29,7 @@ from callboard_ui.labels import Elided, plain
 from callboard_ui.link import Link
 from callboard_ui.look import bold, em, tint
 from callboard_ui.own_roots import OwnRoots
+from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 
@@ -136,6 +137,7 @@ class RootsTab(QWidget):
         view.setRootIsDecorated(False)
         view.setItemsExpandable(False)
         view.setUniformRowHeights(True)
+        view.setItemDelegate(RowDelegate(view))
         view.setAllColumnsShowFocus(True)
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         view.setIndentation(em(self, 0.6))

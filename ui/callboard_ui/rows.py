@@ -174,11 +174,12 @@ class RowsModel(QAbstractItemModel):
     # -- inside ---------------------------------------------------------------------------------
 
     def _ink(self, row: Row, column: int) -> QBrush | None:
-        if not row.enabled or (column > 0 and row.kind == "text" and not row.heading):
+        if not row.enabled or row.kind == "dim":
             return QBrush(color(self._palette, "dim"))
-        if row.kind == "text" or (column == 0 and row.kind != "dim"):
+        if column == 0:
             return None
-        return QBrush(color(self._palette, row.kind))
+        # What is as it should be needs no colour.
+        return QBrush(color(self._palette, row.kind if row.kind in ("warn", "bad") else "dim"))
 
     def _glyph(self, row: Row) -> QIcon:
         return icon(row.glyph or "dot", self._palette, row.kind if row.enabled else "dim")

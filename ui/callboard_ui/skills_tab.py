@@ -19,6 +19,7 @@ from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
+from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 
@@ -48,6 +49,7 @@ class SkillsTab(QWidget):
         self.view.setAccessibleName(self.tr("Skills"))
         self.view.setHeaderHidden(True)
         self.view.setUniformRowHeights(True)
+        self.view.setItemDelegate(RowDelegate(self.view))
         self.view.setAllColumnsShowFocus(True)
         self.view.setIndentation(em(self, 0.9))
         header = self.view.header()

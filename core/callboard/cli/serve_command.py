@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -34,6 +35,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--deny", metavar="CAP", action="append", default=[], help="withdraw a capability"
     )
+    parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument("--verbose", action="store_true", help="log what is going on")
     parser.set_defaults(run=run)
 
@@ -53,15 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
         roots_policy=arguments.roots_policy,
     )
     ready = _keep_stdout_clean()
-    inbox = MainThreadInbox()
+    inbox: Any = _panel_loop() if arguments.ui else MainThreadInbox()
     host = make_host(arguments.host, inbox.post)
+    host.has_windows = arguments.ui
     if arguments.scene:
         _open_scene(host, arguments.scene)
     return serve(host, config, inbox, ready)
 
 
-def serve(host: Host, config: McpHttpConfig, inbox: MainThreadInbox, ready: Any) -> int:
-    """Serves until a signal, on this thread, which becomes the host's main thread."""
+def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
+    """Serves until a signal, on this thread, which becomes the host's main thread. ``inbox`` is a
+    MainThreadInbox, or the panel's loop, which also ends when its window is closed."""
     app = Callboard(host, config)
     try:
         app.start()
@@ -87,10 +91,24 @@ def serve(host: Host, config: McpHttpConfig, inbox: MainThreadInbox, ready: Any)
         flush=True,
     )
     try:
-        inbox.run()
+        if host.has_windows:
+            inbox.run(app)
+        else:
+            inbox.run()
     finally:
         app.stop()
     return 0
+
+
+def _panel_loop() -> Any:
+    """Qt's loop with the panel. Raises HostError, saying what to install."""
+    try:
+        # Core names no user interface; this command may be asked for one.
+        panel = import_module("callboard_ui.main_loop")
+        panel.check_qt()
+        return panel.PanelLoop()
+    except ImportError as error:
+        raise HostError(f"--ui needs callboard[ui]: {error}") from None
 
 
 def _keep_stdout_clean() -> TextIO:

@@ -1,0 +1,102 @@
+"""Qt's loop as the main thread of a headless host, with the panel as its only window."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from callboard.errors import HostError
+
+if TYPE_CHECKING:
+    from callboard.app import Callboard
+
+_PROBE = "from qtpy.QtWidgets import QApplication; QApplication([])"
+_PROBE_SECONDS = 30
+
+
+def check_qt() -> None:
+    """Raises HostError, saying what to install, where Qt can't open a window. It is tried in
+    another process, because Qt ends the one in which it fails."""
+    try:
+        probe = subprocess.run(
+            [sys.executable, "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"Qt could not be tried: {error}") from None
+    if probe.returncode == 0:
+        return
+    said = " ".join(probe.stderr.split())[:300] or "no reason"
+    if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
+        raise HostError("the panel needs Qt: pip install 'callboard[ui]'")
+    if sys.platform.startswith("linux"):
+        raise HostError(
+            "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY), and on X11 "
+            f"the package libxcb-cursor0. Qt says: {said}"
+        )
+    raise HostError(f"Qt can't open a window: {said}")
+
+
+class PanelLoop:
+    """Runs posted functions, as :class:`callboard.guest.headless.MainThreadInbox` does, and draws
+    the panel between two of them. Made on the main thread, after :func:`check_qt`."""
+
+    def __init__(self) -> None:
+        from qtpy.QtWidgets import QApplication
+
+        from callboard_qt.main_thread import QtMainThread
+
+        self._app = QApplication.instance() or QApplication(["callboard"])
+        self._app.setApplicationName("callboard")
+        self._main = QtMainThread()
+
+    def post(self, fn: Callable[[], None]) -> None:
+        """Has the loop call ``fn`` soon. Any thread."""
+        self._main.post(fn)
+
+    def stop(self) -> None:
+        """Lets ``run`` return. Any thread, signal handlers too."""
+        self._main.post(self._app.quit)
+
+    def run(self, server: Callboard) -> None:
+        """Shows the panel and runs until ``stop``, or until its window is closed. Main thread."""
+        from callboard_ui import make_panel
+
+        panel = make_panel(server)
+        panel.setWindowTitle(f"Callboard: {server.host.identity.name}")
+        panel.show()
+        try:
+            with _noticing_signals():
+                self._app.exec_()
+        finally:
+            panel.close()
+            panel.deleteLater()
+
+
+@contextmanager
+def _noticing_signals() -> Iterator[None]:
+    """Python runs signal handlers only between two of its own instructions, and an idle Qt loop
+    has none: a byte that the signal writes wakes it."""
+    from qtpy.QtCore import QSocketNotifier
+
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    theirs.setblocking(False)
+    notifier = QSocketNotifier(ours.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(lambda *args: ours.recv(4096))
+    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        notifier.setEnabled(False)
+        ours.close()
+        theirs.close()
