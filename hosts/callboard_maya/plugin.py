@@ -39,8 +39,11 @@ class _Plugin:
             log.error("callboard can't serve: %s", error)
             return
         log.info("callboard serves at %s", server.url)
+        panel.refresh(server)
 
     def stop(self) -> None:
+        # The panel lets go of the server before that is gone.
+        panel.refresh(None)
         self.session.stop()
 
     def _build_menu(self) -> None:

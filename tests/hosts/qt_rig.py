@@ -11,7 +11,7 @@ from typing import TypeVar
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from qtpy.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
-from qtpy.QtWidgets import QApplication
+from qtpy.QtWidgets import QApplication, QDialog
 
 T = TypeVar("T")
 
@@ -57,6 +57,15 @@ def spin_until(future: Future[T]) -> T:
     loop.exec_()
     deadline.stop()
     return future.result(timeout=0)
+
+
+def while_open(dialog: QDialog, work: Callable[[], T]) -> T:
+    """Runs ``work`` on another thread while the dialog is open, which it is until ``work`` has it
+    closed, or ends."""
+    outcome, calls = in_thread(work), Calls()
+    outcome.add_done_callback(lambda _: calls.call(dialog.reject))
+    dialog.exec_()
+    return spin_until(outcome)
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:

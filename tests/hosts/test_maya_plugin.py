@@ -15,14 +15,15 @@ pytest.importorskip("PySide6", reason="these tests need a Qt")
 
 from maya import cmds, utils
 from maya_rig import PLUGIN, REAL, new_maya
-from qt_rig import Calls, application, in_thread, spin_until, spin_while
+from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
+from qtpy.QtCore import QEvent
 from qtpy.QtWidgets import QApplication, QDialog, QLabel
 
 from callboard.errors import HOST_BUSY
 from callboard.host import VIEWPORT
 from callboard.testing.compliance import Bench, Check, checks
 from callboard.transport.client import Client, RemoteError
-from callboard_maya import plugin
+from callboard_maya import panel, plugin
 from callboard_maya.host import MayaHost
 from callboard_maya.panel import CONTROL
 from callboard_maya.session import AUTOSTART, PORT
@@ -32,10 +33,12 @@ pytestmark = pytest.mark.skipif(REAL, reason="mayapy has no windows")
 
 
 @pytest.fixture(autouse=True)
-def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     application()
     new_maya(batch=False)
+    yield
+    plugin.unload()
 
 
 @pytest.fixture
@@ -64,6 +67,13 @@ def menu() -> dict[str, Any]:
 
     items: dict[str, Any] = session.windows["callboardMenu"]["items"]
     return items
+
+
+def shown(control: Any) -> str:
+    """The words in the panel, once Qt has removed what it was told to."""
+    application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    (label,) = control.findChildren(QLabel)
+    return str(label.text())
 
 
 def tell(kind: str, what: object, *arguments: object) -> None:
@@ -214,10 +224,30 @@ def test_the_panel_is_built_by_maya_and_rebuilt(
     monkeypatch.setitem(sys.modules, "callboard_ui", None)
     menu()["Open Callboard"]()
     control = session.windows[CONTROL]
-    (label,) = control.findChildren(QLabel)
-    assert "isn't installed" in label.text()
+    assert "isn't installed" in shown(control)
     menu()["Open Callboard"]()
-    assert len(control.findChildren(QLabel)) == 1
+    assert session.windows[CONTROL] is control
+    menu()["Stop"]()
+    assert "isn't running" in shown(control)
+    menu()["Start"]()
+    assert "isn't installed" in shown(control)
+
+
+def test_maya_restores_the_panel_before_the_server_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys
+
+    from maya._session import session
+
+    monkeypatch.setitem(sys.modules, "callboard_ui", None)
+    cmds.loadPlugin(PLUGIN)
+    panel.show()
+    assert "isn't running" in shown(session.windows[CONTROL])
+    utils.processIdleEvents()
+    assert "isn't installed" in shown(session.windows[CONTROL])
+    cmds.unloadPlugin("callboard_plugin")
+    assert CONTROL not in session.windows
 
 
 # -- what Maya is busy with ---------------------------------------------------------------------
@@ -239,9 +269,7 @@ def test_a_modal_dialog_is_named(server: Any) -> None:
             artist.call(dialog.accept)
             return refused.value
 
-    outcome = in_thread(talk)
-    dialog.exec_()
-    refused = spin_until(outcome)
+    refused = while_open(dialog, talk)
     assert refused.code == HOST_BUSY
     assert refused.data is not None
     assert refused.data["blocked_by"] == "Save changes?"

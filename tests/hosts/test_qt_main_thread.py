@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("PySide6", reason="these tests need a Qt")
 
-from qt_rig import Calls, application, in_thread, spin_until, spin_while
+from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
 from qtpy.QtCore import QAbstractEventDispatcher, QEventLoop, QTimer
 from qtpy.QtWidgets import QDialog
 
@@ -156,9 +156,7 @@ def test_posted_work_waits_until_the_dialog_is_gone(main: QtMainThread) -> None:
             work.result(20)
             return title, ran
 
-        outcome = in_thread(meanwhile)
-        dialog.exec_()
-        assert spin_until(outcome) == ("Save changes?", False)
+        assert while_open(dialog, meanwhile) == ("Save changes?", False)
     assert main.blocked_by() is None
 
 
@@ -180,10 +178,8 @@ def test_a_dialog_over_a_dialog(main: QtMainThread) -> None:
             work.result(20)
             return titles
 
-        outcome = in_thread(meanwhile)
         QTimer.singleShot(0, inner.exec_)
-        outer.exec_()
-        titles = spin_until(outcome)
+        titles = while_open(outer, meanwhile)
     assert titles[0] in ("Outer", "Inner")
     assert titles[-1] == "Outer"
 
@@ -250,9 +246,7 @@ def test_a_modal_dialog_leaves_the_protocol_alive(server: Callboard) -> None:
                 info = client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
                 return tools, refused.value, info["structuredContent"]["object_count"]
 
-        outcome = in_thread(talk)
-        dialog.exec_()
-        tools, refused, count = spin_until(outcome)
+        tools, refused, count = while_open(dialog, talk)
     assert tools > 5
     assert refused.code == HOST_BUSY
     assert "Unsaved changes" in refused.message
@@ -275,6 +269,4 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
                 assert "structuredContent" in created, created
                 return len(created["structuredContent"]["created"])
 
-        outcome = in_thread(talk)
-        dialog.exec_()
-        assert spin_until(outcome) == 1
+        assert while_open(dialog, talk) == 1
