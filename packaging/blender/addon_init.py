@@ -7,7 +7,9 @@ forgets it when it is disabled.
 
 from __future__ import annotations
 
+import atexit
 import sys
+import typing
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -62,12 +64,22 @@ def _forget() -> None:
         if not any(_uses(module, package) for module in others):
             for name in came:
                 if _package(name) == package:
-                    del sys.modules[name]
+                    _drop(sys.modules.pop(name))
+    # What typing remembers keeps every class it was ever asked about, and with it the modules.
+    for clear in getattr(typing, "_cleanups", ()):
+        clear()
     _found.clear()
     if str(_LIB) in sys.path:
         sys.path.remove(str(_LIB))
     for place in [place for place in sys.path_importer_cache if place.startswith(str(_LIB))]:
         del sys.path_importer_cache[place]
+
+
+def _drop(module: ModuleType) -> None:
+    """What a module has Python call at its exit keeps the module alive until then."""
+    for value in list(vars(module).values()):
+        if isinstance(value, FunctionType):
+            atexit.unregister(value)
 
 
 def _package(name: str) -> str:

@@ -12,7 +12,7 @@ from callboard.errors import CallboardError
 
 COMMANDS = (
     *("serve", "list", "call", "stdio", "config", "lint", "new-skill", "report", "doctor"),
-    *("install-skill", "uninstall-skill", "skills"),
+    *("install", "install-skill", "uninstall-skill", "skills"),
 )
 
 
