@@ -24,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
+from callboard.guest.short_turns import short_turns
 from callboard.host import Host
 
 log = logging.getLogger(__name__)
@@ -380,8 +381,10 @@ class GuestLoop:
 
     def _stand_in(self) -> None:
         last_sign = self._alive
-        while self._alive == last_sign and not self._closed:
-            self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
-            # Whoever changes either wakes us afterwards, and this slice may have eaten the wake-up.
-            if not (self._selector.more or self._closed or self._alive != last_sign):
-                self._selector.watch()
+        with short_turns():
+            while self._alive == last_sign and not self._closed:
+                self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                # Whoever changes either wakes us afterwards, and this slice may have eaten the
+                # wake-up.
+                if not (self._selector.more or self._closed or self._alive != last_sign):
+                    self._selector.watch()
