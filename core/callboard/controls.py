@@ -67,6 +67,9 @@ class Controls:
         app.dispatcher.observers.append(self._call_ended)
         app.dispatcher.on_activity = self.refresh
         app.dispatcher.consent.on_change = self.refresh
+        app.roots.on_change = self.refresh
+        app.tools.on_change(self.refresh)
+        app.capabilities.on_change(self.refresh)
 
     # -- commands ---------------------------------------------------------------------------
 
@@ -200,6 +203,8 @@ class Controls:
             self._stop_watching()
         elif event == "project":
             self._do(self._read_scene)
+        elif event == "ports":
+            self.refresh()
 
     def _read_scene(self) -> None:
         reader: Any = self._app.host.ports.get(SCENE_READ)

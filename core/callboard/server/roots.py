@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,8 @@ class RootsBook:
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
         self.policy: Policy = policy
+        #: Told when a client came or went, and when one named its roots.
+        self.on_change: Callable[[], None] = lambda: None
 
     def set_project(self, folders: Sequence[str]) -> None:
         """The host's project folders, used where neither client nor artist named any."""
@@ -57,9 +59,11 @@ class RootsBook:
         asking = self.known(peer).asking
         if asking is not None:
             asking.cancel()
+        self.on_change()
 
     def ask_session(self, peer: Peer) -> None:
         """Asks a session's client, now or anew."""
+        self.on_change()
         if not peer.offers("roots"):
             return
         entry = self.known(peer)
@@ -74,6 +78,7 @@ class RootsBook:
             entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
         else:
             self._note(entry, result)
+        self.on_change()
 
     def _note(self, entry: ClientRoots, result: dict[str, Any]) -> None:
         entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
