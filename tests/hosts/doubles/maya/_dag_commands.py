@@ -69,7 +69,7 @@ def parts(node: Node, letter: str, numbers: list[int], name: str) -> list[str]:
     ]
 
 
-def _is(node: Node, type: Any) -> bool:
+def is_a(node: Node, type: Any) -> bool:
     wanted = [type] if isinstance(type, str) else list(type)
     return any(node.type in _BASES.get(each, (each,)) for each in wanted)
 
@@ -105,7 +105,7 @@ def ls(
         found = [(each, "") for n, _ in found if n.dag for each in (n, *scene.below(n.id))]
     answer: list[str] = []
     for node, part in found:
-        if type is not None and (part or not _is(node, type)):
+        if type is not None and (part or not is_a(node, type)):
             continue
         if part and objectsOnly:
             # Parts belong to the shape.
@@ -140,7 +140,7 @@ def listRelatives(
         else:
             found += scene.children(node.id)
     if type is not None:
-        found = [n for n in found if _is(n, type)]
+        found = [n for n in found if is_a(n, type)]
     return [scene.path(n) if fullPath else scene.short(n) for n in found] or None
 
 
@@ -287,88 +287,3 @@ def select(*names, clear=False, replace=True):
             raise ValueError(f"No object matches name: {name}")
         chosen.append((node.id, part))
     scene.selection = list(dict.fromkeys(chosen))
-
-
-# -- connections and materials ------------------------------------------------------------------
-
-
-def plug(name: str) -> tuple[Node, str]:
-    node, _, attribute = name.partition(".")
-    found = one(node)
-    if attribute not in found.attributes:
-        raise ValueError(f"No object matches name: {name}")
-    return found, attribute
-
-
-@command()
-def listConnections(name, destination=True, plugs=False, shapes=False, source=True, type=None):
-    scene = session.scene
-    if "." in name:
-        node, attribute = plug(name)
-    else:
-        node, attribute = one(name), None
-    found: list[tuple[Node, str]] = []
-    for a, out, b, into in scene.connections:
-        if destination and a == node.id and attribute in (None, out):
-            found.append((scene.nodes[b], into))
-        if source and b == node.id and attribute in (None, into):
-            found.append((scene.nodes[a], out))
-    answer = []
-    for other, end in found:
-        if type is not None and not _is(other, type):
-            continue
-        if other.type == "mesh" and not shapes:
-            other = scene.nodes[other.parent]
-        answer.append(scene.short(other) + (f".{end}" if plugs else ""))
-    return answer or None
-
-
-@command(undoable=True)
-def connectAttr(first, second, force=False):
-    scene = session.scene
-    (a, out), (b, into) = plug(first), plug(second)
-    taken = [c for c in scene.connections if c[2:] == (b.id, into)]
-    if taken and not force:
-        raise RuntimeError(f"'{second}' is already connected")
-    scene.connections = [c for c in scene.connections if c not in taken]
-    scene.connections.append((a.id, out, b.id, into))
-
-
-@command(undoable=True)
-def disconnectAttr(first, second):
-    scene = session.scene
-    (a, out), (b, into) = plug(first), plug(second)
-    wanted = (a.id, out, b.id, into)
-    if wanted not in scene.connections:
-        raise RuntimeError(f"There is no connection from '{first}' to '{second}' to disconnect")
-    scene.connections.remove(wanted)
-
-
-@command(undoable=True)
-def shadingNode(type, asShader=False, asTexture=False, name=None):
-    if not (asShader or asTexture):
-        raise RuntimeError("shadingNode needs asShader, asTexture or another kind")
-    scene = session.scene
-    return scene.add(type, name or f"{type}1").name
-
-
-@command(undoable=True)
-def sets(
-    *members, empty=False, forceElement=None, name=None, noSurfaceShader=False, renderable=False,
-    mode="create",
-):  # fmt: skip
-    scene = session.scene
-    if mode == "create":
-        if not (renderable and noSurfaceShader and empty):
-            raise NotImplementedError("sets that are no shading groups")
-        return scene.add("shadingEngine", name or "set1").name
-    if mode != "edit" or forceElement is None:
-        raise NotImplementedError("other uses of sets")
-    group = one(forceElement)
-    for member in flat(members):
-        shape = scene.shape(one(member))
-        scene.connections = [
-            c for c in scene.connections if not (c[0] == shape.id and c[3] == "dagSetMembers")
-        ]
-        scene.connections.append((shape.id, "instObjGroups", group.id, "dagSetMembers"))
-    return None

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import (  # noqa: F401
     _attribute_commands,
+    _connection_commands,
     _dag_commands,
     _mesh_commands,
     _session_commands,
