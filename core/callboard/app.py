@@ -100,7 +100,7 @@ class Callboard:
         self.service.capture_intent = config.capture_intent
         self.records = Store(warn=log.warning) if config.records else None
         if self.records is not None:
-            recorder = Recorder(host.identity.kind, self.records.record)
+            recorder = Recorder(host.identity.kind, self.records)
             self.service.recorder = recorder
             self.dispatcher.observers.append(recorder.call_ended)
         self.endpoint = McpEndpoint(
@@ -145,17 +145,42 @@ class Callboard:
 
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
-        is taken; then nothing is left running."""
-        try:
-            self._listener.bind(self.config.port)
-        except OSError:
-            self.guest.close()
-            raise
+        is taken; whatever it raises, nothing is left running."""
+        with ExitStack() as began:
+            self._start(began)
+            self._ending = began.pop_all()
+        self._running = True
+        return self
+
+    def _start(self, began: ExitStack) -> None:
         self.log.attach()
+        began.callback(self.log.detach)
         if self.records is not None:
             self.records.open()
+            began.callback(self.records.close)
+        output.attach()
+        began.callback(output.detach)
+        began.callback(self.skills.close)
+        began.callback(self.guest.close)
+        self._listener.bind(self.config.port)
+        began.callback(lambda: self.guest.run(self._close()))
+        began.callback(self.dispatcher.close)
+        began.callback(self.workflows.close)
+        began.callback(self.capabilities.close)
         self.roots.set_project(self.host.project_roots())
         self._offer()
+        self._listen()
+        began.callback(self.host.watch(self._host_event))
+        self.guest.start()
+        watcher = self._watch_skills()
+        if watcher is not None:
+            began.callback(watcher.stop)
+        if self.config.announce:
+            announced = self._announce()
+            if announced is not None:
+                began.callback(instances.withdraw, announced)
+
+    def _listen(self) -> None:
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         access = Access(
@@ -175,35 +200,11 @@ class Callboard:
         self.prompts.on_change(partial(self._tell, "prompts"))
         self.resources.on_change(partial(self._tell, "resources"))
         self.guest.run(self._listener.start(access))
-        output.attach()
-        self._stop_watching = self.host.watch(self._host_event)
-        self.guest.start()
-        self._running = True
-        self._watch_skills()
-        if self.config.announce:
-            self._announce()
-        return self
 
     def stop(self) -> None:
         """Ends every call and connection and gives everything back. Main thread; idempotent."""
-        if not self._running:
-            return
         self._running = False
-        if self._announced is not None:
-            instances.withdraw(self._announced)
-        self._stop_watching()
-        if self._watcher is not None:
-            self._watcher.stop()
-        self.capabilities.close()
-        self.workflows.close()
-        self.dispatcher.close()
-        self.guest.run(self._close())
-        self.guest.close()
-        self.skills.close()
-        output.detach()
-        if self.records is not None:
-            self.records.close()
-        self.log.detach()
+        self._ending.close()
 
     async def _close(self) -> None:
         if self.bundles is not None:

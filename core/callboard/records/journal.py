@@ -1,15 +1,21 @@
 """The append-only file that makes a record survive the process, before it is in the database.
 
-One per process, one JSON array a line. Appending is one ``write`` to the operating system, which
-outlives a killed process; folding into SQLite happens later and is idempotent by call id. The
-owner holds a lock on the file, so an unlocked one belongs to a process that is gone.
+One per process, one JSON array a line. What is appended outlives a killed process, because it is
+in the operating system's memory; folding into SQLite happens later and is idempotent by call id.
+The owner holds a lock on the file, so an unlocked one belongs to a process that is gone.
+
+Where the file system is known to keep room that was reserved, lines are copied into a mapping of
+the file, which spares every call a system call; elsewhere each is one ``write``. The reserved room
+behind the last line holds zeros, which no line does.
 """
 
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import secrets
+import sys
 from pathlib import Path
 
 from callboard.records.file_lock import lock
@@ -19,6 +25,11 @@ HEADER = b"callboard journal 1\n"
 SUFFIX = ".journal"
 #: A journal holds what the database hasn't taken yet, so it only grows where the database is stuck.
 MAX_BYTES = 64 * 2**20
+#: Room is reserved in steps of so many bytes.
+STEP = 2**18
+#: File systems on which a reserved block is there when it is written: not those that copy on write
+#: or live elsewhere, where a full disk would end the process instead of raising OSError.
+_KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
 class Journal:
@@ -27,8 +38,11 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         """Creates it. Raises OSError where the folder can't be written."""
         self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._fd = os.open(self.path, flags, 0o600)
+        self._map: mmap.mmap | None = None
+        self._mapped = _keeps_room(self._fd)
+        self._room = 0
         self.size = 0
         try:
             lock(self._fd, patience=0.2)
@@ -42,22 +56,64 @@ class Journal:
     def append(self, line: bytes) -> None:
         """Hands one line, with its newline, to the operating system, whole or not at all.
         Raises OSError."""
-        if self.size + len(line) > MAX_BYTES:
+        end = self.size + len(line)
+        if end > self._room:
+            self._make_room(end)
+        if self._map is not None:
+            self._map[self.size : end] = line
+        else:
+            self._write(line)
+        # Last: whoever folds meanwhile takes no more than this.
+        self.size = end
+
+    def _make_room(self, end: int) -> None:
+        if end > MAX_BYTES:
             raise OSError(errno.EFBIG, "the journal is full: the database can't be written")
+        if not self._mapped:
+            self._room = MAX_BYTES
+            return
+        room = -(-end // STEP) * STEP
+        os.posix_fallocate(self._fd, 0, room)
+        if self._map is not None:
+            self._map.close()
+            self._map, self._room = None, 0
+        self._map = mmap.mmap(self._fd, room)
+        self._room = room
+
+    def _write(self, line: bytes) -> None:
         written = os.write(self._fd, line)
         if written != len(line):
             os.ftruncate(self._fd, self.size)
             raise OSError(errno.ENOSPC, "the disk is full")
-        self.size += written
 
     def close(self) -> None:
         """Gives up the file and its lock; the file stays."""
+        if self._map is not None:
+            self._map.close()
+            self._map, self._room = None, 0
+            os.ftruncate(self._fd, self.size)
         os.close(self._fd)
 
 
+def _keeps_room(fd: int) -> bool:
+    """Whether lines may be written through a mapping."""
+    if sys.platform != "linux":
+        return False
+    device = os.fstat(fd).st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with Path("/proc/self/mountinfo").open(encoding="utf-8") as mounts:
+            for mount in mounts:
+                if mount.split(" ", 3)[2] == wanted:
+                    return mount.partition(" - ")[2].split(" ", 1)[0] in _KEEPS_ROOM
+    except (OSError, IndexError, ValueError):
+        pass
+    return False
+
+
 def read_lines(path: Path, offset: int) -> tuple[list[bytes], int]:
-    """The complete lines from ``offset`` on, and where they end. A line that a killed process left
-    half written was never acknowledged and isn't returned. Raises OSError."""
+    """The complete lines from ``offset`` on, and where they end. A line that is half written was
+    never acknowledged, or isn't yet, and isn't returned. Raises OSError."""
     with path.open("rb") as file:
         if offset == 0:
             if file.read(len(HEADER)) != HEADER:
@@ -65,7 +121,9 @@ def read_lines(path: Path, offset: int) -> tuple[list[bytes], int]:
             offset = len(HEADER)
         file.seek(offset)
         block = file.read()
-    end = block.rfind(b"\n") + 1
+    # Zeros are room, or the part of a line that isn't there yet.
+    zero = block.find(b"\0")
+    end = block.rfind(b"\n", 0, zero if zero >= 0 else len(block)) + 1
     return block[:end].splitlines(), offset + end
 
 

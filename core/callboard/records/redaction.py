@@ -12,11 +12,18 @@ import os
 import re
 from functools import cache, lru_cache
 from itertools import pairwise
+from json.encoder import encode_basestring_ascii
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 MAX_FIELD_BYTES = 32_768
 MAX_DEPTH = 64
+#: What counts as plain: so many arguments, with texts of so many characters.
+PLAIN = 16
+PLAIN_TEXT = 256
+#: Names of arguments that are remembered; clients choose them.
+MAX_NAMES = 1024
 SECRET = "[redacted]"
 ADDRESS = "[redacted address]"
 TOO_DEEP = "[too deep]"
@@ -70,7 +77,7 @@ _HINTS = (
 class Redactor:
     """Removes secrets and names. ``home`` and ``user`` are those of this machine's user.
 
-    Any thread; holds nothing but compiled patterns.
+    Any thread; holds nothing but compiled patterns and names of arguments.
     """
 
     def __init__(self, home: str | None = None, user: str | None = None) -> None:
@@ -91,6 +98,8 @@ class Redactor:
             hints.append(user.lower())
 
         self._hints = re.compile("|".join(map(re.escape, hints)))
+        #: Names of arguments that are clean, as JSON with the colon.
+        self._names: dict[str, str] = {}
 
     def text(self, text: str) -> str:
         """``text`` without secrets, addresses, home folders and the user's name in paths."""
@@ -121,15 +130,48 @@ class Redactor:
 
     def json(self, value: Any) -> str:
         """``value`` as ASCII JSON, redacted; a marker where it is too large or isn't JSON."""
-        if value == {}:
-            return "{}"
         try:
+            if type(value) is dict and len(value) <= PLAIN and (plain := self._plain(value)):
+                return plain
             text = _encode(value)
             if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:
                 return _encode({"[truncated]": True, "bytes": size})
             return text if self.is_clean(text) else _encode(self.value(value))
         except (TypeError, ValueError, RecursionError):
             return '{"[unserializable]":true}'
+
+    def _plain(self, value: dict[Any, Any]) -> str | None:
+        """The JSON of a few names with numbers and short texts, which is what most calls are; None
+        where anything else, or anything suspicious, is among them. No suspicion crosses a
+        quotation mark, so each text is looked at alone."""
+        parts = []
+        for key, item in value.items():
+            name = self._names.get(key) or self._clean_name(key)
+            if name is None:
+                return None
+            kind = type(item)
+            if kind is int or (kind is float and isfinite(item)):
+                parts.append(f"{name}{item!r}")
+            elif kind is str and len(item) <= PLAIN_TEXT and self.is_clean(item):
+                text = encode_basestring_ascii(item)
+                if "\\u" in text:
+                    return None
+                parts.append(name + text)
+            elif item is None or kind is bool:
+                parts.append(name + ("null" if item is None else "true" if item else "false"))
+            else:
+                return None
+        return f"{{{','.join(parts)}}}"
+
+    def _clean_name(self, key: Any) -> str | None:
+        if type(key) is not str or len(key) > PLAIN_TEXT:
+            return None
+        text = encode_basestring_ascii(key)
+        if not self.is_clean(text):
+            return None
+        if len(self._names) < MAX_NAMES:
+            self._names[key] = text + ":"
+        return text + ":"
 
     def line(self, text: str | None) -> str | None:
         """A message or an intent: redacted, cut at the field limit."""

@@ -119,20 +119,48 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     # processor's cache costs more than what it does.
     head = (
         f"[{_name(call.call_id)},{call.started!r},{call.duration_ms!r},"
-        f"{_names(call.tool, call.outcome, call.skill)},"
-        f"{_names(call.client_name, call.client_version, call.era, call.session, call.host)},"
+        f"{names(call.tool, call.outcome, call.skill)},"
+        f"{names(call.client_name, call.client_version, call.era, call.session, call.host)},"
         f"{'null' if code is None else code},"
         f"{'null' if message is None else _encode(redactor.line(message))},"
         f"{'null' if queue is None else queue},{'null' if main is None else main},"
         f"{'null' if call.undo_id is None else _name(call.undo_id)},"
         f"{'null' if intent is None else _encode(redactor.line(intent))},"
         f"{'null' if call.trace is None else _name(call.trace)},"
-        f"{f'[{_names(*missing[:64])}]' if missing else 'null'}]"
+        f"{f'[{names(*missing[:64])}]' if missing else 'null'}]"
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
     result = redactor.json(call.result) if with_result and call.result is not None else ""
     # JSON has no tab of its own, so what is long needn't be parsed to be stored.
     return f"{head}\t{arguments}\t{result}\n".encode("ascii")
+
+
+def plain_middle(tool: Sequence[str | None], who: Sequence[str | None]) -> str:
+    """The part of a journal line between the times of a call that went well, and has nothing more
+    to say: the same for every call of one tool by one client. ``tool`` are its name and its skill,
+    ``who`` the columns from ``client_name`` to ``host``."""
+    name, skill = tool
+    return f"{names(name, 'ok', skill)},{names(*who)},null,null"
+
+
+def plain_line(
+    call_id: str,
+    started: float,
+    seconds: float,
+    middle: str,
+    queue_seconds: float,
+    main_seconds: float,
+    undo_id: str | None,
+    arguments: str,
+) -> bytes:
+    """The journal line of such a call, in a quarter of the time of :func:`to_line`. ``call_id`` is
+    one of ours, ``arguments`` what :meth:`Redactor.json` made."""
+    # Whole numbers with an exponent: floats take three times as long to be written.
+    return (
+        f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'
+        f"{int(queue_seconds * 1e6)}e-3,{int(main_seconds * 1e6)}e-3,"
+        f"{'null' if undo_id is None else _name(undo_id)},null,null,null]\t{arguments}\t\n"
+    ).encode("ascii")
 
 
 def _name(text: str | None) -> str:
@@ -141,7 +169,8 @@ def _name(text: str | None) -> str:
     return encode_basestring_ascii(text if len(text) <= MAX_NAME else text[:MAX_NAME] + "…")
 
 
-def _names(*texts: str | None) -> str:
+def names(*texts: str | None) -> str:
+    """Texts as JSON, joined by commas."""
     for text in texts:
         if text is not None and len(text) > MAX_NAME:
             return _join(*texts)  # not remembered: a client chose it, and may choose many

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from callboard.folders import data_folder
 from callboard.records import schema
@@ -70,7 +70,7 @@ class Store:
         self._retention = retention or Retention()
         self._warn = warn or _log.warning
         self._warned = False
-        self._results = results
+        self.results = results
         self._retry = retry
         self._lock = threading.Lock()
         self._journal: Journal | None = None
@@ -102,10 +102,42 @@ class Store:
         """Keeps a call. When it returns, a killed process no longer loses it. Any thread; never
         raises, never waits for the database."""
         try:
-            line = schema.to_line(call, self._redactor, with_result=self._results)
+            line = schema.to_line(call, self._redactor, with_result=self.results)
         except Exception:  # a record that can't be written down may not cost the call its answer
             _log.exception("a call of %.80r could not be recorded", call.tool)
             return
+        self._keep(line)
+
+    def record_plain(
+        self,
+        call_id: str,
+        started: float,
+        seconds: float,
+        middle: str,
+        queue_seconds: float,
+        main_seconds: float,
+        undo_id: str | None,
+        arguments: Any,
+    ) -> None:
+        """:meth:`record` for a call that went well, and of which no result is kept, in less time;
+        see :func:`schema.plain_line`."""
+        try:
+            line = schema.plain_line(
+                call_id,
+                started,
+                seconds,
+                middle,
+                queue_seconds,
+                main_seconds,
+                undo_id,
+                self._redactor.json(arguments),
+            )
+        except Exception:
+            _log.exception("call %.80r could not be recorded", call_id)
+            return
+        self._keep(line)
+
+    def _keep(self, line: bytes) -> None:
         with self._lock:
             if self._writable and self._journal is not None:
                 try:

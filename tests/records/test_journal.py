@@ -1,0 +1,138 @@
+"""Lines in a file that another process, or a killed one's heir, reads while it grows."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from call_records import a_call
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callboard.records import journal, schema
+from callboard.records.journal import STEP, Journal, read_lines
+from callboard.records.redaction import Redactor
+
+REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
+
+
+@pytest.fixture(params=["mapped", "written"])
+def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A journal of either kind."""
+    if request.param == "written":
+        monkeypatch.setattr(journal, "_KEEPS_ROOM", frozenset())
+    made = Journal(tmp_path)
+    if request.param == "mapped" and made.path.stat().st_size != STEP:
+        made.close()
+        pytest.skip("this file system isn't known to keep room that was reserved")
+    yield made
+    if made.path.exists():
+        made.path.unlink()
+
+
+def test_what_was_appended_is_read_at_once(made: Journal) -> None:
+    lines = [f"line {number}".encode() for number in range(50_000)]
+    offset, seen = 0, []
+    for number, line in enumerate(lines):
+        made.append(line + b"\n")
+        if number % 10_000 == 0:
+            found, offset = read_lines(made.path, offset)
+            seen += found
+    assert made.size > 2 * STEP
+    found, offset = read_lines(made.path, offset)
+    assert [*seen, *found] == lines
+    assert offset == made.size
+    made.close()
+    assert made.path.stat().st_size == made.size
+
+
+def test_a_line_that_is_half_there_is_not_read(made: Journal) -> None:
+    made.append(b"whole\n")
+    end = made.size
+    made.close()
+    whole = made.path.read_bytes()
+    # However much of the line arrived, in whichever order.
+    for half in (b"ha", b"ha\0\0", b"\0\0lf\n", b"h\0lf\n", b"\0" * 4 + b"\n"):
+        made.path.write_bytes(whole + half + b"\0" * 100)
+        assert read_lines(made.path, 0) == ([b"whole"], end)
+
+
+def test_a_line_that_finds_no_room_leaves_the_others(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    made = Journal(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal_module = pytest.importorskip("signal")
+    before = signal_module.signal(signal_module.SIGXFSZ, signal_module.SIG_IGN)
+    try:
+        made.append(b"first\n")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (STEP + 10, hard))
+        made.append(b"x" * 100_000 + b"\n")
+        made.append(b"x" * 100_000 + b"\n")
+        with pytest.raises(OSError) as caught:
+            made.append(b"x" * 100_000 + b"\n")
+        assert caught.value.errno in (errno.EFBIG, errno.ENOSPC)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        made.append(b"last\n")
+        lines, _ = read_lines(made.path, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal_module.signal(signal_module.SIGXFSZ, before)
+        made.close()
+    assert (lines[0], lines[-1]) == (b"first", b"last")
+    assert {len(line) for line in lines[1:-1]} == {100_000}
+
+
+def test_the_short_way_to_a_line_says_the_same() -> None:
+    call = a_call(
+        started=1_800_000_000.123456,
+        duration_ms=12.345,
+        skill="scene",
+        client_version="1",
+        era="session",
+        host="blender",
+        queue_ms=0.25,
+        main_thread_ms=0.5,
+        undo_id='an "undo"',
+        arguments={"name": "kugel ü", "size": 1.5, "count": 3, "on": True, "parent": None},
+    )
+    who = (call.client_name, call.client_version, call.era, call.session, call.host)
+    assert call.queue_ms is not None
+    assert call.main_thread_ms is not None
+    short = schema.plain_line(
+        call.call_id,
+        call.started,
+        call.duration_ms / 1000,
+        schema.plain_middle((call.tool, call.skill), who),
+        call.queue_ms / 1000,
+        call.main_thread_ms / 1000,
+        call.undo_id,
+        REDACTOR.json(call.arguments),
+    )
+    row, whole = schema.to_row(short), schema.to_row(schema.to_line(call, REDACTOR))
+    assert row is not None
+    assert whole is not None
+    numbers = [index for index, value in enumerate(whole) if isinstance(value, float)]
+    assert [row[index] for index in numbers] == pytest.approx([whole[n] for n in numbers], abs=2e-3)
+    others = [index for index in range(len(whole)) if index not in numbers]
+    assert [row[index] for index in others] == [whole[index] for index in others]
+
+
+_TEXTS = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        ["/home/jdoe/x", "token=abc123", "a@b.org", "x" * 300, "jdoe", "C:\\Users\\k\\a"]
+    ),
+)
+_SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _TEXTS)
+
+
+@given(st.dictionaries(_TEXTS, st.one_of(_SCALARS, st.lists(_SCALARS, max_size=3)), max_size=20))
+def test_plain_arguments_are_redacted_like_any(value: dict[str, Any]) -> None:
+    try:
+        expected = json.loads(json.dumps(REDACTOR.value(value), allow_nan=False))
+    except ValueError:
+        expected = {"[unserializable]": True}
+    assert json.loads(REDACTOR.json(value)) == expected
