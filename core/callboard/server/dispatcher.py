@@ -289,6 +289,7 @@ class Dispatcher:
             await self._on_main(call, lambda: tool.entry and None, None)
 
     def _invoke(self, call: Call) -> Any:
+        call.state = "running"
         entry = call.tool.entry
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
@@ -328,6 +329,7 @@ class Dispatcher:
         )
 
     async def _run_coroutine(self, call: Call) -> Any:
+        call.state = "running"
         tool, entry = call.tool, call.tool.entry
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
