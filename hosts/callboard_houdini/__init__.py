@@ -1,0 +1,1 @@
+"""Houdini as a host: inside Houdini, and under ``hython``."""

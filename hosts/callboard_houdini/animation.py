@@ -1,0 +1,153 @@
+"""The timeline and keys: the port ``animation``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host import Json, Vector
+from callboard_houdini import transforms
+from callboard_houdini.names import find, telling
+from callboard_houdini.parms import numbers, parm_tuple
+
+#: The expression of a key that is interpolated; any other expression is no key but a formula.
+_INTERPOLATED = re.compile(r"\w+\(\)")
+_CURVE = "bezier()"
+
+
+class HoudiniAnimation:
+    def timeline(self) -> Json:
+        start, end = hou.playbar.playbackRange()
+        return {"start": float(start), "end": float(end), "current": hou.frame(), "fps": hou.fps()}
+
+    def set_current(self, frame: float) -> None:
+        hou.setFrame(frame)
+
+    def set_range(self, start: float, end: float) -> None:
+        """The playback range; the scene's own range grows with it where it must."""
+        first, last = hou.playbar.frameRange()
+        with telling("set the frame range"):
+            hou.playbar.setFrameRange(min(start, first), max(end, last))
+            hou.playbar.setPlaybackRange(start, end)
+
+    def keys(self, name: str) -> list[Json]:
+        node = find(name)
+        found: dict[float, Json] = {}
+        for component, several in _channels(node):
+            for frame in _frames(several):
+                found.setdefault(frame, {"frame": frame})[component] = numbers(several, frame)
+        return [found[frame] for frame in sorted(found)]
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        node = find(name)
+        transforms.require_plain(node)
+        asked = dict(zip(transforms.CHANNELS, (translate, rotate, scale), strict=True))
+        with telling(f"key '{node.name()}'"):
+            for component, several in _channels(node):
+                value = asked[component]
+                if value is not None:
+                    _set_key(several, frame, value)
+        return str(node.path())
+
+    def delete_keys(self, name: str, start: float, end: float) -> int:
+        node = find(name)
+        deleted: set[float] = set()
+        with telling(f"delete keys of '{node.name()}'"):
+            for _, several in _channels(node):
+                for frame in _frames(several):
+                    if start <= frame <= end:
+                        deleted.add(frame)
+                        for each in several:
+                            if frame in _frames_of(each):
+                                each.deleteKeyframeAtFrame(frame)
+        return len(deleted)
+
+    def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
+        nodes = list({node.path(): node for node in map(find, names)}.values())
+        frames = range(start, end + 1, step)
+        with telling("bake"):
+            # All are sampled before the first one is changed: one may move another.
+            moves = [[_sample(node, frame) for frame in frames] for node in nodes]
+            for node, samples in zip(nodes, moves, strict=True):
+                _set_free(node)
+                turns = _continuous([rotate for _, rotate, _ in samples])
+                for frame, turned, (moved, _, scaled) in zip(frames, turns, samples, strict=True):
+                    values = {"translate": moved, "rotate": turned, "scale": scaled}
+                    for component, several in _channels(node):
+                        _set_key(several, frame, values[component])
+        return [node.path() for node in nodes]
+
+
+def _channels(node: hou.ObjNode) -> Iterator[tuple[str, hou.ParmTuple]]:
+    for component, name in transforms.CHANNELS.items():
+        found = node.parmTuple(name)
+        if found is not None:
+            yield component, found
+
+
+def _frames_of(parm: hou.Parm) -> list[float]:
+    return [key.frame() for key in parm.keyframes() if _INTERPOLATED.fullmatch(key.expression())]
+
+
+def _frames(several: hou.ParmTuple) -> list[float]:
+    """When any of the parameters has a key, in order."""
+    return sorted({frame for parm in several for frame in _frames_of(parm)})
+
+
+def _set_key(several: hou.ParmTuple, frame: float, values: Sequence[float]) -> None:
+    for parm, value in zip(several, values, strict=False):
+        key = hou.Keyframe()
+        key.setFrame(frame)
+        key.setValue(value)
+        key.setExpression(_CURVE, hou.exprLanguage.Hscript)
+        key.setSlopeAuto(True)
+        parm.setKeyframe(key)
+
+
+def _sample(node: hou.ObjNode, frame: float) -> transforms.Components:
+    """The local transform then, whatever causes it."""
+    time = hou.frameToTime(frame)
+    world = node.worldTransformAtTime(time)
+    wired, around = node.inputs(), node.parent()
+    if isinstance(around, hou.ObjNode):
+        world = world * around.worldTransformAtTime(time).inverted()
+    if wired and isinstance(wired[0], hou.ObjNode):
+        above = wired[0].worldTransformAtTime(time)
+        if isinstance(around, hou.ObjNode):
+            above = above * around.worldTransformAtTime(time).inverted()
+        world = world * above.inverted()
+    return transforms.explode(world)
+
+
+def _set_free(node: hou.ObjNode) -> None:
+    """From here on only the parameters move it."""
+    for _, several in _channels(node):
+        for parm in several:
+            parm.deleteAllKeyframes()
+    constrained = node.parm("constraints_on")
+    if constrained is not None:
+        constrained.set(0)
+    node.setPreTransform(hou.hmath.identityTransform())
+    for name in ("t", "r", "s"):
+        parm_tuple(node, name)
+    if not transforms.is_plain(node):
+        raise HostError(f"'{node.name()}' has a pivot, or another transform order; bake its parent")
+
+
+def _continuous(turns: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The same turns without jumps of a whole circle."""
+    found: list[list[float]] = []
+    for turn in turns:
+        last = found[-1] if found else turn
+        found.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
+    return found

@@ -1,0 +1,66 @@
+"""Opening and saving hip files: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_houdini.names import objects, telling
+
+#: How every hip file begins: it is an archive of the kind that cpio writes.
+_MAGIC = b"070707"
+
+
+class HoudiniFiles:
+    def __init__(self) -> None:
+        licence, kinds = hou.licenseCategory(), hou.licenseCategoryType
+        # A file of a lesser licence would quietly turn the whole session into one of that licence.
+        self._opens: tuple[str, ...] = (".hipnc", ".hiplc", ".hip")
+        if licence == kinds.Commercial:
+            self._opens = (".hip",)
+        elif licence == kinds.Indie:
+            self._opens = (".hiplc", ".hip")
+        self.suffixes: tuple[str, ...] = self._opens[:1]
+
+    def open(self, path: str) -> Json:
+        """Asks nothing. Houdini drops the open scene before it reads; what can be known to fail is
+        refused before."""
+        file = Path(path)
+        _check_suffix(file, self._opens)
+        if not file.is_file():
+            raise HostError(f"there is no file '{file.name}' there")
+        with file.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                raise HostError(f"'{file.name}' is not a Houdini file")
+        with telling(f"open '{file.name}'; the scene that was open is closed"):
+            hou.hipFile.load(file.as_posix(), suppress_save_prompt=True, ignore_load_warnings=True)
+        return {"path": path, "object_count": len(objects())}
+
+    def save(self, path: str | None) -> Json:
+        before = hou.hipFile.path()
+        if path is None and hou.hipFile.isNewFile():
+            raise HostError("this scene has never been saved; give a path")
+        file = Path(before if path is None else path)
+        _check_suffix(file, self.suffixes)
+        if not file.parent.is_dir():
+            raise HostError(f"the folder of '{file.name}' does not exist; create it first")
+        if file.is_dir():
+            raise HostError(f"'{file.name}' is a folder; give the name of a file")
+        try:
+            with telling(f"save '{file.name}'"):
+                hou.hipFile.save(file.as_posix())
+        except HostError:
+            hou.hipFile.setName(before)
+            raise
+        return {"path": str(file), "bytes": file.stat().st_size}
+
+
+def _check_suffix(file: Path, allowed: tuple[str, ...]) -> None:
+    if file.suffix.lower() not in allowed:
+        raise HostError(
+            f"'{file.name}' does not end in {', '.join(allowed)}, which is what this Houdini's "
+            "licence works with"
+        )

@@ -1,0 +1,115 @@
+"""Objects by name, and how they hang together.
+
+An object is an object node in ``/obj``, or in a subnet of objects there; its path is the node's,
+``/obj/ball``. Its parent is the object that is wired into it, else the subnet that it is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+
+ROOT = "/obj"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_PATH = re.compile(r"/obj(?:/[A-Za-z0-9_.-]+)+")
+
+
+def root() -> hou.Node:
+    """The network of the scene's objects."""
+    found = hou.node(ROOT)
+    if found is None:
+        raise HostError("Houdini has no scene open; wait until it has loaded")
+    return found
+
+
+def objects() -> list[hou.ObjNode]:
+    """Every object, in the networks' order."""
+    return list(_walk(root()))
+
+
+def _walk(network: hou.Node) -> Iterator[hou.ObjNode]:
+    for child in network.children():
+        if isinstance(child, hou.ObjNode):
+            yield child
+            if holds_objects(child):
+                yield from _walk(child)
+
+
+def holds_objects(node: hou.ObjNode) -> bool:
+    """Whether it is a subnet whose objects are anybody's to change."""
+    return node.childTypeCategory() == hou.objNodeTypeCategory() and not node.isLockedHDA()
+
+
+def parent_of(node: hou.ObjNode) -> hou.ObjNode | None:
+    wired = node.inputs()
+    if wired and isinstance(wired[0], hou.ObjNode):
+        return wired[0]
+    around = node.parent()
+    return around if isinstance(around, hou.ObjNode) else None
+
+
+def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
+    near = [*node.outputs(), *(node.children() if holds_objects(node) else ())]
+    found: dict[str, hou.ObjNode] = {}
+    for child in near:
+        if isinstance(child, hou.ObjNode) and parent_of(child) == node:
+            found[child.path()] = child
+    return list(found.values())
+
+
+def family(node: hou.ObjNode) -> list[hou.ObjNode]:
+    """The object and all that is below it, parents first."""
+    found = [node]
+    for child in children_of(node):
+        found += family(child)
+    return found
+
+
+def find(name: str) -> hou.ObjNode:
+    """The object of that name or path. Raises ObjectNotFound, AmbiguousName."""
+    if len(name) <= 1024 and _PATH.fullmatch(name):
+        node = hou.node(name)
+        if isinstance(node, hou.ObjNode):
+            return node
+    everything = objects()
+    found = [node for node in everything if node.name() == name]
+    if not found:
+        raise ObjectNotFound(name, nearest_names(name, (node.name() for node in everything)))
+    if len(found) > 1:
+        raise AmbiguousName(name, [node.path() for node in found])
+    return found[0]
+
+
+def type_of(node: hou.OpNode) -> str:
+    """Its type's name without namespace and version."""
+    return str(node.type().nameComponents()[2])
+
+
+def check_new_name(name: str) -> None:
+    """Raises HostError for what Houdini would refuse, or turn into another name."""
+    if len(name) > 255 or not _NAME.fullmatch(name):
+        raise HostError(
+            f"'{name[:64]}' can't be a name in Houdini: use letters, digits, _, - and ., and begin "
+            "with a letter or _"
+        )
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Houdini's own errors inside become a HostError: ``Houdini could not <what>: <reason>``."""
+    try:
+        yield
+    except hou.Error as error:
+        raise HostError(f"Houdini could not {what}: {reason(error)}") from None
+
+
+def reason(error: hou.Error) -> str:
+    """What Houdini says, on one line."""
+    lines = (error.instanceMessage() or error.description() or "no reason").split("\n")
+    return " ".join(line.strip() for line in lines if line.strip())

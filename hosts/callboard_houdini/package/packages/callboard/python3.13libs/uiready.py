@@ -1,0 +1,16 @@
+"""Houdini runs this once its windows are there, along with every other package's."""
+
+import logging
+
+
+def _load() -> None:
+    try:
+        from callboard_houdini import plugin
+
+        plugin.load()
+    except Exception:
+        # The other packages' files, and Houdini's start, go on.
+        logging.getLogger("callboard").exception("Callboard could not start")
+
+
+_load()

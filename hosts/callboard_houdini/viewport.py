@@ -1,0 +1,44 @@
+"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with windows has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hou
+
+from callboard.errors import HostError
+from callboard_houdini.names import telling
+
+
+class HoudiniViewport:
+    def capture(self, width: int, height: int) -> bytes:
+        """One frame of a flipbook."""
+        viewer = _viewer()
+        frame = hou.frame()
+        with TemporaryDirectory(prefix="callboard-") as folder:
+            file = Path(folder, "viewport.png")
+            # A copy: the artist's own flipbook settings stay.
+            settings = viewer.flipbookSettings().stash()
+            settings.frameRange((frame, frame))
+            settings.output(file.as_posix())
+            settings.outputToMPlay(False)
+            settings.leaveFrameAtEnd(False)
+            settings.useResolution(True)
+            settings.resolution((width, height))
+            with telling("draw the viewport"):
+                viewer.flipbook(viewer.curViewport(), settings)
+            if not file.is_file():
+                raise HostError("Houdini drew no picture; try it with a 3D view in sight")
+            return file.read_bytes()
+
+
+def _viewer() -> hou.SceneViewer:
+    """The 3D view that is in sight, else any."""
+    views = [tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer)]
+    for view in views:
+        if view.isCurrentTab():
+            return view
+    if not views:
+        raise HostError("no 3D view is open; ask the artist to open one")
+    return views[0]

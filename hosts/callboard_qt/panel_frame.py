@@ -1,0 +1,48 @@
+"""What a host puts into its dock or pane: the panel of the server that runs, or that none does.
+
+A host restores its layout before the server runs, and the artist stops and starts it; so the frame
+stays and what it shows is exchanged.
+"""
+
+from __future__ import annotations
+
+from qtpy.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from callboard.app import Callboard
+
+
+class PanelFrame(QWidget):
+    """Main thread."""
+
+    def __init__(self, server: Callboard | None) -> None:
+        super().__init__()
+        self.setObjectName("callboardPanel")
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self.show_server(server)
+
+    def show_server(self, server: Callboard | None) -> None:
+        """Shows that server, or that none runs. Takes nothing for granted of the old one."""
+        while (item := self._layout.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.close()
+                old.deleteLater()
+        self._layout.addWidget(_content(server))
+
+
+def _content(server: Callboard | None) -> QWidget:
+    if server is None:
+        return _words("Callboard isn't running. Start it from the Callboard menu.")
+    try:
+        from callboard_ui import make_panel
+    except ImportError as error:
+        return _words(f"Callboard's panel isn't installed ({error}). The Callboard menu works.")
+    panel: QWidget = make_panel(server)
+    return panel
+
+
+def _words(text: str) -> QWidget:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setMargin(8)
+    return label

@@ -1,0 +1,108 @@
+"""A strict double of Houdini's Python, for tests: a small node scene in memory with Houdini's
+manners.
+
+An unknown function, node type, parameter or menu item raises, as do a call from another thread, a
+call of the package's after its unload, what would open a window, and, without windows, what needs
+them. What isn't modelled raises NotImplementedError; nothing is accepted silently.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _nodes
+from ._application import (  # noqa: F401
+    applicationVersionString,
+    fps,
+    frame,
+    frameToTime,
+    hipFile,
+    homeHoudiniDirectory,
+    hscript,
+    isUIAvailable,
+    licenseCategory,
+    playbar,
+    setFrame,
+    text,
+    undos,
+)
+from ._enums import (  # noqa: F401
+    EnumValue,
+    exprLanguage,
+    hipFileEventType,
+    licenseCategoryType,
+    nodeEventType,
+    orientUpAxis,
+    paneTabType,
+    parmTemplateType,
+    playbarEvent,
+    severityType,
+)
+from ._errors import (  # noqa: F401
+    Error,
+    InvalidInput,
+    InvalidSize,
+    LoadWarning,
+    NotAvailable,
+    ObjectWasDeleted,
+    OperationFailed,
+    PermissionError,
+)
+from ._geometry import Geometry, Point, Polygon, Prim, Vertex  # noqa: F401
+from ._math import BoundingBox, Matrix4, Vector2, Vector3, hmath  # noqa: F401
+from ._nodes import (  # noqa: F401
+    LopNode,
+    NetworkMovableItem,
+    Node,
+    NodeType,
+    NodeTypeCategory,
+    ObjNode,
+    OpNode,
+    OpNodeTypeCategory,
+    SopNode,
+    VopNode,
+    clearAllSelected,
+    copyNodesTo,
+    moveNodesTo,
+    node,
+    selectedNodes,
+)
+from ._parms import BaseKeyframe, Keyframe, Parm, ParmTuple  # noqa: F401
+from ._scene import new_scene
+from ._session import session
+from ._windows import (  # noqa: F401
+    Desktop,
+    FlipbookSettings,
+    NetworkEditor,
+    PaneTab,
+    PythonPanel,
+    SceneViewer,
+    pypanel,
+)
+
+
+def objNodeTypeCategory() -> NodeTypeCategory:
+    return NodeTypeCategory("Object")
+
+
+def sopNodeTypeCategory() -> NodeTypeCategory:
+    return NodeTypeCategory("Sop")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ui" and session.windows:
+        from ._windows import ui
+
+        return ui
+    raise AttributeError(f"module 'hou' has no attribute '{name}'")
+
+
+def _reset(*, windows: bool) -> None:
+    """An empty scene, in a Houdini with or without windows."""
+    _nodes._callbacks.clear()
+    session.reset(new_scene, windows=windows)
+    if windows:
+        session.panes = [NetworkEditor(), SceneViewer(current=False), SceneViewer()]
+
+
+_reset(windows=False)

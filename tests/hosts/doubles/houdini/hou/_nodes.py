@@ -1,0 +1,431 @@
+"""Nodes and their types, as Python sees them. An object holds a node's number, nothing else."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+from . import _types
+from ._errors import InvalidInput, ObjectWasDeleted, OperationFailed, PermissionError
+from ._math import Matrix4
+from ._parms import ParmTuple
+from ._session import guarded, guarded_function, session
+
+
+@guarded
+class NodeTypeCategory:
+    def __init__(self, name) -> None:
+        self._name = name
+
+    def __eq__(self, other):
+        return isinstance(other, NodeTypeCategory) and self._name == other._name
+
+    def __hash__(self):
+        return hash(self._name)
+
+    def name(self):
+        return self._name
+
+    def nodeTypes(self):
+        return {name: NodeType(type) for name, type in _types.TYPES.get(self._name, {}).items()}
+
+
+OpNodeTypeCategory = NodeTypeCategory
+
+
+@guarded
+class NodeType:
+    def __init__(self, type) -> None:
+        self._type = type
+
+    def name(self):
+        return self._type.name
+
+    def nameComponents(self):
+        name, _, version = self._type.name.partition("::")
+        return "", "", name, version
+
+    def description(self):
+        return self._type.label
+
+    def maxNumInputs(self):
+        return self._type.inputs
+
+    def category(self):
+        return NodeTypeCategory(self._type.category)
+
+    def hidden(self):
+        return False
+
+
+class NetworkItem:
+    def __init__(self, id) -> None:
+        self._id = id
+
+    def __eq__(self, other):
+        return isinstance(other, NetworkItem) and self._id == other._id
+
+    def __hash__(self):
+        return hash(self._id)
+
+    @property
+    def _data(self):
+        try:
+            return session.scene.nodes[self._id]
+        except KeyError:
+            raise ObjectWasDeleted from None
+
+
+@guarded
+class NetworkMovableItem(NetworkItem):
+    def name(self):
+        return self._data.name
+
+    def path(self):
+        return session.scene.path(self._data)
+
+    def parent(self):
+        above = self._data.parent
+        return wrap(above) if above is not None else None
+
+    def setName(self, name, unique_name=False):
+        node = self._data
+        _check_name(name)
+        scene = session.scene
+        taken = [n for n in scene.children(node.parent) if n.name == name and n.id != node.id]
+        if taken and not unique_name:
+            raise OperationFailed("The name is already used.")
+        self._may_change()
+        session.record("Rename")
+        node = self._data
+        node.name = ""
+        node.name = session.scene.free_name(name, node.parent)
+
+    def isSelected(self):
+        return self._data.selected
+
+    def setSelected(self, on, clear_all_selected=False, show_asset_if_selected=False):
+        if clear_all_selected:
+            clearAllSelected()
+        self._data.selected = bool(on)
+        _selected()
+
+    def _may_change(self):
+        around = self._data.parent
+        while around is not None:
+            if session.scene.nodes[around].locked_asset:
+                raise PermissionError("The node is inside a locked asset.")
+            around = session.scene.nodes[around].parent
+
+
+@guarded
+class Node(NetworkMovableItem):
+    def type(self):
+        return NodeType(self._data.type)
+
+    def childTypeCategory(self):
+        children = self._data.type.children
+        return NodeTypeCategory(children) if children else None
+
+    def isNetwork(self):
+        return self._data.type.children is not None
+
+    def children(self):
+        return tuple(wrap(node.id) for node in session.scene.children(self._data.id))
+
+    def node(self, node_path):
+        found = session.scene.find(f"{self.path()}/{node_path}")
+        return wrap(found.id) if found else None
+
+    def inputs(self):
+        wires = self._data.inputs
+        last = max(wires, default=-1)
+        return tuple(wrap(wires[i]) if i in wires else None for i in range(last + 1))
+
+    def outputs(self):
+        me = self._data.id
+        return tuple(
+            wrap(node.id)
+            for node in session.scene.nodes.values()
+            for id in node.inputs.values()
+            if id == me
+        )
+
+    def setInput(self, input_index, item_to_become_input, output_index=0):
+        node = self._data
+        if not 0 <= input_index < node.type.inputs:
+            raise InvalidInput("Invalid input index.")
+        other = item_to_become_input._data if item_to_become_input is not None else None
+        if other is not None and other.parent != node.parent:
+            raise OperationFailed("The nodes are in different networks.")
+        at = other
+        while at is not None:
+            if at is node:
+                raise OperationFailed("The wires would go in a circle.")
+            wired = at.inputs.get(0)
+            at = session.scene.nodes[wired] if wired is not None else None
+        self._may_change()
+        session.record("Connect")
+        node = self._data
+        if other is None:
+            node.inputs.pop(input_index, None)
+        else:
+            node.inputs[input_index] = other.id
+
+    def errors(self):
+        if self._data.type.name == "file":
+            return ("Unable to read file.",)
+        return ()
+
+    def warnings(self):
+        return ()
+
+    def destroy(self, disable_safety_checks=False):
+        node = self._data
+        if node.type.category == "Manager":
+            raise OperationFailed("Can't delete a manager.")
+        self._may_change()
+        around = node.parent
+        session.record("Delete")
+        session.scene.remove(self._data)
+        _network_event("ChildDeleted", around)
+
+    def moveToGoodPosition(
+        self, relative_to_inputs=True, move_inputs=True, move_outputs=True, move_unconnected=True
+    ):
+        self._data  # noqa: B018
+
+    def layoutChildren(self, items=(), horizontal_spacing=-1.0, vertical_spacing=-1.0):
+        self._data  # noqa: B018
+
+
+@guarded
+class OpNode(Node):
+    def createNode(
+        self,
+        node_type_name,
+        node_name=None,
+        run_init_scripts=True,
+        load_contents=True,
+        exact_type_name=False,
+        force_valid_node_name=False,
+    ):
+        node = self._data
+        found = _types.resolve(node.type.children or "", node_type_name)
+        if found is None:
+            raise OperationFailed("Invalid node type name.")
+        if node_name is not None and not force_valid_node_name:
+            _check_name(node_name)
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", node_name or f"{found.name.split('::')[0]}1")
+        if node.locked_asset:
+            raise PermissionError("The node is a locked asset.")
+        self._may_change()
+        session.record("Create")
+        scene = session.scene
+        made = scene.add(found, stem, node.id)
+        node = scene.nodes[node.id]
+        if node.shown is None and found.children is None:
+            node.shown = made.id
+        _network_event("ChildCreated", node.id)
+        return wrap(made.id)
+
+    def isLockedHDA(self):
+        return self._data.locked_asset
+
+    def parm(self, parm_path):
+        return next((parm for parm in self.parms() if parm.name() == parm_path), None)
+
+    def parms(self):
+        return tuple(parm for several in self.parmTuples() for parm in several)
+
+    def parmTuple(self, parm_path):
+        return ParmTuple(self, parm_path) if parm_path in self._data.parms else None
+
+    def parmTuples(self):
+        return tuple(ParmTuple(self, name) for name in self._data.parms)
+
+    def cook(self, force=False, frame_range=()):
+        if self._data.type.name == "file":
+            raise OperationFailed("The attempted operation failed.\nUnable to read file.")
+
+    def addEventCallback(self, event_types, callback):
+        _callbacks.append((self._data.id, tuple(event_types), callback))
+
+    def removeEventCallback(self, event_types, callback):
+        for found in _callbacks:
+            if found == (self._data.id, tuple(event_types), callback):
+                _callbacks.remove(found)
+                return
+        raise OperationFailed("Callback was not registered.")
+
+    def eventCallbacks(self):
+        return tuple((types, call) for id, types, call in _callbacks if id == self._data.id)
+
+
+@guarded
+class SopNode(OpNode):
+    def geometry(self, output_index=0):
+        if self.errors():
+            raise OperationFailed("The attempted operation failed.\nUnable to read file.")
+        return session.scene.cook(self._data)
+
+    def setDisplayFlag(self, on):
+        around = self._data.parent
+        session.record("Display")
+        session.scene.nodes[around].shown = self._id if on else None
+
+    setRenderFlag = setDisplayFlag
+
+    def isDisplayFlagSet(self):
+        return session.scene.nodes[self._data.parent].shown == self._id
+
+
+class VopNode(OpNode):
+    pass
+
+
+class LopNode(OpNode):
+    pass
+
+
+@guarded
+class ObjNode(OpNode):
+    def localTransform(self):
+        return session.scene.local(self._data)
+
+    def worldTransform(self):
+        return session.scene.world(self._data)
+
+    def worldTransformAtTime(self, time):
+        return session.scene.world(self._data, time * 24 + 1)
+
+    def parmTransform(self):
+        return session.scene.parm_transform(self._data)
+
+    def parentAndSubnetTransform(self):
+        return session.scene.above(self._data)
+
+    def preTransform(self):
+        return self._data.pre
+
+    def setPreTransform(self, matrix):
+        if not isinstance(matrix, Matrix4):
+            raise TypeError("a matrix is needed")
+        self._may_change()
+        session.record("Pretransform")
+        self._data.pre = matrix
+
+    def setParmTransform(self, matrix, fail_on_locked_parms=False):
+        parts = matrix.explode()
+        if self.parm("xOrd").evalAsString() != "srt" or self.parm("rOrd").evalAsString() != "xyz":
+            raise NotImplementedError("other orders")
+        for name, part in (("t", "translate"), ("r", "rotate"), ("s", "scale")):
+            self.parmTuple(name).set(parts[part])
+
+    def isObjectDisplayed(self):
+        return self._data.display
+
+    def setDisplayFlag(self, on):
+        session.record("Display")
+        self._data.display = bool(on)
+
+    def displayNode(self):
+        shown = self._data.shown
+        return wrap(shown) if shown is not None else None
+
+
+_CLASSES = {"Object": ObjNode, "Sop": SopNode, "Vop": VopNode, "Lop": LopNode}
+#: (node's number, event types, callback)
+_callbacks: list = []
+
+
+def wrap(id):
+    return _CLASSES.get(session.scene.nodes[id].type.category, OpNode)(id)
+
+
+def _check_name(name):
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", name):
+        raise OperationFailed("Invalid node name.")
+
+
+def _network_event(kind, id):
+    from ._enums import nodeEventType
+
+    event = getattr(nodeEventType, kind)
+    for node, types, call in list(_callbacks):
+        if node == id and event in types:
+            call(node=wrap(id), event_type=event, child_node=None)
+
+
+def _selected():
+    session.tell(session.selection_callbacks, selectedNodes())
+
+
+def node(path):
+    if session.scene is None or "\0" in path:
+        return None
+    found = session.scene.find(path)
+    return wrap(found.id) if found else None
+
+
+def selectedNodes(include_hidden=False):
+    return tuple(wrap(n.id) for n in session.scene.nodes.values() if n.selected)
+
+
+def clearAllSelected():
+    for data in session.scene.nodes.values():
+        data.selected = False
+    _selected()
+
+
+def copyNodesTo(nodes, destination_node):
+    _check_same(nodes, destination_node)
+    session.record("Copy")
+    scene = session.scene
+    twins: dict = {}
+    clearAllSelected()
+    for each in nodes:
+        twins[each._id] = _copy(scene, each._data, destination_node._id)
+        twins[each._id].selected = True
+    for id, twin in twins.items():
+        old = scene.nodes[id]
+        twin.inputs = {i: twins[n].id for i, n in old.inputs.items() if n in twins}
+    _network_event("ChildCreated", destination_node._id)
+    return tuple(wrap(twin.id) for twin in twins.values())
+
+
+def _copy(scene, original, parent):
+    scene.last_id += 1
+    made = copy.deepcopy(original)
+    made.id, made.parent, made.selected = scene.last_id, parent, False
+    made.name = scene.free_name(original.name, parent)
+    inside = {}
+    scene.nodes[made.id] = made
+    for child in scene.children(original.id):
+        inside[child.id] = _copy(scene, child, made.id).id
+    for new in inside.values():
+        data = scene.nodes[new]
+        data.inputs = {i: inside[n] for i, n in data.inputs.items() if n in inside}
+    made.shown = inside.get(original.shown)
+    return made
+
+
+def moveNodesTo(nodes, destination_node):
+    copies = copyNodesTo(nodes, destination_node)
+    wanted = [each.name() for each in nodes]
+    for each in nodes:
+        session.scene.remove(each._data)
+    for each, name in zip(copies, wanted, strict=True):
+        each._data.name = ""
+        each._data.name = session.scene.free_name(name, destination_node._id)
+    return copies
+
+
+def _check_same(nodes, destination):
+    for each in nodes:
+        if each._data.type.category != destination._data.type.children:
+            raise OperationFailed("The nodes don't fit the network.")
+
+
+for _function in (node, selectedNodes, clearAllSelected, copyNodesTo, moveNodesTo):
+    globals()[_function.__name__] = guarded_function(_function)

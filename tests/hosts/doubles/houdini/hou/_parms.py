@@ -1,0 +1,213 @@
+"""Parameters, their keys and templates."""
+
+from __future__ import annotations
+
+from ._enums import EnumValue, exprLanguage, parmTemplateType
+from ._errors import OperationFailed, PermissionError
+from ._geometry import Geometry
+from ._session import guarded, session
+
+
+class BaseKeyframe:
+    def __init__(self) -> None:
+        self._frame, self._value, self._expression, self._slope_auto = None, 0.0, "", False
+
+    def setFrame(self, frame):
+        self._frame = float(frame)
+
+    def frame(self):
+        return self._frame
+
+    def setExpression(self, expression, language=None):
+        if language is not None and not isinstance(language, EnumValue):
+            raise TypeError("an exprLanguage is needed")
+        self._expression = expression
+
+    def expression(self):
+        return self._expression
+
+
+class Keyframe(BaseKeyframe):
+    def setValue(self, value):
+        self._value = float(value)
+
+    def setSlopeAuto(self, on):
+        self._slope_auto = bool(on)
+
+    def value(self):
+        return self._value
+
+
+class ParmTemplate:
+    def __init__(self, parm) -> None:
+        self._parm = parm
+
+    def type(self):
+        return getattr(parmTemplateType, self._parm.kind)
+
+    def tags(self):
+        return dict(self._parm.tags)
+
+
+@guarded
+class Parm:
+    def __init__(self, node, group, index) -> None:
+        self._node, self._group, self._index = node, group, index
+
+    @property
+    def _channel(self):
+        return self._node._data.parms[self._group][self._index]
+
+    @property
+    def _spec(self):
+        return self._node._data.type.parms[self._group]
+
+    def name(self):
+        if isinstance(self._spec.default, list):
+            return f"{self._group}{self._spec.suffixes[self._index]}"
+        return self._group
+
+    def node(self):
+        return self._node
+
+    def parmTemplate(self):
+        return ParmTemplate(self._spec)
+
+    def eval(self):
+        value = session.scene.value(self._channel)
+        return self._spec.menu.index(value) if self._spec.menu else value
+
+    def evalAtFrame(self, frame):
+        return session.scene.value(self._channel, frame)
+
+    def evalAsString(self):
+        return str(session.scene.value(self._channel))
+
+    def evalAsNode(self):
+        from ._nodes import node
+
+        path = self._channel.value
+        if not isinstance(path, str):
+            raise TypeError("the parameter holds no path")
+        if not path:
+            return None
+        return node(path) if path.startswith("/") else self._node.node(path)
+
+    def rawValue(self):
+        return str(self._channel.value)
+
+    def unexpandedString(self):
+        if self._spec.kind != "String":
+            raise OperationFailed("The parameter is no string.")
+        return self._channel.value
+
+    def isAtDefault(self, compare_temporary_defaults=True, compare_expressions=True):
+        default = self._spec.default
+        default = default[self._index] if isinstance(default, list) else default
+        return self._channel.value == default and not self._channel.keys
+
+    def isLocked(self):
+        return self._channel.locked
+
+    def lock(self, on):
+        self._channel.locked = bool(on)
+
+    def set(self, value, language=None, follow_parm_reference=True):
+        value = self._checked(value)
+        self._may_change()
+        session.record("Set parameter")
+        channel = self._channel
+        if channel.keys:
+            expressions = [e for _, e in channel.keys.values()]
+            channel.keys[session.scene.frame] = (value, expressions[0])
+        channel.value = value
+
+    def _checked(self, value):
+        kind, menu = self._spec.kind, self._spec.menu
+        if menu:
+            if isinstance(value, int):
+                value = menu[value]
+            if value not in menu:
+                raise OperationFailed(f"Invalid menu item '{value}'.")
+            return value
+        if kind == "Data":
+            if not isinstance(value, Geometry):
+                raise TypeError("the parameter takes geometry")
+            return value
+        if kind == "String":
+            if not isinstance(value, str):
+                raise TypeError("the parameter takes a string")
+            return value
+        if isinstance(value, str) or not isinstance(value, (int, float)):
+            raise TypeError("the parameter takes a number")
+        return int(value) if kind == "Int" else float(value)
+
+    def _may_change(self):
+        self._node._may_change()
+        if self._channel.locked:
+            raise PermissionError("The parameter is locked.")
+
+    def setKeyframe(self, keyframe):
+        self._may_change()
+        session.record("Set key")
+        self._channel.keys[keyframe.frame()] = (keyframe._value, keyframe.expression())
+
+    def keyframes(self):
+        found = []
+        for frame, (value, expression) in sorted(self._channel.keys.items()):
+            key = Keyframe()
+            key.setFrame(frame)
+            key.setValue(value)
+            key.setExpression(expression, exprLanguage.Hscript)
+            found.append(key)
+        return tuple(found)
+
+    def deleteKeyframeAtFrame(self, frame):
+        if frame not in self._channel.keys:
+            raise OperationFailed("There is no key there.")
+        self._may_change()
+        session.record("Delete key")
+        channel = self._channel
+        channel.value = session.scene.value(channel)
+        del channel.keys[frame]
+
+    def deleteAllKeyframes(self):
+        self._may_change()
+        session.record("Delete keys")
+        channel = self._channel
+        channel.value = session.scene.value(channel)
+        channel.keys.clear()
+
+
+@guarded
+class ParmTuple:
+    def __init__(self, node, name) -> None:
+        self._node, self._name = node, name
+        self._parms = [Parm(node, name, i) for i in range(len(node._data.parms[name]))]
+
+    def __iter__(self):
+        return iter(self._parms)
+
+    def __len__(self):
+        return len(self._parms)
+
+    def name(self):
+        return self._name
+
+    def parmTemplate(self):
+        return ParmTemplate(self._parms[0]._spec)
+
+    def eval(self):
+        return tuple(parm.eval() for parm in self._parms)
+
+    def isAtDefault(self, compare_temporary_defaults=True, compare_expressions=True):
+        return all(parm.isAtDefault() for parm in self._parms)
+
+    def set(self, value, language=None, follow_parm_reference=True):
+        values = list(value)
+        if len(values) != len(self._parms):
+            raise OperationFailed("Wrong number of values.")
+        for parm in self._parms:
+            parm._may_change()
+        for parm, each in zip(self._parms, values, strict=True):
+            parm.set(each)

@@ -1,0 +1,129 @@
+"""The running Houdini: its thread, its undo list, its file, windows and callbacks."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from ._errors import NotAvailable
+
+HERE = str(Path(__file__).parent)
+
+
+class Session:
+    """One for the process; ``reset`` makes it new."""
+
+    def __init__(self) -> None:
+        self.scene: Any = None
+        self.main = threading.get_ident()
+        self.unloaded = False
+
+    def reset(self, new_scene, *, windows: bool) -> None:
+        self.main = threading.get_ident()
+        self.windows = windows
+        self.new_scene = new_scene
+        self.scene = new_scene()
+        self.file = ""
+        self.modified = False
+        self.licence = "Commercial"
+        self.undo: list[tuple[str, Any]] = []
+        self.undo_on = True
+        self.group: list[Any] | None = None
+        self.depth = 0
+        self.variables = {"JOB": str(Path.home()), "HIP": str(Path.cwd())}
+        self.unit_length = 1.0
+        self.z_up = False
+        self.file_callbacks: list[Any] = []
+        self.playbar_callbacks: list[Any] = []
+        self.selection_callbacks: list[Any] = []
+        self.clipboard = ""
+        self.status: list[str] = []
+        self.panes: list[Any] = []
+        self.interfaces: dict[str, Any] = {}
+        self.preferences = ""
+        self.unloaded = False
+
+    # -- the rules ----------------------------------------------------------------------------
+
+    def guard(self, what: str) -> None:
+        if threading.get_ident() != self.main:
+            raise RuntimeError(f"{what} was called from {threading.current_thread().name}")
+        if self.unloaded and _caller().startswith(("callboard_houdini", "callboard_qt")):
+            raise RuntimeError(f"{what} was called after the package was unloaded")
+
+    def needs_windows(self, what: str) -> None:
+        if not self.windows:
+            raise NotAvailable(f"{what} is not available without a user interface")
+
+    # -- undo -----------------------------------------------------------------------------------
+
+    def record(self, label: str) -> None:
+        """Before every change that Houdini can undo."""
+        self.modified = True
+        if not self.undo_on:
+            return
+        if self.group is not None:
+            self.group[2] = True
+        else:
+            self.undo.append((label, self.snapshot()))
+
+    def snapshot(self) -> Any:
+        return copy.deepcopy(self.scene)
+
+    def put_back(self, scene: Any) -> None:
+        """Selecting is nothing that Houdini undoes; what comes back isn't selected."""
+        chosen = {node.id for node in self.scene.nodes.values() if node.selected}
+        self.scene = scene
+        for node in scene.nodes.values():
+            node.selected = node.id in chosen
+
+    def forget_undo(self) -> None:
+        self.undo.clear()
+        if self.group is not None:
+            self.group = [self.group[0], self.snapshot(), False]
+
+    # -- what Houdini tells ---------------------------------------------------------------------
+
+    def tell(self, callbacks: list[Any], *arguments: object) -> None:
+        for call in list(callbacks):
+            call(*arguments)
+
+
+def guarded(cls):
+    """Every public method of the class asks the session first."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_"):
+            continue
+        plain = member.__func__ if isinstance(member, staticmethod) else member
+        if not inspect.isfunction(plain):
+            continue
+        wrapped = guarded_function(plain, f"hou.{cls.__name__}.{name}")
+        setattr(cls, name, staticmethod(wrapped) if isinstance(member, staticmethod) else wrapped)
+    return cls
+
+
+def guarded_function(function, what: str = ""):
+    what = what or f"hou.{function.__name__}"
+
+    @functools.wraps(function)
+    def run(*arguments, **named):
+        session.guard(what)
+        return function(*arguments, **named)
+
+    return run
+
+
+def _caller() -> str:
+    """The module that called Houdini."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
+
+
+session = Session()

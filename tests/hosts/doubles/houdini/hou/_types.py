@@ -1,0 +1,159 @@
+"""The node types that are modelled, and their parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+XYZ, RGB = "xyz", "rgb"
+_SURFACES = ("poly", "polymesh", "mesh", "nurbs", "bezier")
+_QUADRICS = ("prim", *_SURFACES)
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Parm:
+    """``default`` is a list for a tuple; ``suffixes`` name its parts."""
+
+    default: Any
+    suffixes: str = XYZ
+    menu: tuple[str, ...] = ()
+    kind: str = "Float"
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+def text(default: str = "", **tags: str) -> Parm:
+    return Parm(default, kind="String", tags=tags)
+
+
+def menu(*tokens: str) -> Parm:
+    return Parm(tokens[0], menu=tokens, kind="Menu")
+
+
+def number(default: float) -> Parm:
+    return Parm(default)
+
+
+def whole(default: int) -> Parm:
+    return Parm(default, kind="Int")
+
+
+@dataclass(frozen=True)
+class Type:
+    name: str
+    category: str
+    children: str | None = None
+    parms: dict[str, Parm] = field(default_factory=dict)
+    label: str = ""
+    inputs: int = 1
+
+
+_TRANSFORM = {
+    "xOrd": menu("srt", "str", "rst", "rts", "tsr", "trs"),
+    "rOrd": menu("xyz", "xzy", "yxz", "yzx", "zxy", "zyx"),
+    "t": Parm([0.0] * 3),
+    "r": Parm([0.0] * 3),
+    "s": Parm([1.0] * 3),
+    "p": Parm([0.0] * 3),
+    "pr": Parm([0.0] * 3),
+    "scale": number(1.0),
+    "keeppos": whole(0),
+    "constraints_on": whole(0),
+}
+
+_ALL = [
+    Type("geo", "Object", "Sop", {**_TRANSFORM, "shop_materialpath": text()}, "Geometry"),
+    Type("null", "Object", "Sop", dict(_TRANSFORM), "Null"),
+    Type("cam", "Object", "Sop", dict(_TRANSFORM), "Camera"),
+    Type("subnet", "Object", "Object", dict(_TRANSFORM), "Subnetwork", 4),
+    Type(
+        "sphere",
+        "Sop",
+        None,
+        {
+            "type": menu("prim", *_SURFACES),
+            "rad": Parm([1.0] * 3),
+            "rows": whole(13),
+            "cols": whole(24),
+        },
+        "Sphere",
+    ),
+    Type("box", "Sop", None, {"type": menu(*_SURFACES), "size": Parm([1.0] * 3)}, "Box"),
+    Type(
+        "grid",
+        "Sop",
+        None,
+        {
+            "type": menu(*_SURFACES),
+            "size": Parm([10.0] * 2),
+            "orient": Parm("zx", menu=("xy", "yz", "zx"), kind="Menu"),
+            "rows": whole(10),
+            "cols": whole(10),
+        },
+        "Grid",
+    ),
+    Type(
+        "tube",
+        "Sop",
+        None,
+        {
+            "type": menu(*_QUADRICS),
+            "orient": Parm("y", menu=_AXES, kind="Menu"),
+            "rad": Parm([1.0, 1.0], "12"),
+            "height": number(1.0),
+            "rows": whole(2),
+            "cols": whole(12),
+            "cap": whole(0),
+        },
+        "Tube",
+    ),
+    Type(
+        "torus",
+        "Sop",
+        None,
+        {
+            "type": Parm("polymesh", menu=_SURFACES, kind="Menu"),
+            "orient": Parm("y", menu=_AXES, kind="Menu"),
+            "rad": Parm([1.0, 0.5]),
+            "rows": whole(12),
+            "cols": whole(24),
+        },
+        "Torus",
+    ),
+    Type("stash", "Sop", None, {"stash": Parm(None, kind="Data")}, "Stash"),
+    Type("xform", "Sop", None, {"t": Parm([0.0] * 3), "s": Parm([1.0] * 3)}, "Transform"),
+    Type("null", "Sop", None, {}, "Null"),
+    Type("merge", "Sop", None, {}, "Merge", 9999),
+    Type("attribwrangle", "Sop", None, {"snippet": text(editor="1", editorlang="VEX")}, "Wrangle"),
+    Type("python", "Sop", None, {"python": text(editor="1", editorlang="python")}, "Python"),
+    Type("file", "Sop", None, {"file": text("default.bgeo")}, "File"),
+    Type("matnet", "Sop", "Vop", {}, "Material Network", 0),
+    Type(
+        "principledshader::2.0",
+        "Vop",
+        None,
+        {
+            "basecolor": Parm([0.2] * 3, RGB),
+            "basecolor_usePointColor": whole(1),
+            "basecolor_useTexture": whole(0),
+            "basecolor_texture": text(),
+        },
+        "Principled Shader",
+    ),
+    Type("sphere", "Lop", None, {"primpath": text("/sphere1"), "radius": number(1.0)}, "Sphere"),
+    Type("merge", "Lop", None, {}, "Merge", 9999),
+]
+TYPES: dict[str, dict[str, Type]] = {}
+for _type in _ALL:
+    TYPES.setdefault(_type.category, {})[_type.name] = _type
+
+#: The networks that every scene has, and what they hold.
+MANAGERS = {"obj": "Object", "stage": "Lop", "out": "Driver", "mat": "Vop"}
+
+
+def resolve(category: str, name: str) -> Type | None:
+    """With or without the version."""
+    known = TYPES.get(category, {})
+    if name in known:
+        return known[name]
+    return next((t for n, t in known.items() if n.split("::")[0] == name), None)

@@ -1,0 +1,40 @@
+"""Houdini for tests: Houdini itself under ``hython``, else the double."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+DOUBLE = Path(__file__).parent / "doubles" / "houdini"
+if find_spec("hou") is None:
+    sys.path.append(str(DOUBLE))
+
+import hou  # noqa: E402
+
+REAL = DOUBLE not in Path(hou.__file__ or "").parents
+
+#: What the package brings to Houdini.
+PACKAGE = Path(__file__).parents[2] / "hosts/callboard_houdini/package/packages/callboard"
+
+
+def new_houdini(*, windows: bool) -> None:
+    """An empty scene, in a Houdini with or without windows. hython never has windows."""
+    if REAL:
+        hou.hipFile.clear(suppress_save_prompt=True)
+        return
+    hou._reset(windows=windows)
+
+
+@contextmanager
+def houdini_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+    from callboard_houdini.host import HoudiniHost
+
+    host = HoudiniHost(post)
+    try:
+        yield host
+    finally:
+        host.close()
