@@ -10,6 +10,9 @@ from tornado.httputil import HTTPMessageDelegate, ResponseStartLine
 from callboard.transport.plain_request import PlainRequest, plain_request
 from callboard.transport.socket_stream import SocketStream
 
+#: A head of at most this many bytes is kept, to be recognized.
+REMEMBERED = 2048
+
 #: Makes what takes the request and answers it, and gives it the head.
 Serve = Callable[["PlainConnection", PlainRequest], HTTPMessageDelegate]
 
@@ -26,6 +29,8 @@ class PlainConnection:
         #: Who waits for the rest of a body, and how much that is.
         self._reader: HTTPMessageDelegate | None = None
         self._missing = 0
+        self._known: PlainRequest | None = None
+        self._head = b""
         self._chunked = False
         self._closes = False
         self._written: asyncio.Future[None]
@@ -33,9 +38,14 @@ class PlainConnection:
     def begin(self, data: bytes) -> bytes | None:
         """Takes the request that ``data`` begins with. What follows it, or None where it isn't
         plain and nothing was taken."""
-        request = plain_request(data)
-        if request is None:
-            return None
+        # Most clients send one head again and again: the same bytes are the same request.
+        request = self._known
+        if request is None or not data.startswith(self._head):
+            request = plain_request(data)
+            if request is None:
+                return None
+            if request.head <= REMEMBERED:
+                self._known, self._head = request, data[: request.head]
         self._missing = request.length
         self._reader = self._serve(self, request)
         return self.receive(data[request.head :])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from callboard.transport.access import HEADER_LIMIT
 
@@ -27,6 +27,9 @@ class PlainHeaders(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         return self._by_name[name.lower()]
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        return self._by_name.get(name.lower(), default)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._by_name
