@@ -31,7 +31,7 @@ class CallServer(Protocol):
 
 class Call:
     """State of a call, from the gate to the answer. Changed on the server's loop only, except
-    ``changes_begun``, ``state`` and what the undo step notes, which the thread that works writes."""
+    ``changes_begun``, ``state`` and what the undo step notes, which the working thread writes."""
 
     def __init__(
         self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
