@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from time import time
@@ -110,8 +111,8 @@ class Callboard:
             idle_seconds=config.session_idle_secs,
         )
         self._listener = Listener()
-        self._announced: Path | None = None
-        self._watcher: SkillWatcher | None = None
+        #: What undoes the start, newest first.
+        self._ending = ExitStack()
         self._scene_pending = False
         self._running = False
 
@@ -149,7 +150,6 @@ class Callboard:
         with ExitStack() as began:
             self._start(began)
             self._ending = began.pop_all()
-        self._running = True
         return self
 
     def _start(self, began: ExitStack) -> None:
@@ -172,6 +172,8 @@ class Callboard:
         self._listen()
         began.callback(self.host.watch(self._host_event))
         self.guest.start()
+        self._running = True
+        began.callback(setattr, self, "_running", False)
         watcher = self._watch_skills()
         if watcher is not None:
             began.callback(watcher.stop)
@@ -203,7 +205,6 @@ class Callboard:
 
     def stop(self) -> None:
         """Ends every call and connection and gives everything back. Main thread; idempotent."""
-        self._running = False
         self._ending.close()
 
     async def _close(self) -> None:
@@ -253,25 +254,28 @@ class Callboard:
         roots = [*self.roots.artist, *self.roots.project]
         return [root.path for root in roots if root.path is not None]
 
-    def _watch_skills(self) -> None:
+    def _watch_skills(self) -> SkillWatcher | None:
         # What ships doesn't change under us, and most start with nothing else.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
         paths = [path for path in self.catalog.paths if path not in shipped]
-        if paths:
-            from callboard.skills.watch import SkillWatcher
+        if not paths:
+            return None
+        from callboard.skills.watch import SkillWatcher
 
-            self._watcher = SkillWatcher(paths, self.catalog.refresh)
-            self._watcher.start()
+        watcher = SkillWatcher(paths, self.catalog.refresh)
+        watcher.start()
+        return watcher
 
-    def _announce(self) -> None:
+    def _announce(self) -> Path | None:
         identity = self.host.identity
         instance = instances.Instance(
             self.id, identity.kind, identity.name, self.url, self.token, identity.pid, time()
         )
         try:
-            self._announced = instances.announce(instance)
+            return instances.announce(instance)
         except OSError as error:
             log.warning("callboard list will not show this instance: %s", error)
+            return None
 
     def _tell(self, topic: Topic) -> None:
         if self._running:
