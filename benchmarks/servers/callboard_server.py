@@ -45,17 +45,34 @@ def echo(value: int) -> dict[str, Any]:
 
 def block(how: str, seconds: float) -> dict[str, Any]:
     """Holds the main thread: asleep, in an operator (native code that leaves the interpreter to
-    others), or spinning in Python."""
+    others), rendering with Cycles, or spinning in Python."""
     began = time.monotonic()
     if how == "asleep":
         time.sleep(seconds)
     elif how == "operator":
         while time.monotonic() - began < seconds:
             hashlib.pbkdf2_hmac("sha256", b"work", b"salt", 2_000_000)
+    elif how == "rendering":
+        render(seconds)
     else:
         while time.monotonic() - began < seconds:
             pass
     return {"seconds": time.monotonic() - began}
+
+
+def render(seconds: float) -> None:
+    """One Cycles render of Blender's that takes this long, on one core."""
+    import bpy
+
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.render.threads_mode = "FIXED"
+    scene.render.threads = 1
+    scene.render.resolution_x, scene.render.resolution_y = 320, 180
+    scene.cycles.use_adaptive_sampling = scene.cycles.use_denoising = False
+    scene.cycles.samples = 2**20
+    scene.cycles.time_limit = seconds
+    bpy.ops.render.render()
 
 
 def tool(function: Callable[..., Any], description: str, **properties: str) -> Tool:
@@ -90,7 +107,10 @@ def main() -> None:
     parser.add_argument("--record-odd", action="store_true", help="only echo's odd values")
     parser.add_argument("--max-sessions", type=int, default=256)
     parser.add_argument("--session-idle", type=float, default=3600.0)
+    parser.add_argument("--bpy", action="store_true", help="Blender's module, for rendering")
     arguments = parser.parse_args()
+    if arguments.bpy:
+        import bpy  # noqa: F401  (takes a second, which no call should)
     inbox = MainThreadInbox()
     tools = ToolRegistry()
     config = McpHttpConfig(
