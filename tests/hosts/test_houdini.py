@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pxr", reason="this Python has no OpenUSD")
 
-from houdini_rig import REAL, houdini_host, new_houdini
+from houdini_rig import REAL, hou, houdini_host, new_houdini
 
+from callboard.errors import CapabilityMissing, HostError
+from callboard.host import ANIMATION, SCRIPT, USD, VIEWPORT
 from callboard.testing.compliance import Bench, Check, checks
 
 
@@ -22,7 +25,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture
-def bench(host: Any, tmp_path) -> Bench:
+def bench(host: Any, tmp_path: Path) -> Bench:
     return Bench(host, tmp_path.resolve())
 
 
@@ -31,3 +34,374 @@ def test_compliance(check: Check, bench: Bench) -> None:
     if missing := bench.missing(check):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")
     bench.run(check)
+
+
+# -- ports --------------------------------------------------------------------------------------
+
+
+def test_a_viewport_needs_windows(bench: Bench) -> None:
+    windows = hou.isUIAvailable()
+    assert (VIEWPORT in bench.host.ports) is windows
+    assert bench.host.identity.headless is not windows
+    if not windows:
+        with pytest.raises(CapabilityMissing, match="viewport"):
+            bench.call("viewport__capture")
+        return
+    data = bench.port(VIEWPORT).capture(321, 123)
+    assert data[16:24] == (321).to_bytes(4, "big") + (123).to_bytes(4, "big")
+
+
+def test_the_project_is_job_and_hip(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not REAL:
+        # Nobody has set $JOB: it is the home folder, which is nobody's project.
+        assert bench.host.project_roots() == []
+        hou._session.session.variables["JOB"] = "/projects/show"
+        assert bench.host.project_roots() == [str(Path("/projects/show"))]
+    file = bench.folder / f"scene{bench.port('filesystem.write').suffixes[0]}"
+    bench.port("filesystem.write").save(str(file))
+    assert str(bench.folder) in bench.host.project_roots()
+
+
+# -- the scene, where Houdini differs -------------------------------------------------------------
+
+
+def test_wires_are_the_hierarchy_and_a_subnet_is_one_too(bench: Bench) -> None:
+    subnet = hou.node("/obj").createNode("subnet", "Group")
+    inside = subnet.createNode("geo", "Inside")
+    bench.cube("Outside")
+    assert bench.get(inside.path())["parent"] == "/obj/Group"
+    assert bench.get("Group")["children"] == ["/obj/Group/Inside"]
+    moved = bench.editor.set_parent("Inside", "Outside", True)
+    assert moved == "/obj/Inside"
+    assert bench.get("Inside")["parent"] == "/obj/Outside"
+    assert bench.editor.delete(["Outside"]) == ["/obj/Outside", "/obj/Inside"]
+
+
+def test_moving_and_copying_leave_the_selection(bench: Bench) -> None:
+    subnet = hou.node("/obj").createNode("subnet", "Group")
+    subnet.createNode("geo", "Inside")
+    bench.cube("Chosen")
+    bench.editor.select(["Chosen"])
+    bench.editor.set_parent("Inside", None, True)
+    bench.editor.duplicate("Inside", None)
+    assert bench.reader.selection() == ["/obj/Chosen"]
+
+
+def test_names_that_houdini_would_change_are_refused(bench: Bench) -> None:
+    for name in ("a b", "1st", "ä", "", "a/b"):
+        with pytest.raises(HostError, match="can't be a name"):
+            bench.editor.create("cube", name, {"size": 1.0})
+    assert bench.reader.names() == []
+
+
+def test_another_order_a_scale_and_a_pretransform_are_read_and_written(bench: Bench) -> None:
+    path = bench.cube("Turned")
+    node = hou.node(path)
+    node.parm("rOrd").set("zyx")
+    node.parm("scale").set(2.0)
+    node.setPreTransform(hou.hmath.buildTransform({"translate": (0, 5, 0)}))
+    if REAL:
+        bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
+    node.parm("rOrd").set("xyz")
+    bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
+    found = bench.get(path)
+    assert found["translate"] == pytest.approx([1, 2, 3])
+    assert found["rotate"] == pytest.approx([10, 20, 30])
+    assert found["scale"] == pytest.approx([1, 2, 3])
+
+
+def test_a_locked_parameter_is_named(bench: Bench) -> None:
+    path = bench.cube("Locked")
+    for parm in hou.node(path).parmTuple("t"):
+        parm.lock(True)
+    with pytest.raises(HostError, match="locked"):
+        bench.editor.set_transform(path, [1, 2, 3], None, None)
+
+
+def test_a_null_has_no_colour_and_no_bounds(bench: Bench) -> None:
+    null = hou.node("/obj").createNode("null", "Null")
+    with pytest.raises(HostError, match="no colour"):
+        bench.editor.set_color(null.path(), [1, 0, 0])
+    found = bench.get("Null")
+    assert (found["type"], found["bounds"], found["color"]) == ("null", None, None)
+
+
+def test_what_the_artist_made_is_recognised(bench: Bench) -> None:
+    for name, kind in (("Ball", "sphere"), ("Ring", "torus"), ("Pipe", "tube")):
+        hou.node("/obj").createNode("geo", name).createNode(kind)
+    types = {found["name"]: found["type"] for found in bench.reader.summaries()}
+    assert types == {"Ball": "sphere", "Ring": "torus", "Pipe": "cylinder"}
+    hou.node("/obj/Ball").createNode("null").setDisplayFlag(True)
+    assert bench.get("Ball")["type"] == "geo"
+
+
+def test_units_are_told(bench: Bench) -> None:
+    assert bench.reader.info()["units_per_meter"] == 1.0
+    if not REAL:
+        hou._session.session.unit_length = 0.01
+        assert bench.reader.info()["units_per_meter"] == pytest.approx(100.0)
+
+
+# -- files --------------------------------------------------------------------------------------
+
+
+def test_a_broken_file_says_that_the_scene_is_closed(bench: Bench) -> None:
+    bench.cube("Here")
+    file = bench.folder / f"broken{bench.port('filesystem.write').suffixes[0]}"
+    file.write_bytes(b"070707 nothing that anybody can read")
+    with pytest.raises(HostError, match="the scene that was open is closed"):
+        bench.port("filesystem.read").open(str(file))
+
+
+@pytest.mark.skipif(REAL, reason="the licence is what it is")
+@pytest.mark.parametrize(
+    ("licence", "opens", "saves"),
+    [
+        ("Commercial", [".hip"], ".hip"),
+        ("Indie", [".hip", ".hiplc"], ".hiplc"),
+        ("Apprentice", [".hip", ".hiplc", ".hipnc"], ".hipnc"),
+    ],
+)
+def test_a_file_never_changes_the_licence(
+    licence: str, opens: list[str], saves: str, tmp_path: Path
+) -> None:
+    new_houdini(windows=False)
+    hou._session.session.licence = licence
+    with houdini_host(lambda fn: None) as host:
+        files = host.ports["filesystem.read"]
+        assert files.suffixes == (saves,)
+        files.save(str(tmp_path / f"saved{saves}"))
+        for suffix in (".hip", ".hiplc", ".hipnc"):
+            file = tmp_path / f"scene{suffix}"
+            file.write_bytes((tmp_path / f"saved{saves}").read_bytes())
+            if suffix in opens:
+                assert files.open(str(file))["object_count"] == 0
+            else:
+                with pytest.raises(HostError, match="licence"):
+                    files.open(str(file))
+
+
+def test_geometry_that_is_no_polygons_is_not_left_out_silently(bench: Bench) -> None:
+    path = bench.editor.create("sphere", "Quadric", {"radius": 1.0})
+    hou.node(path).displayNode().parm("type").set("prim")
+    bench.cube("Box")
+    with pytest.raises(HostError, match="isn't polygons"):
+        bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
+    assert list(bench.folder.iterdir()) == []
+    bench.editor.select(["Box"])
+    assert bench.port(USD).export_usd(str(bench.folder / "out.usda"), True)["prims"] == 1
+
+
+# -- undo ---------------------------------------------------------------------------------------
+
+
+def _step(bench: Bench, name: str, label: str = "Callboard: same") -> str | None:
+    undo = bench.host.undo
+    assert undo is not None
+    token = undo.begin(label)
+    bench.cube(name)
+    return undo.commit(token)
+
+
+def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
+    undo_id = _step(bench, "One", "Callboard: scene__create_primitive")
+    assert hou.undos.undoLabels()[0] == "Callboard: scene__create_primitive"
+    hou.undos.performUndo()
+    assert bench.reader.names() == []
+    assert undo_id is not None
+    assert bench.host.undo is not None
+    assert bench.host.undo.undo(undo_id) is False
+
+
+def test_the_same_tool_twice_is_two_steps(bench: Bench) -> None:
+    _step(bench, "One")
+    second = _step(bench, "Two")
+    undo = bench.host.undo
+    assert undo is not None
+    assert undo.commit(undo.begin("Callboard: same")) is None
+    assert second is not None
+    assert undo.undo(second) is True
+    assert [found["name"] for found in bench.everything()] == ["One"]
+
+
+def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
+    undo_id = _step(bench, "Ours")
+    hou.node("/obj").createNode("geo", "Theirs")
+    assert undo_id is not None
+    assert bench.host.undo is not None
+    assert bench.host.undo.undo(undo_id) is False
+    assert len(bench.reader.names()) == 2
+
+
+def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
+    undo = bench.host.undo
+    assert undo is not None
+    file = str(bench.folder / f"scene{bench.port('filesystem.write').suffixes[0]}")
+    bench.port("filesystem.write").save(file)
+    token = undo.begin("Callboard: open")
+    bench.port("filesystem.read").open(file)
+    assert undo.rollback(token) is False
+
+
+# -- animation ----------------------------------------------------------------------------------
+
+
+def test_the_timeline_is_set_and_read(bench: Bench) -> None:
+    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
+    assert found == {"start": 10, "end": 500, "current": 12, "fps": 24.0}
+    assert bench.call("animation__get_timeline") == found
+
+
+def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
+    bench.cube("Mover")
+    keys = [
+        {"frame": 1, "translate": [0, 0, 0]},
+        {"frame": 24, "translate": [0, 10, 0], "rotate": [0, 90, 0]},
+    ]
+    assert bench.call("animation__set_keys", {"name": "Mover", "keys": keys})["keys"] == 2
+    listed = bench.call("animation__list_keys", {"name": "Mover"})
+    assert listed["keys"][0] == {"frame": 1.0, "translate": [0.0, 0.0, 0.0]}
+    assert listed["keys"][1]["rotate"] == pytest.approx([0, 90, 0])
+    bench.call("animation__set_timeline", {"current": 24})
+    assert bench.get("Mover")["translate"] == pytest.approx([0, 10, 0])
+    gone = bench.call("animation__delete_keys", {"name": "Mover", "start": 2, "end": 30})
+    assert gone["keys"] == 1
+    assert bench.call("animation__list_keys", {"name": "Mover"})["total"] == 1
+
+
+def test_baking_keys_what_a_moving_parent_and_a_formula_cause(bench: Bench) -> None:
+    path, parent = bench.cube("Mover"), bench.cube("Carrier")
+    bench.editor.set_parent(path, parent, True)
+    port = bench.port(ANIMATION)
+    port.set_key(parent, 1, [0, 0, 0], None, None)
+    port.set_key(parent, 5, [8, 0, 0], None, None)
+    port.set_key(path, 1, None, [0, 0, 0], None)
+    port.set_key(path, 5, None, [0, 80, 0], None)
+    baked = bench.call("animation__bake", {"names": ["Mover"], "start": 1, "end": 5})
+    assert baked["keys"] == 5
+    keys = {key["frame"]: key for key in port.keys(path)}
+    assert sorted(keys) == [1, 2, 3, 4, 5]
+    # Local: what the parent does is the parent's.
+    assert keys[3.0]["translate"] == pytest.approx([0, 0, 0], abs=1e-6)
+    assert keys[5.0]["rotate"] == pytest.approx([0, 80, 0])
+
+
+def test_a_formula_is_no_key(bench: Bench) -> None:
+    path = bench.cube("Driven")
+    key = hou.Keyframe()
+    key.setFrame(1)
+    key.setExpression("$F / 10", hou.exprLanguage.Hscript)
+    hou.node(path).parm("tx").setKeyframe(key)
+    assert bench.port(ANIMATION).keys(path) == []
+
+
+def test_keys_of_an_object_with_a_pivot_are_refused(bench: Bench) -> None:
+    path = bench.cube("Pivoted")
+    hou.node(path).parm("px").set(3.0)
+    with pytest.raises(HostError, match="pivot"):
+        bench.port(ANIMATION).set_key(path, 1, None, [0, 90, 0], None)
+
+
+# -- scripts ------------------------------------------------------------------------------------
+
+
+def test_python_and_hscript_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "print('hi')\nmade = hou.node('/obj').createNode('geo', 'Scripted')\n(made.name(), 2)"
+    answer = bench.call("script__execute", {"code": code})
+    assert answer == {"language": "python", "value": ["Scripted", 2]}
+    assert capsys.readouterr().out == "hi\n"
+    said = bench.call("script__execute", {"code": "echo hello", "language": "HScript"})
+    assert said["value"] is None
+    assert capsys.readouterr().out == "hello\n"
+    assert bench.port(SCRIPT).languages() == ["python", "hscript"]
+    with pytest.raises(HostError, match="Unknown command"):
+        bench.call("script__execute", {"code": "nosuchcommand", "language": "hscript"})
+
+
+def test_a_script_that_raises_is_taken_back(bench: Bench) -> None:
+    bench.cube("Here")
+    before = bench.everything()
+    with pytest.raises(ZeroDivisionError):
+        bench.call("script__execute", {"code": "hou.node('/obj').createNode('geo')\n1 / 0"})
+    assert bench.everything() == before
+
+
+# -- houdini-nodes ------------------------------------------------------------------------------
+
+
+def test_a_chain_is_built_inspected_and_cooked(bench: Bench) -> None:
+    bench.cube("Crate", 2.0)
+    listed = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    assert [node["type"] for node in listed["nodes"]] == ["box"]
+    assert listed["nodes"][0]["displayed"] is True
+    found = bench.call("houdini_nodes__find_node_types", {"network": "/obj/Crate", "text": "xf"})
+    assert "xform" in [type["name"] for type in found["types"]]
+    made = bench.call(
+        "houdini_nodes__create_node",
+        {
+            "network": "/obj/Crate",
+            "type": "xform",
+            "name": "raise",
+            "inputs": [listed["nodes"][0]["path"]],
+            "parms": {"t": [0, 1, 0], "sx": 2},
+            "display": True,
+        },
+    )["node"]
+    assert made["path"] == "/obj/Crate/raise"
+    assert made["inputs"] == [listed["nodes"][0]["path"]]
+    assert bench.get("Crate")["bounds"] == {"min": [-2, 0, -1], "max": [2, 2, 1]}
+    read = bench.call("houdini_nodes__get_node", {"path": made["path"]})
+    assert read["parms"] == {"t": [0, 1, 0], "s": [2, 1, 1]}
+    cooked = bench.call("houdini_nodes__cook_node", {"path": made["path"]})
+    assert (cooked["cooked"], cooked["points"], cooked["primitives"]) == (True, 8, 6)
+    bench.call("houdini_nodes__display_node", {"path": listed["nodes"][0]["path"]})
+    assert bench.get("Crate")["bounds"]["max"] == [1, 1, 1]
+    bench.call("houdini_nodes__connect_nodes", {"path": made["path"], "source": None})
+    assert bench.call("houdini_nodes__get_node", {"path": made["path"]})["inputs"] == []
+    gone = bench.call("houdini_nodes__delete_nodes", {"paths": [made["path"]]})
+    assert gone["deleted"] == [made["path"]]
+
+
+def test_a_node_that_does_not_cook_says_why(bench: Bench) -> None:
+    bench.cube("Crate")
+    made = bench.call("houdini_nodes__create_node", {"network": "/obj/Crate", "type": "file"})
+    cooked = bench.call("houdini_nodes__cook_node", {"path": made["node"]["path"]})
+    assert cooked["cooked"] is False
+    assert "Unable to read" in cooked["errors"][0]
+
+
+def test_code_needs_the_artists_leave(bench: Bench) -> None:
+    bench.cube("Crate")
+    before = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    create: dict[str, Any] = {"network": "/obj/Crate"}
+    for more in (
+        {"type": "python", "parms": {"python": "import os"}},
+        {"type": "file", "parms": {"file": "`system('touch /tmp/x')`"}},
+    ):
+        with pytest.raises(ValueError, match="script__execute"):
+            bench.call("houdini_nodes__create_node", {**create, **more})
+        assert bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"}) == before
+    wrangle = {"type": "attribwrangle", "parms": {"snippet": "@P.y += 1;"}}
+    assert bench.call("houdini_nodes__create_node", {**create, **wrangle})["verified"] is True
+
+
+def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
+    bench.cube("Crate")
+    before = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    box = before["nodes"][0]["path"]
+    create = {"network": "/obj/Crate", "type": "xform"}
+    for tool, arguments, words in (
+        ("get_node", {"path": "/obj/Crat"}, "there are: Crate"),
+        ("get_node", {"path": "../etc"}, "paths look like"),
+        ("list_nodes", {"network": box}, "holds no nodes"),
+        ("create_node", {"network": "/obj/Crate", "type": "boxx"}, "Invalid node type"),
+        ("create_node", {**create, "parms": {"tt": 1}}, "nearest: t"),
+        ("create_node", {**create, "parms": {"t": [1, 2]}}, "Wrong number"),
+        ("create_node", {**create, "inputs": ["/obj/Crate"]}, "different networks"),
+        ("set_parms", {"path": box, "parms": {"type": "dodo"}}, "Invalid menu item"),
+        ("connect_nodes", {"path": box, "source": box, "input": 5}, "Invalid input"),
+        ("delete_nodes", {"paths": [box, "/obj/Nobody"]}, "there is no node"),
+    ):
+        with pytest.raises((ValueError, HostError), match=words):
+            bench.call(f"houdini_nodes__{tool}", arguments)
+        assert bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"}) == before, tool

@@ -1,0 +1,49 @@
+"""Nodes of any network by path, for the skill ``houdini-nodes``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import hou
+
+Json = dict[str, Any]
+
+_PATH = re.compile(r"/[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
+
+
+def node_at(path: str) -> Any:
+    """Raises ValueError, naming what is there instead."""
+    found = hou.node(path) if _PATH.fullmatch(path) else None
+    if found is not None:
+        return found
+    above = hou.node(path.rsplit("/", 1)[0] or "/") if _PATH.fullmatch(path) else None
+    near = ", ".join(child.name() for child in above.children()[:20]) if above is not None else ""
+    hint = f"; there are: {near}" if near else "; paths look like /obj/Crate/box1"
+    raise ValueError(f"there is no node '{path}'{hint}")
+
+
+def network_at(path: str) -> Any:
+    found = node_at(path)
+    if not found.isNetwork():
+        raise ValueError(f"'{path}' is a {found.type().name()}, which holds no nodes")
+    return found
+
+
+def summary(node: Any) -> Json:
+    return {
+        "name": node.name(),
+        "path": node.path(),
+        "type": node.type().name(),
+        "inputs": [each.path() if each is not None else None for each in node.inputs()],
+        "displayed": displayed(node),
+        "errors": list(node.errors()),
+    }
+
+
+def displayed(node: Any) -> bool | None:
+    if isinstance(node, hou.ObjNode):
+        return bool(node.isObjectDisplayed())
+    if isinstance(node, (hou.SopNode, hou.LopNode)):
+        return bool(node.isDisplayFlagSet())
+    return None

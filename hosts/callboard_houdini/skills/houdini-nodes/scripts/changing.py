@@ -1,0 +1,159 @@
+"""Tools that change networks. Each reads back what it did."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import hou
+
+from callboard.errors import HostError
+from callboard_houdini.networks import displayed, network_at, node_at, summary
+
+Json = dict[str, Any]
+
+#: Parameters of render nodes that Houdini runs as HScript or Python.
+_HOOKS = ("prerender", "preframe", "postframe", "postwrite", "postrender")
+_SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
+
+
+def create_node(
+    ctx: Any,
+    network: str,
+    type: str,
+    name: str | None = None,
+    inputs: Sequence[str | None] = (),
+    parms: Mapping[str, Any] | None = None,
+    display: bool = False,
+) -> Json:
+    ctx.port("scene.mutate")
+    inside = network_at(network)
+    with _telling(f"make a '{type}' in {network}"):
+        made = inside.createNode(type, name)
+        for index, source in enumerate(inputs):
+            if source is not None:
+                made.setInput(index, node_at(source))
+        made.moveToGoodPosition(move_inputs=False, move_outputs=False, move_unconnected=False)
+    _set(made, parms or {})
+    if display:
+        _display(made)
+    return _done(made)
+
+
+def connect_nodes(ctx: Any, path: str, source: str | None, input: int = 0) -> Json:
+    ctx.port("scene.mutate")
+    node = node_at(path)
+    other = None if source is None else node_at(source)
+    with _telling(f"wire input {input} of {path}"):
+        node.setInput(input, other)
+    wired = node.inputs()
+    if (wired[input] if input < len(wired) else None) != other:
+        raise HostError(f"Houdini did not wire input {input}; the change was taken back")
+    return _done(node)
+
+
+def set_parms(ctx: Any, path: str, parms: Mapping[str, Any]) -> Json:
+    ctx.port("scene.mutate")
+    node = node_at(path)
+    _set(node, parms)
+    return _done(node)
+
+
+def display_node(ctx: Any, path: str) -> Json:
+    ctx.port("scene.mutate")
+    node = node_at(path)
+    _display(node)
+    return _done(node)
+
+
+def delete_nodes(ctx: Any, paths: Sequence[str]) -> Json:
+    ctx.port("scene.mutate")
+    doomed = {node.path(): node for node in map(node_at, paths)}
+    for path, node in doomed.items():
+        if not any(path.startswith(f"{other}/") for other in doomed):
+            with _telling(f"delete {path}"):
+                node.destroy()
+    left = [path for path in doomed if hou.node(path) is not None]
+    if left:
+        raise HostError(f"{', '.join(left)} is still there; the change was taken back")
+    return {"deleted": list(doomed), "verified": True}
+
+
+def _display(node: Any) -> None:
+    if displayed(node) is None:
+        raise ValueError(f"'{node.path()}' is a {node.type().name()}, which has no display flag")
+    with _telling(f"display {node.path()}"):
+        node.setDisplayFlag(True)
+        if isinstance(node, hou.SopNode):
+            node.setRenderFlag(True)
+    if not displayed(node):
+        raise HostError(f"Houdini does not display {node.path()}; the change was taken back")
+
+
+def _set(node: Any, parms: Mapping[str, Any]) -> None:
+    for name, value in parms.items():
+        target = node.parmTuple(name) if isinstance(value, (list, tuple)) else node.parm(name)
+        if target is None:
+            target = node.parmTuple(name)
+            if target is None or len(target) != 1:
+                raise ValueError(_no_parm(node, name, value))
+            target = target[0]
+        _refuse_code(node, name, target, value)
+        with _telling(f"set '{name}' of {node.path()}"):
+            target.set(int(value) if isinstance(value, bool) else value)
+        _read_back(name, target, value)
+
+
+def _refuse_code(node: Any, name: str, target: Any, value: Any) -> None:
+    """Raises ValueError for what Houdini would run: that needs the artist's leave."""
+    if not isinstance(value, str):
+        return
+    language = target.parmTemplate().tags().get("editorlang", "vex").lower()
+    if "`" in value or language != "vex" or name in _HOOKS or _SCRIPT.search(name):
+        raise ValueError(
+            f"'{name}' of a {node.type().name()} would run code; use script__execute for that, "
+            "which the artist has to allow"
+        )
+
+
+def _no_parm(node: Any, name: str, value: Any) -> str:
+    import difflib
+
+    names = [each.name() for each in node.parmTuples()]
+    if not isinstance(value, (list, tuple)):
+        names += [each.name() for each in node.parms()]
+    near = difflib.get_close_matches(name, names, n=5, cutoff=0.4) or names[:10]
+    return f"a {node.type().name()} has no such parameter '{name}'; nearest: {', '.join(near)}"
+
+
+def _read_back(name: str, target: Any, value: Any) -> None:
+    if isinstance(value, str):
+        same = value in (target.evalAsString(), target.rawValue())
+        found: Any = target.evalAsString()
+    else:
+        found = target.eval()
+        wanted = list(value) if isinstance(value, (list, tuple)) else [value]
+        there = list(found) if isinstance(found, tuple) else [found]
+        same = len(wanted) == len(there) and all(
+            isinstance(b, (int, float)) and math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-6)
+            for a, b in zip(wanted, there, strict=True)
+        )
+    if not same:
+        raise HostError(f"'{name}' should be {value!r}, but is {found!r}; it was taken back")
+
+
+def _done(node: Any) -> Json:
+    return {"node": summary(node), "verified": True}
+
+
+@contextmanager
+def _telling(what: str) -> Iterator[None]:
+    """Houdini's own errors inside become a HostError."""
+    try:
+        yield
+    except hou.Error as error:
+        reason = " ".join((error.instanceMessage() or error.description()).split())
+        raise HostError(f"Houdini could not {what}: {reason}") from None

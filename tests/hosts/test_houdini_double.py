@@ -1,0 +1,117 @@
+"""The double polices what it stands for: it accepts nothing that Houdini would refuse."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from houdini_rig import REAL, hou, new_houdini
+
+if REAL:
+    pytest.skip("Houdini itself needs no proof", allow_module_level=True)
+
+from hou._session import session
+
+
+@pytest.fixture(autouse=True)
+def new() -> None:
+    new_houdini(windows=True)
+
+
+def test_unknown_functions_types_parameters_and_menu_items() -> None:
+    with pytest.raises(AttributeError):
+        hou.noSuchFunction()
+    with pytest.raises(AttributeError):
+        hou.hipFile.lode("x")
+    with pytest.raises(hou.OperationFailed, match="node type"):
+        hou.node("/obj").createNode("goe")
+    geo = hou.node("/obj").createNode("geo")
+    assert geo.parm("nosuch") is None
+    box = geo.createNode("box")
+    with pytest.raises(hou.OperationFailed, match="menu item"):
+        box.parm("type").set("wood")
+    with pytest.raises(TypeError):
+        box.parm("sizex").set("wide")
+    with pytest.raises(TypeError):
+        geo.createNode("box", nosuch=True)
+
+
+def test_every_call_is_on_the_main_thread() -> None:
+    geo = hou.node("/obj").createNode("geo")
+    for call in (
+        lambda: hou.node("/obj"),
+        lambda: geo.parm("tx"),
+        lambda: hou.undos.undoLabels(),
+        lambda: hou.ui.paneTabs(),
+    ):
+        with pytest.raises(RuntimeError, match="was called from"):
+            _elsewhere(call)
+
+
+def test_calls_after_the_unload_raise() -> None:
+    from callboard_houdini import names
+
+    session.unloaded = True
+    with pytest.raises(RuntimeError, match="after the package was unloaded"):
+        names.objects()
+
+
+def test_without_windows_there_is_no_ui() -> None:
+    new_houdini(windows=False)
+    with pytest.raises(AttributeError):
+        hou.ui  # noqa: B018
+    with pytest.raises(hou.NotAvailable):
+        hou.playbar.addEventCallback(print)
+
+
+def test_what_would_open_a_window_raises() -> None:
+    hou.node("/obj").createNode("geo")
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        hou.hipFile.load("/nowhere.hip")
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        hou.hipFile.save()
+    viewer = next(tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer))
+    with pytest.raises(RuntimeError, match="own flipbook settings"):
+        viewer.flipbookSettings().output("/x.png")
+
+
+def test_callbacks_are_removed_by_the_very_same_function() -> None:
+    class Listener:
+        def hear(self, event: Any) -> None: ...
+
+    listener = Listener()
+    hou.hipFile.addEventCallback(listener.hear)
+    with pytest.raises(hou.OperationFailed):
+        hou.hipFile.removeEventCallback(listener.hear)
+
+
+def test_undo_has_groups_and_drops_empty_ones() -> None:
+    with hou.undos.group("outer"), hou.undos.group("inner"):
+        hou.node("/obj").createNode("geo", "One")
+    with hou.undos.group("empty"):
+        pass
+    assert hou.undos.undoLabels() == ("outer",)
+    node = hou.node("/obj/One")
+    hou.undos.performUndo()
+    assert hou.node("/obj/One") is None
+    with pytest.raises(hou.ObjectWasDeleted):
+        node.path()
+
+
+def _elsewhere(call: Any) -> None:
+    """Calls on another thread; raises here what that raises."""
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            call()
+            outcome.set_result(None)
+        except Exception as error:
+            outcome.set_exception(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(20)
+    outcome.result(timeout=0)
