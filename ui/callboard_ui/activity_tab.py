@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from time import time
 from typing import cast
 
-from qtpy.QtCore import QEvent, QModelIndex, QPersistentModelIndex, Qt, QTimer
-from qtpy.QtGui import QPainter, QResizeEvent, QShowEvent
+from qtpy.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from qtpy.QtGui import QPainter, QShowEvent
 from qtpy.QtWidgets import (
     QApplication,
     QComboBox,
@@ -44,16 +44,16 @@ TICK_MS = 250
 TYPING_MS = 200
 #: From which width of the list, in ems, a column is there.
 _FROM = {
-    columns.STATE: 22.0,
-    columns.CLIENT: 29.0,
-    columns.STARTED: 36.0,
+    columns.STATE: 25.0,
+    columns.CLIENT: 33.0,
+    columns.STARTED: 39.0,
     columns.WAITED: 44.0,
-    columns.MAIN: 44.0,
+    columns.MAIN: 50.0,
 }
 _WIDTHS = {
     columns.STATE: 5.5,
     columns.TOOK: 5.0,
-    columns.CLIENT: 9.0,
+    columns.CLIENT: 8.0,
     columns.STARTED: 5.5,
     columns.WAITED: 5.0,
     columns.MAIN: 6.5,
@@ -105,7 +105,7 @@ class ActivityTab(QWidget):
         self._history: History | None = None
         if link.reader is not None:
             self._history = History(
-                link.reader, link.background, self._newest, self._older, self._failed
+                link.reader, link.background, self._newest, self._older, self._failed, self
             )
         self._draw()
 
@@ -136,9 +136,10 @@ class ActivityTab(QWidget):
         super().showEvent(event)
         self.show_snapshot(self._link.controls.status.snapshot)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.view and event.type() == QEvent.Type.Resize:
+            self._arrange()
+        return False
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -158,6 +159,7 @@ class ActivityTab(QWidget):
     def _set_up_view(self) -> None:
         view = self.view
         view.setModel(self.model)
+        view.installEventFilter(self)
         view.setAccessibleName(self.tr("Calls"))
         view.setRootIsDecorated(False)
         view.setUniformRowHeights(True)
@@ -205,7 +207,7 @@ class ActivityTab(QWidget):
         way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if self._splitter.orientation() != way:
             self._splitter.setOrientation(way)
-        width = self.width() * (0.6 if wide and not self.details.isHidden() else 1.0)
+        width = self.view.width()
         for column, needed in _FROM.items():
             self.view.setColumnHidden(column, width < em(self, needed))
         for column, size in _WIDTHS.items():

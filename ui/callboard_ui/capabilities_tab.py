@@ -195,9 +195,8 @@ class CapabilitiesTab(QWidget):
         if not one.offered:
             says = self.tr("not here")
             tip = self.tr("{0}: this host doesn't offer it now; a plug-in may be missing")
-            return Row(
-                one.name, (title, says, name), "slash", "dim", tip.format(name), False, False
-            )
+            cells = (title, says, name)
+            return Row(one.name, cells, "slash", "dim", tip.format(name), enabled=False)
         tip = self.tr("{0}: {1} tools need it").format(name, one.unlocks)
         if one.withdrawn:
             tip += "\n" + self.tr("Withdrawn: calls that need it are refused")
@@ -231,7 +230,7 @@ class CapabilitiesTab(QWidget):
         self._after_fill(self.tr("Every tool has what it needs.") if page else self.tr("No tool."))
 
     def _tool(self, tool: ToolStatus) -> Row:
-        short = tool.name.partition("__")[2] or tool.name
+        short = tool.name.partition("__")[2] if tool.skill else tool.name
         lacks = ", ".join(map(one_line, tool.missing))
         needs = ", ".join(map(one_line, tool.requires)) or self.tr("nothing")
         tip = f"{one_line(tool.name)}\n{visible(tool.description)}\n"

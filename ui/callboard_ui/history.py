@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 
-from qtpy.QtCore import QTimer
+from qtpy.QtCore import QObject, QTimer
 
 from callboard.records.model import CallRecord
 from callboard.records.reader import Filter, Page, Reader
@@ -28,6 +28,7 @@ class History:
         newest: Callable[[Sequence[CallRecord]], bool],
         older: Callable[[Sequence[CallRecord]], None],
         failed: Callable[[str], None],
+        parent: QObject,
     ) -> None:
         self._reader = reader
         self._background = background
@@ -39,7 +40,7 @@ class History:
         self._generation = 0
         self._looking = self._wanted = False
         self._free_at = 0.0
-        self._timer = QTimer()
+        self._timer = QTimer(parent)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
 

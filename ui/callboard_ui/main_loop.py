@@ -77,8 +77,7 @@ class PanelLoop:
             with _noticing_signals():
                 self._app.exec_()
         finally:
-            panel.close()
-            panel.deleteLater()
+            panel.shut()
 
 
 @contextmanager

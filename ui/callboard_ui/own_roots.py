@@ -19,20 +19,25 @@ class OwnRoots:
         self._link = link
         self._report = report
         self._project: str | None = None
+        self._given = ProjectSettings()
         self.roots: tuple[Root, ...] = ()
         self.policy: Policy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Takes over what the server has, and what was saved when another project was opened."""
+        if not snapshot.serving:
+            return
         folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]
         project = project_of(snapshot.host_kind, folders)
         self.roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
         self.policy = "strict" if snapshot.roots_policy == "strict" else "advisory"
         if project == self._project:
             return
-        first, self._project = self._project is None, project
-        # What was given when the server started stands, until another project is opened.
-        if not (first and self.roots):
+        if self._project is None:
+            # Given when the server started: that holds wherever nothing else was decided.
+            self._given = ProjectSettings(self.roots, self.policy)
+        self._project = project
+        if not self._given.roots:
             self._link.background.run(lambda: load(project), self._loaded)
 
     def add(self, folders: Sequence[str]) -> None:
@@ -88,13 +93,14 @@ class OwnRoots:
     def _loaded(self, found: ProjectSettings | None, error: Exception | None) -> None:
         if found is not None and found.problem:
             self._report(found.problem)
-        elif found is not None:
-            self.roots, self.policy = found.roots, found.policy
-            self._link.controls.set_roots(found.roots)
-            self._link.controls.set_roots_policy(found.policy)
-        else:
-            # Nothing was decided for this project, so nothing of the last one's holds.
-            self._link.controls.set_roots(())
+            return
+        wanted = self._given if found is None else found
+        if wanted.roots != self.roots:
+            self.roots = wanted.roots
+            self._link.controls.set_roots(wanted.roots)
+        if wanted.policy != self.policy:
+            self.policy = wanted.policy
+            self._link.controls.set_roots_policy(wanted.policy)
 
 
 def _root(status: RootStatus) -> Root:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qtpy.QtCore import QEvent, QSize, Qt
-from qtpy.QtGui import QCloseEvent, QResizeEvent
+from qtpy.QtGui import QCloseEvent, QIcon, QResizeEvent
 from qtpy.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
 
 from callboard.controls import Controls
@@ -51,7 +51,7 @@ class Panel(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
-        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         # Titles give way before the dock does.
         self.tabs.setMinimumWidth(em(self, 10))
         self._titles = (
@@ -79,6 +79,8 @@ class Panel(QWidget):
 
     def shut(self) -> None:
         """Lets go of the server. Idempotent."""
+        if not self.link.open:
+            return
         self.link.close()
         self.activity.close_down()
         self.consent.close_down()
@@ -94,9 +96,11 @@ class Panel(QWidget):
     # -- Qt's -----------------------------------------------------------------------------------
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
         if self.isWindow():
             self.shut()
-        super().closeEvent(event)
+            # Now and here: Python's collector might do it later, on another thread.
+            self.deleteLater()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -143,8 +147,10 @@ class Panel(QWidget):
         all_fit = sum(text) + 5 * each <= room
         for number, title in enumerate(titles):
             kind = "warn" if number == CONSENT and self._asked else "text"
-            self.tabs.setTabIcon(number, icon(names[number], self.palette(), kind))
             bare = not all_fit and number != current
+            only_text = not all_fit and number == current
+            glyph = QIcon() if only_text else icon(names[number], self.palette(), kind)
+            self.tabs.setTabIcon(number, glyph)
             count = f"{self._asked}" if number == CONSENT and self._asked else ""
             self.tabs.setTabText(number, count if bare else title)
             self.tabs.setTabToolTip(number, title)

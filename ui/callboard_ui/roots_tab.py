@@ -208,8 +208,10 @@ class RootsTab(QWidget):
             groups.append(self._group(client.id, name, client.roots, why))
         self.model.set_rows(groups)
         self.view.expandAll()
-        for number in range(len(groups)):
+        for number, group in enumerate(groups):
             self.view.setFirstColumnSpanned(number, self.view.rootIndex(), True)
+            empty = group.rows[0].key == "empty"
+            self.view.setFirstColumnSpanned(0, self.model.index(number, 0), empty)
         index = self.policy.findData(shown.roots_policy)
         if index != self.policy.currentIndex():
             self.policy.setCurrentIndex(index)
@@ -230,7 +232,7 @@ class RootsTab(QWidget):
                 self._follow = wanted
 
     def _no_own(self) -> str:
-        return self.tr("none yet: add a folder, or drop one here")
+        return self.tr("none: add a folder, or drop one here")
 
     def _group(self, key: str, title: str, roots: Sequence[RootStatus], empty: str = "") -> Row:
         rows = [self._row(key, number, root) for number, root in enumerate(roots)]

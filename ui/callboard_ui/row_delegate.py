@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from qtpy.QtCore import QModelIndex, QPersistentModelIndex, QSize
+from qtpy.QtGui import QPalette
 from qtpy.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
+
+from callboard_ui.look import color, is_dark
 
 
 class RowDelegate(QStyledItemDelegate):
     """Qt's thread."""
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        if is_dark(option.palette):
+            # Styles outline an empty box in a darker shade of this, which dark bases swallow.
+            option.palette.setColor(QPalette.ColorRole.Window, color(option.palette, "dim"))
 
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

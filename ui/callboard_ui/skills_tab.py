@@ -143,10 +143,10 @@ class SkillsTab(QWidget):
         shown = [row for row in rows if not text or text in _all_text(row)]
         # What is broken is what one comes here for.
         shown.sort(key=lambda row: row.kind != "bad")
-        known = {row.key for row in self.model.rows}
+        broken = {row.key for row in self.model.rows if row.kind == "bad"}
         self.model.set_rows(shown)
         for number, row in enumerate(shown):
-            if (row.kind == "bad" and row.key not in known) or (text and row.rows):
+            if (row.kind == "bad" and row.key not in broken) or (text and row.rows):
                 self.view.expand(self.model.index(number, 0))
         empty = self.tr("No skill matches.") if text else self.tr("No skills were found.")
         self._note.setText(empty)

@@ -1,0 +1,45 @@
+"""A panel on a real server, and nothing that Qt warns of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+#: What the platform without a screen says of itself.
+_HARMLESS = ("This plugin does not support",)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where records and settings go."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("CALLBOARD_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
+    """Opens servers with panels; all are shut when the test ends."""
+    from panel_rig import Opened
+
+    opened = Opened(qtbot)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(autouse=True)
+def no_word_from_qt(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Qt prints what goes wrong inside it; a test in which it does has failed."""
+    if "qtbot" not in request.fixturenames:
+        yield
+        return
+    log = request.getfixturevalue("qtlog")
+    yield
+    said = [r.message for r in log.records if not r.message.startswith(_HARMLESS)]
+    assert not said

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import threading
+from time import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+
+from qtpy.QtCore import Qt
+from qtpy.QtWidgets import QApplication
+
+from callboard.errors import REFUSED_BY_ARTIST
+from callboard.records.model import CallRecord
+from callboard.records.store import Store
+from callboard_ui.panel import ACTIVITY
+
+FEW = {"type": "object", "properties": {"colour": {"type": "string"}}}
+
+
+def past(shown: Any) -> list[str]:
+    return [row.tool for row in shown.panel.activity.model.past]
+
+
+def test_a_call_shows_with_its_outcome_and_its_error_in_full(open_panel: Any) -> None:
+    shown = open_panel(records=True)
+
+    def fails(colour: str) -> str:
+        raise ValueError(f"{colour} is no colour\nsecond line")
+
+    shown.server.tool("paint", fails, FEW)
+    with shown.server.client() as client:
+        shown.call(client, "paint", colour="mauve")
+        activity = shown.panel.activity
+        shown.until(lambda: past(shown) == ["paint"])
+        index = activity.model.index(0, 0)
+        assert "failed" in index.data(Qt.ItemDataRole.AccessibleTextRole)
+        shown.click_row(activity.view, index)
+        shown.until(lambda: "mauve" in activity.details._arguments.toPlainText())
+        assert "second line" in activity.details._problem.toPlainText()
+        shown.click(activity.details.copy)
+        assert "mauve is no colour" in QApplication.clipboard().text()
+
+
+def test_a_running_call_shows_its_progress_and_is_cancelled_by_a_click(open_panel: Any) -> None:
+    shown = open_panel(records=True)
+    release = threading.Event()
+
+    def slow(ctx: Any) -> str:
+        ctx.progress(1, 4, "one of four")
+        release.wait(20)
+        ctx.check_cancelled()
+        return "done"
+
+    shown.server.tool("slow", slow, affinity="any")
+    with shown.server.client() as client:
+        future = shown.begin(client, "slow")
+        activity = shown.panel.activity
+        shown.until(lambda: activity.model.running and activity.model.running[0].share == 0.25)
+        shown.click_row(activity.view, activity.model.index(0, 0))
+        shown.until(lambda: "one of four" in activity.details._facts.text())
+        shown.click(activity.details.cancel)
+        error = shown.wait(future)["error"]
+        assert error["code"] == REFUSED_BY_ARTIST
+        release.set()
+        shown.until(lambda: [row.state for row in activity.model.past] == ["refused"])
+        assert not activity.model.running
+
+
+def test_the_newest_change_is_undone_by_a_click_and_an_older_one_is_not(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        for name in ("first", "second"):
+            shown.call(client, "scene__create_primitive", kind="cube", name=name)
+        activity = shown.panel.activity
+        shown.until(lambda: len(past(shown)) == 2)
+        shown.click_row(activity.view, activity.model.index(1, 0))
+        shown.click(activity.details.undo)
+        shown.until(lambda: "Not undone" in activity.details._answer.text())
+        shown.click_row(activity.view, activity.model.index(0, 0))
+        shown.click(activity.details.undo)
+        shown.until(lambda: activity.details._answer.text() == "Undone")
+        assert [n.rsplit("/")[-1] for n in shown.server.on_main(shown.server.host.scene.names)] == [
+            "first"
+        ]
+
+
+def test_typing_filters_and_the_list_says_when_nothing_matches(open_panel: Any) -> None:
+    shown = open_panel(records=True)
+    shown.server.tool("paint", lambda **given: "painted", {"type": "object"})
+    shown.server.tool("move", lambda **given: "moved", {"type": "object"})
+    with shown.server.client() as client:
+        shown.call(client, "paint", colour="teal")
+        shown.call(client, "move", by="two")
+        activity = shown.panel.activity
+        shown.until(lambda: len(past(shown)) == 2)
+        shown.qtbot.keyClicks(activity.search, "teal")
+        shown.until(lambda: past(shown) == ["paint"])
+        shown.qtbot.keyClicks(activity.search, "x")
+        shown.until(lambda: activity._note.text() == "No call matches.")
+        activity.search.clear()
+        shown.until(lambda: len(past(shown)) == 2)
+        shown.press(activity.outcome, Qt.Key.Key_Down)
+        shown.press(activity.outcome, Qt.Key.Key_Down)
+        assert activity.outcome.currentText() == "Failed"
+        shown.until(lambda: past(shown) == [])
+
+
+def test_thousands_of_calls_are_there_and_fetched_as_one_scrolls(
+    open_panel: Any, home: Any
+) -> None:
+    store = Store(home / "records")
+    store.open()
+    for number in range(3000):
+        store.record(CallRecord(f"id-{number:05}", time() - 5000 + number, 1.0, f"t{number}", "ok"))
+    assert store.flush(20)
+    store.close()
+    shown = open_panel(records=True)
+    activity = shown.panel.activity
+    shown.until(lambda: len(past(shown)) >= 200)
+    assert past(shown)[0] == "t2999"
+    assert len(past(shown)) < 1000
+
+    def at_the_end() -> bool:
+        shown.press(activity.view, Qt.Key.Key_End)
+        return past(shown)[-1] == "t0"
+
+    shown.until(at_the_end)
+    assert past(shown) == [f"t{number}" for number in range(2999, -1, -1)]
+    # Who reads further down isn't disturbed by what is new.
+    shown.server.tool("fresh", lambda: "new", {"type": "object"})
+    with shown.server.client() as client:
+        shown.call(client, "fresh")
+        shown.until(lambda: not activity.newer.isHidden())
+        assert past(shown)[0] == "t2999"
+        shown.click(activity.newer)
+        shown.until(lambda: past(shown)[0] == "fresh")
+
+
+def test_without_records_only_what_runs_shows(open_panel: Any) -> None:
+    shown = open_panel(records=False)
+    assert "aren't recorded" in shown.panel.activity._note.text()
+    release = threading.Event()
+    shown.server.tool("slow", lambda: release.wait(20) and None, affinity="any")
+    with shown.server.client() as client:
+        future = shown.begin(client, "slow")
+        model = shown.panel.activity.model
+        shown.until(lambda: [row.tool for row in model.running] == ["slow"])
+        release.set()
+        shown.wait(future)
+        shown.until(lambda: model.rowCount() == 0)
+    assert shown.panel.tabs.currentIndex() == ACTIVITY

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import gc
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+
+from qtpy.QtCore import QCoreApplication, QEvent, Qt
+from qtpy.QtGui import QColor, QFont, QPalette
+from qtpy.QtWidgets import QApplication, QLabel, QWidget
+
+from callboard.errors import PAUSED
+from callboard_ui import make_panel
+from callboard_ui.connect_dialog import ConnectDialog
+from callboard_ui.panel import Panel
+from serving import served
+
+NOTHING = {"type": "object"}
+
+
+def test_pause_and_resume_by_mouse_and_keyboard(open_panel: Any) -> None:
+    shown = open_panel()
+    shown.server.tool("work", lambda: "done", NOTHING)
+    header = shown.panel.header
+    with shown.server.client() as client:
+        shown.click(header.pause)
+        shown.until(lambda: header.state.text() == "Paused: calls are refused")
+        assert shown.call(client, "work")["error"]["code"] == PAUSED
+        assert "result" in shown.wait(client.start("tools/list"))
+        header.pause.setFocus()
+        shown.press(header.pause, Qt.Key.Key_Space)
+        shown.until(lambda: header.state.text() == "Serving")
+        assert "result" in shown.call(client, "work")
+
+
+def test_the_header_says_who_is_connected_and_where(open_panel: Any) -> None:
+    shown = open_panel()
+    header = shown.panel.header
+    assert header.host.text().startswith("Fake Host 1.0")
+    assert header.clients.text() == "No client is connected"
+    with shown.server.client():
+        shown.until(lambda: header.clients.text() == "fake 1 · 2025-11-25")
+    shown.until(lambda: header.clients.text() == "No client is connected")
+    shown.click(header.copy)
+    assert QApplication.clipboard().text() == shown.server.app.url
+
+
+def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"other": {}}}', encoding="utf-8")
+    shown = open_panel()
+    shown.click(shown.panel.header.connect_button)
+    dialog = shown.panel.findChild(ConnectDialog)
+    dialog.client.setCurrentIndex(dialog.client.findData("cursor"))
+    dialog.file.selectAll()
+    shown.qtbot.keyClicks(dialog.file, str(file))
+    assert '+    "callboard": {' in dialog.difference.toPlainText()
+    assert file.read_text("utf-8") == '{"mcpServers": {"other": {}}}'
+    shown.click(dialog.copy)
+    assert shown.server.app.token in QApplication.clipboard().text()
+    shown.click(dialog.write)
+    written = json.loads(file.read_text("utf-8"))["mcpServers"]
+    assert written["callboard"]["url"] == shown.server.app.url
+    assert "other" in written
+    assert not dialog.write.isEnabled()
+    dialog.file.setText(str(tmp_path))
+    assert not dialog.write.isEnabled()
+    dialog.close()
+
+
+def test_a_narrow_dock_has_room_for_everything(open_panel: Any) -> None:
+    shown = open_panel(skills=True)
+    panel = shown.panel
+    panel.resize(280, 600)
+    for number in range(panel.tabs.count()):
+        shown.turn_to(number)
+        shown.until(lambda: panel.width() == 280)
+        bar = panel.tabs.tabBar()
+        assert bar.tabRect(bar.count() - 1).right() <= 280
+        assert panel.tabs.tabText(number)
+        for child in panel.findChildren(QWidget):
+            if child.isVisible() and child.window() is panel:
+                right = child.mapTo(panel, child.rect().topLeft()).x()
+                assert right < 280, child
+    panel.resize(900, 600)
+    shown.until(lambda: all(panel.tabs.tabText(n) for n in range(panel.tabs.count())))
+
+
+def test_whatever_takes_the_keyboard_has_a_name_and_its_turn(open_panel: Any) -> None:
+    shown = open_panel(skills=True)
+    panel = shown.panel
+    for number in range(panel.tabs.count()):
+        shown.turn_to(number)
+        wanted = {
+            child
+            for child in panel.findChildren(QWidget)
+            if child.isVisible()
+            and child.isEnabled()
+            and child.window() is panel
+            and child.focusPolicy() & Qt.FocusPolicy.TabFocus
+            and child.focusProxy() is None
+        }
+        nameless = [c for c in wanted if not (c.accessibleName() or getattr(c, "text", str)())]
+        assert [type(c).__name__ for c in nameless] in ([], ["QTabBar"])
+        panel.activateWindow()
+        panel.header.pause.setFocus()
+        reached = set()
+        for _ in range(3 * len(wanted)):
+            reached.add(panel.focusWidget())
+            panel.focusNextChild()
+        assert wanted <= reached
+
+
+def test_it_follows_the_host_s_palette_and_font(open_panel: Any) -> None:
+    shown = open_panel()
+    panel, before = shown.panel, shown.panel.header.copy.icon().cacheKey()
+    dark = QPalette(QColor("#444444"))
+    dark.setColor(QPalette.ColorRole.WindowText, QColor("#eeeeee"))
+    panel.setPalette(dark)
+    shown.until(lambda: panel.header.copy.icon().cacheKey() != before)
+    text = panel.header.state.palette().color(QPalette.ColorRole.WindowText)
+    assert text.lightness() > 128
+    big = QFont(panel.font())
+    big.setPointSizeF(big.pointSizeF() * 2)
+    height = panel.header.height()
+    panel.setFont(big)
+    shown.until(lambda: panel.header.height() > height)
+    assert not panel.styleSheet()
+
+
+def test_a_panel_that_stands_still_slows_no_call(open_panel: Any) -> None:
+    shown = open_panel()
+    shown.server.tool("work", lambda: "done", NOTHING)
+    with shown.server.client() as client:
+        # Qt's loop doesn't run here, so the panel takes nothing in; every call is answered.
+        for _ in range(100):
+            assert "result" in client.request("tools/call", {"name": "work", "arguments": {}})
+    shown.until(lambda: len(shown.panel.activity.model.past) == 100)
+
+
+def test_without_a_server_it_says_so(qtbot: Any) -> None:
+    label = make_panel(None)
+    qtbot.addWidget(label)
+    assert isinstance(label, QLabel)
+    assert "isn't running" in label.text()
+
+
+@pytest.mark.parametrize("order", ["panel first", "server first", "deleted"])
+def test_closing_in_any_order_leaves_nothing(qtbot: Any, home: Path, order: str) -> None:
+    for _ in range(20):
+        with served() as server:
+            panel = make_panel(server.app)
+            assert isinstance(panel, Panel)
+            panel.show()
+            link, status = panel.link, server.app.controls.status
+            qtbot.waitUntil(lambda panel=panel: "Serving" in panel.header.state.text())
+            if order == "panel first":
+                panel.close()
+            elif order == "deleted":
+                panel.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            if order != "server first":
+                assert not status.wanted
+                assert not link.open
+        if order == "server first":
+            panel.close()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        assert not status.wanted
+        del panel, link
+    gc.collect()
+    assert not [w for w in QApplication.topLevelWidgets() if isinstance(w, Panel)]

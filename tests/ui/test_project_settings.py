@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callboard.server.workspace import parse_root
+from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
+from callboard_ui.shown_text import duration, shown, visible
+
+
+def test_settings_come_back_as_they_were(home: Path) -> None:
+    roots = (parse_root("/projects/a", read_only=True), parse_root("/projects/b", name="B"))
+    assert load("/p") is None
+    save("/p", ProjectSettings(roots, "strict"))
+    assert load("/p") == ProjectSettings(roots, "strict")
+    assert load("/q") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"roots": 3}',
+        '{"roots": [], "roots_policy": "loose"}',
+        '{"roots": [{"uri": "relative"}], "roots_policy": "strict"}',
+        '{"roots": [{}], "roots_policy": "strict"}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_not_ours_is_named_and_nothing_of_it_used(home: Path, text: str) -> None:
+    file = settings_file("/p")
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    found = load("/p")
+    assert found is not None
+    assert found.roots == ()
+    assert file.name in found.problem
+
+
+def test_a_project_is_its_first_folder() -> None:
+    assert project_of("maya", ["/a", "/b"]) == "/a"
+    assert project_of("maya", []) != project_of("blender", [])
+
+
+def test_nothing_stays_invisible() -> None:
+    assert visible("plain\ttext\n") == "plain\ttext\n"
+    assert visible("a\u202eb\u200bc\x1b[0m") == "a\\u202eb\\u200bc\\u001b[0m"
+    assert visible("größe 漢字 🎬") == "größe 漢字 🎬"
+    assert "1 more characters" in shown("x" * 199_999)
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [(None, ""), (0.2, "<1 ms"), (12.4, "12 ms"), (1500, "1.5 s"), (125_000, "2 min 5 s")],
+)
+def test_lengths_of_time_read_at_a_glance(ms: float | None, text: str) -> None:
+    assert duration(ms) == text
