@@ -255,9 +255,10 @@ class Callboard:
         return [root.path for root in roots if root.path is not None]
 
     def _watch_skills(self) -> SkillWatcher | None:
-        # What ships doesn't change under us, and most start with nothing else.
+        # What ships doesn't change under us, and most start with nothing else. Bundles are looked
+        # at by their keeper.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
-        paths = [path for path in self.catalog.paths if path not in shipped]
+        paths = [path for path, _ in self._skill_paths if path not in shipped]
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher

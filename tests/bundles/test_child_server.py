@@ -12,6 +12,8 @@ import pytest
 from server_bundles import Kid, server_bundle, until
 
 from callboard.bundles.places import user_bundles
+from callboard.testing.fake_client import FakeClient
+from e2e.serving import serve
 from serving import served, text_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals")
@@ -130,6 +132,19 @@ def test_nothing_is_left_when_the_host_stops(kid: Kid, manner: str) -> None:
         helper = int(text_of(client.call("kid__helper")))
     until(lambda: gone(pid), "the end of the bundle's server")
     until(lambda: gone(helper), "the end of what it had started")
+
+
+def test_nothing_is_left_when_the_host_is_killed(home: Path, tmp_path: Path) -> None:
+    server_bundle(tmp_path, "session")
+    with serve(home, "--auth", "none") as host, FakeClient(host.url) as client:
+
+        def started() -> str:
+            response = client.request("tools/call", {"name": "kid__pid", "arguments": {}})
+            return "" if "error" in response else text_of(response["result"])
+
+        pid = int(until(started, "the bundle's tools"))
+        host.kill()
+    until(lambda: gone(pid), "the end of the bundle's server")
 
 
 def test_tools_that_appear_later_are_served(kid: Kid) -> None:

@@ -1,4 +1,4 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, installed and served.
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, served by us.
 
 It runs in an environment of its own, which is made at the first run and kept.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from server_bundles import server_bundle, until
 
+from callboard.testing.fake_client import FakeClient
 from e2e.client_environments import python_with
 from serving import Served, served, text_of
 
@@ -80,17 +81,31 @@ server.run(show_banner=False)
 '''
 
 
-@pytest.fixture
-def running(home: Path, tmp_path: Path) -> Iterator[Served]:
-    python = python_with(SDK)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two workspaces, ``mine`` and ``theirs``."""
+    folder = tmp_path_factory.mktemp("sdk")
     for name in ("mine", "theirs"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / f"{name}.md").write_text(f"# {name}")
-    (tmp_path / "mine" / "a.png").write_bytes(b"\x89PNG")
-    server_bundle(tmp_path, name="sdk", python=python, script=BUNDLE, files=True)
-    with served(skills=True, roots=[str(tmp_path / "mine")]) as running:
-        until(lambda: "sdk__read" in running.app.tools, "the bundle's tools")
-        yield running
+        (folder / name).mkdir()
+        (folder / name / f"{name}.md").write_text(f"# {name}")
+    (folder / "mine" / "a.png").write_bytes(b"\x89PNG")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Served]:
+    python = python_with(SDK)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CALLBOARD_HOME", str(folder / "home"))
+        server_bundle(folder, name="sdk", python=python, script=BUNDLE, files=True)
+        with served(skills=True, roots=[str(folder / "mine")]) as running:
+            until(lambda: "sdk__read" in running.app.tools, "the bundle's tools")
+            yield running
+
+
+def somebody_else(running: Served, folder: Path) -> FakeClient:
+    answer = {"roots": [{"uri": (folder / "theirs").as_uri()}]}
+    return running.client({"roots": {}}, {"roots/list": lambda params: answer})
 
 
 def value(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -124,12 +139,8 @@ def test_tags_select(running: Served) -> None:
             assert [one["name"] for one in found] == names
 
 
-def test_it_gets_the_contracts_errors(running: Served, tmp_path: Path) -> None:
-    answer = {"roots": [{"uri": (tmp_path / "theirs").as_uri()}]}
-    with (
-        running.client() as client,
-        running.client({"roots": {}}, {"roots/list": lambda params: answer}) as other,
-    ):
+def test_it_gets_the_contracts_errors(running: Served, folder: Path) -> None:
+    with running.client() as client, somebody_else(running, folder) as other:
         (foreign,) = value(other, "listed")["resources"]
         assert foreign["name"] == "theirs.md"
         for uri in (foreign["uri"], "files://fl_" + "0" * 24):
@@ -138,9 +149,9 @@ def test_it_gets_the_contracts_errors(running: Served, tmp_path: Path) -> None:
         assert wrong == {"code": -32602, "data": {"uri": "entities://x", "supported": ["files"]}}
 
 
-def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, tmp_path: Path) -> None:
-    (tmp_path / "mine" / "fits.bin").write_bytes(b"\0" * LIMIT)
-    (tmp_path / "mine" / "large.bin").write_bytes(b"\0" * (LIMIT + 1))
+def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, folder: Path) -> None:
+    (folder / "mine" / "fits.bin").write_bytes(b"\0" * LIMIT)
+    (folder / "mine" / "large.bin").write_bytes(b"\0" * (LIMIT + 1))
     with running.client() as client:
         found = {one["name"]: one["uri"] for one in value(client, "listed")["resources"]}
         size = value(client, "measured", uri=found["fits.bin"])["size"]
@@ -151,8 +162,9 @@ def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, tmp_path
         }
 
 
-def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served) -> None:
-    with running.client() as client:
+def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served, folder: Path) -> None:
+    # In a workspace of its own, whose requests are counted by themselves.
+    with somebody_else(running, folder) as client:
         stopped = value(client, "burst", most=100_000)
         # A thousand at once, and what was refilled while they were asked.
         assert stopped["count"] >= 1000

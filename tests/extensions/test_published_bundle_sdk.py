@@ -1,14 +1,13 @@
 """A bundle written with the published ``nimblebrain-bundle-sdk`` talks to our platform's side.
 
-It runs in an environment of its own, whose interpreter ``CALLBOARD_BUNDLE_SDK_PYTHON`` names: the
-SDK needs another major version of ``mcp`` than our tests.
+It runs in an environment of its own, which is made at the first run and kept: the SDK needs another
+major version of ``mcp`` than our tests.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,11 +25,9 @@ from callboard.extensions.host_resources import (
     advertisement,
 )
 from callboard.extensions.token_bucket import TokenBuckets
+from e2e.client_environments import python_with
 
-PYTHON = os.environ.get("CALLBOARD_BUNDLE_SDK_PYTHON")
-pytestmark = pytest.mark.skipif(
-    not PYTHON, reason="CALLBOARD_BUNDLE_SDK_PYTHON names no interpreter with the SDK"
-)
+SDK = "nimblebrain-bundle-sdk==0.2.0"
 
 BUNDLE = """
 from fastmcp import Context, FastMCP
@@ -81,10 +78,9 @@ class Client:
     """As much of an MCP client as this takes: one request at a time, answering what it is asked."""
 
     def __init__(self, extensions: dict[str, Any], platform: HostResourcesPlatform) -> None:
-        assert PYTHON is not None
         self._platform = platform
         self._child = subprocess.Popen(
-            [PYTHON, "-c", BUNDLE],
+            [python_with(SDK), "-c", BUNDLE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
