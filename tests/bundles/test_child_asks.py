@@ -128,3 +128,20 @@ def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
         assert "several clients" in text_of(one.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
         other.notify("notifications/cancelled", {"requestId": 5})
+
+
+def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> None:
+    with (
+        kid("session") as running,
+        running.client() as one,
+        running.client(FORMS, {"elicitation/create": named}) as other,
+    ):
+        one.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
+        while not running.app.dispatcher.calls:
+            one.call("kid__echo", {"text": "a"})
+        one.call("kid__echo", {"text": "b"})
+        one.notify("notifications/cancelled", {"requestId": 5})
+        assert text_of(one.call("kid__cancelled")) == "yes"
+        # For all we know, it is still the cancelled call that asks.
+        assert "several clients" in text_of(other.call("kid__ask"))
+        assert "elicitation/create" not in [m.get("method") for m in other.received]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from callboard.errors import CallboardError, PeerError, SkillError
+from callboard.errors import CallboardError, SkillError
 from callboard.extensions.host_resources import CAPABILITY, METHODS
 from callboard.extensions.install import InstalledBundle
 from callboard.protocol.jsonrpc import Json
@@ -23,7 +23,7 @@ from callboard.server.tools import Tool
 from .caller import Caller
 from .callers import Callers
 from .child_process import ChildProcess, environment
-from .connection import BundleError, Connection, Refused
+from .connection import BundleError, Connection, Refused, Unanswered
 from .listed_tools import result_of, tools_of
 from .talk import OPENING, Talk, open_talk
 from .workspaces import Workspaces
@@ -276,10 +276,11 @@ class BundleServer:
         try:
             return await caller.answer(method, params)
         except InputRequired as needed:
-            # The client's next request brings the answer; then the tool is called anew.
+            # The client's next request brings the answer; then the tool is called anew. This run
+            # of it gets none, so that it does nothing more while the server cancels it.
             if self._connection is not None:
                 self._connection.interrupt(id, needed)
-            raise PeerError("the client is asked first; this call ends here") from None
+            raise Unanswered from None
 
     def _notified(self, method: str, params: Json) -> None:
         if method == "notifications/progress":

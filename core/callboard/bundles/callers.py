@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from callboard.errors import MethodNotFound, PeerError
 from callboard.extensions.host_resources import METHODS
@@ -17,6 +20,9 @@ from .workspaces import Workspaces
 
 log = logging.getLogger(__name__)
 
+#: Seconds for which a server may still ask on behalf of a call that was cancelled.
+AFTERLIFE = 30.0
+
 
 class Callers:
     """The calls of one bundle that wait for its server, by the id of the request. On the loop."""
@@ -26,6 +32,8 @@ class Callers:
         self._book = book
         self._workspaces = workspaces
         self._waiting: dict[int, Caller] = {}
+        #: Cancelled calls, and since when: the server may not have noticed.
+        self._abandoned: deque[tuple[float, Caller]] = deque()
 
     @contextmanager
     def waiting(self, id: int, caller: Caller) -> Iterator[None]:
@@ -33,6 +41,9 @@ class Callers:
         self._waiting[id] = caller
         try:
             yield
+        except asyncio.CancelledError:
+            self._abandoned.append((monotonic(), caller))
+            raise
         finally:
             del self._waiting[id]
 
@@ -42,9 +53,10 @@ class Callers:
         if not self._waiting:
             return 0, None
         id, caller = next(reversed(self._waiting.items()))
-        if self._one_peer():
+        possible = self._possible()
+        if len({one.call.request.peer for one in possible}) == 1:
             return id, caller
-        names = {self._workspaces.name(one.roots) for one in self._waiting.values()}
+        names = {self._workspaces.name(one.roots) for one in possible}
         if len(names) == 1 and method in METHODS:
             return id, caller
         raise PeerError(
@@ -77,11 +89,15 @@ class Callers:
         """Passes ``notifications/message`` on to the client it must be for, else to our log."""
         data, level = params.get("data"), params.get("level")
         text = (data if isinstance(data, str) else str(data))[:4000]
-        if self._waiting and self._one_peer() and isinstance(level, str):
+        peers = {one.call.request.peer for one in self._possible()}
+        if self._waiting and len(peers) == 1 and isinstance(level, str):
             next(reversed(self._waiting.values())).call.send_log(level, text, {})
         else:
             log.info("%s: %.400s", self._bundle, text)
 
-    def _one_peer(self) -> bool:
-        peers = {id(caller.call.request.peer) for caller in self._waiting.values()}
-        return len(peers) == 1
+    def _possible(self) -> list[Caller]:
+        """Whose call the server may be speaking of."""
+        oldest = monotonic() - AFTERLIFE
+        while self._abandoned and self._abandoned[0][0] < oldest:
+            self._abandoned.popleft()
+        return [*self._waiting.values(), *(caller for _, caller in self._abandoned)]

@@ -26,6 +26,10 @@ class Refused(BundleError):
     """The server answered with a JSON-RPC error."""
 
 
+class Unanswered(Exception):
+    """A request of the server's gets no answer, because the call that it belongs to is over."""
+
+
 class Connection:
     """``send`` takes encoded messages; ``asked`` answers the server's requests and ``notified``
     hears its notifications."""
@@ -136,6 +140,8 @@ class Connection:
         try:
             result = await self._asked(request.method, request.params)
             self._put(jsonrpc.result_message(request.id, result))
+        except Unanswered:
+            pass
         except CallboardError as error:
             self._put(jsonrpc.error_message(request.id, error))
         except Exception:
