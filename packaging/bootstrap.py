@@ -29,7 +29,7 @@ from find_python import BLENDER_VERSIONS, VERSIONS, WINDOWS, SetupError, find_py
 
 PROJECT = Path(__file__).resolve().parent.parent
 HOST_EXTRAS = {"openusd": ["usd"], "blender": ["blender"]}
-TEST_EXTRAS = ["blender", "dev", "usd"]
+TEST_EXTRAS = ["blender", "dev", "ui", "usd"]
 STATE_FILE = "callboard-setup.json"
 
 
