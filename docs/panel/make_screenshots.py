@@ -193,7 +193,7 @@ def save(widget: QWidget, name: str) -> None:
         if not widget.grab().save(raw.name, "PNG"):
             raise OSError(f"{raw.name} could not be written")
         with Image.open(raw.name) as image:
-            few = image.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+            few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
             few.save(path, optimize=True)
 
 
@@ -257,7 +257,7 @@ class Session:
         done.append(other.start("scene__list_objects"))
         done.append(agent.start("scene__get_object", name="prop_99"))
         done.append(agent.start("animation__set_keys", name="prop_1", keys=[]))
-        done.append(agent.start("usd__export", path="workspace://out/../../etc/prop.usda"))
+        done.append(agent.start("usd__export_usd", path="workspace://out/../../etc/prop.usda"))
         done.append(
             agent.start(
                 "mcpeye_request_capability",
@@ -324,7 +324,7 @@ def pictures(session: Session, light: QPalette) -> None:
                 session.show(room, tab)
                 save(panel, f"{name}-{look}-{size}")
     agent.start("script__execute", code=CODE, language="python")
-    agent.start("usd__export", path=str(Path(tempfile.gettempdir()) / "hero.usda"))
+    agent.start("usd__export_usd", path=str(Path(tempfile.gettempdir()) / "hero.usda"))
     until(lambda: len(panel.consent.cards.cards) == 2)
     for look, palette in looks:
         session.look(palette)

@@ -76,6 +76,7 @@ def test_allowed_for_the_session_by_keyboard_holds_for_that_session_alone(shown:
         shown.press(card.session, Qt.Key.Key_Space)
         shown.wait(first)
         assert "result" in shown.call(client, "run", code="2")
+        shown.until(lambda: not cards(shown))
         third = shown.begin(other, "run", code="3")
         shown.until(lambda: cards(shown))
         shown.click(cards(shown)[0].refuse)

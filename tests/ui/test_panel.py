@@ -29,7 +29,7 @@ def test_pause_and_resume_by_mouse_and_keyboard(open_panel: Any) -> None:
     header = shown.panel.header
     with shown.server.client() as client:
         shown.click(header.pause)
-        shown.until(lambda: header.state.text() == "Paused: calls are refused")
+        shown.until(lambda: header.state.text() == "Paused")
         assert shown.call(client, "work")["error"]["code"] == PAUSED
         assert "result" in shown.wait(client.start("tools/list"))
         header.pause.setFocus()

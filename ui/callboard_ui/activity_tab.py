@@ -207,6 +207,7 @@ class ActivityTab(QWidget):
         way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if self._splitter.orientation() != way:
             self._splitter.setOrientation(way)
+            self._splitter.setSizes([6000, 4000])
         width = self.view.width()
         for column, needed in _FROM.items():
             self.view.setColumnHidden(column, width < em(self, needed))
@@ -367,7 +368,8 @@ class ProgressDelegate(RowDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        row = index.model().row(index)
+        model = index.model()
+        row = model.row(index) if isinstance(model, CallsModel) else None
         if row is None or not row.runs or row.share is None:
             super().paint(painter, option, index)
             return

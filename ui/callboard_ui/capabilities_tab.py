@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic, time
 from typing import Any
 
-from qtpy.QtCore import QEvent, Qt
+from qtpy.QtCore import QEvent, QObject, Qt
 from qtpy.QtGui import QResizeEvent, QShowEvent
 from qtpy.QtWidgets import (
     QComboBox,
@@ -74,6 +74,7 @@ class CapabilitiesTab(QWidget):
         self.model = RowsModel((self.tr("Offered"), self.tr("Tools"), self.tr("Name")), self)
         self.model.on_check = self._switch
         self.view = self._tree(self.model, self.tr("Capabilities"))
+        self.view.installEventFilter(self)
         self.page = QComboBox(self)
         self.page.setAccessibleName(self.tr("What to list"))
         self.page.addItems(
@@ -109,6 +110,11 @@ class CapabilitiesTab(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.view and event.type() == QEvent.Type.Resize:
+            self.view.setColumnHidden(2, self.view.width() < em(self, 24))
+        return False
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -167,8 +173,6 @@ class CapabilitiesTab(QWidget):
         way = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if self._splitter.orientation() != way:
             self._splitter.setOrientation(way)
-        width = self.view.width()
-        self.view.setColumnHidden(2, width < em(self, 24))
         self.page.setMaximumWidth(max(em(self, 8), self.width() // 2))
 
     # -- what comes in --------------------------------------------------------------------------

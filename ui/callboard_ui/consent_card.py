@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import time
 
 from qtpy.QtCore import QEvent, Qt, QTimer
-from qtpy.QtGui import QTextOption
+from qtpy.QtGui import QResizeEvent, QTextOption
 from qtpy.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,6 +27,9 @@ from callboard_ui.shown_text import code_of, one_line, shown
 #: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant
 #: for something else must not allow it.
 GUARD_MS = 500
+
+#: Lines of a card's text that show without scrolling.
+_MOST_LINES = 14
 
 Answered = Callable[[str, Answer], None]
 
@@ -51,17 +54,13 @@ class ConsentCard(QFrame):
         self._why = plain(self, wrap=True)
         self._why.setText(f"{tool} {self._reason()}.")
         code = code_of(question.arguments)
-        self.text = QPlainTextEdit(self)
-        self.text.setPlainText(shown(question.arguments) if code is None else code)
-        self.text.setReadOnly(True)
-        self.text.setTabChangesFocus(True)
-        self.text.setFont(fixed(self.font()))
-        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text = _Text(shown(question.arguments) if code is None else code, self)
         self.text.setAccessibleName(self.tr("Code") if code is not None else self.tr("Arguments"))
         self.refuse = self._button(self.tr("Refuse"), "refuse")
         self.once = self._button(self.tr("Allow once"), "allow")
-        self.session = self._button(self.tr("Allow for session"), "allow_session")
-        self.session.setToolTip(self.tr("Don't ask again until this client disconnects"))
+        self.session = self._button(self.tr("For session"), "allow_session")
+        self.session.setAccessibleName(self.tr("Allow for this session"))
+        self.session.setToolTip(self.tr("Allow, and don't ask again until this client disconnects"))
         self._guard = QTimer(self)
         self._guard.setSingleShot(True)
         self._guard.setInterval(GUARD_MS)
@@ -125,18 +124,33 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.once)
         buttons.addWidget(self.session)
         box = QVBoxLayout(self)
-        box.setContentsMargins(2 * space, 2 * space, 2 * space, 2 * space)
+        box.setContentsMargins(space, space, space, space)
         box.setSpacing(space)
         box.addLayout(head)
         box.addWidget(self._why)
         box.addWidget(self.text)
         box.addLayout(buttons)
-        lines = min(12, max(2, self.text.document().blockCount()))
-        self.text.setFixedHeight(em(self, 1.0) * lines + em(self, 1.2))
 
     def _draw(self) -> None:
         size = em(self)
         self._glyph.setPixmap(icon("hand", self.palette(), "warn").pixmap(size, size))
-        self.once.setIcon(icon("check", self.palette()))
-        self.refuse.setIcon(icon("slash", self.palette()))
         tint(self._left, "dim")
+
+
+class _Text(QPlainTextEdit):
+    """As high as its text, up to a point."""
+
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setPlainText(text)
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setFont(fixed(parent.font()))
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # In lines, with those that wrap.
+        lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
+        line = self.fontMetrics().lineSpacing()
+        self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)

@@ -88,7 +88,7 @@ class Header(QWidget):
         if not shown.serving:
             return self.tr("Starting…"), "ring", "dim"
         if shown.paused:
-            return self.tr("Paused: calls are refused"), "pause", "warn"
+            return self.tr("Paused"), "pause", "warn"
         if shown.stalled_ms > _STALL:
             by = one_line(shown.stalled_by or shown.host_name)
             waits = duration(shown.stalled_ms)

@@ -69,8 +69,10 @@ class PanelLoop:
     def run(self, server: Callboard) -> None:
         """Shows the panel and runs until ``stop``, or until its window is closed. Main thread."""
         from callboard_ui import make_panel
+        from callboard_ui.panel import Panel
 
         panel = make_panel(server)
+        assert isinstance(panel, Panel)
         panel.setWindowTitle(f"Callboard: {server.host.identity.name}")
         panel.show()
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qtpy.QtCore import QEvent, Qt
-from qtpy.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShowEvent
+from qtpy.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut, QShowEvent
 from qtpy.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -15,7 +15,6 @@ from qtpy.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QShortcut,
     QToolButton,
     QTreeView,
     QVBoxLayout,
@@ -210,8 +209,9 @@ class RootsTab(QWidget):
         self.view.expandAll()
         for number, group in enumerate(groups):
             self.view.setFirstColumnSpanned(number, self.view.rootIndex(), True)
-            empty = group.rows[0].key == "empty"
-            self.view.setFirstColumnSpanned(0, self.model.index(number, 0), empty)
+            for child, row in enumerate(group.rows):
+                spans = not any(row.cells[1:])
+                self.view.setFirstColumnSpanned(child, self.model.index(number, 0), spans)
         index = self.policy.findData(shown.roots_policy)
         if index != self.policy.currentIndex():
             self.policy.setCurrentIndex(index)
@@ -268,10 +268,8 @@ class RootsTab(QWidget):
             one = by_client[0]
             path = _first(one.roots)
             more = self.tr("; other clients: {0}").format(first) if first else ""
-            self.workspace.show_text(
-                self.tr("{0}, for {1}").format(path, one.name),
-                self.tr("{0}, for {1}{2}").format(path, one.name, more),
-            )
+            tip = self.tr("{0}, for {1}{2}").format(path, one.name, more)
+            self.workspace.show_text(path or "", tip)
         else:
             self.workspace.show_text(first or self.tr("nothing yet: there is no root"))
         tint(self.workspace, "text" if first or by_client else "warn")

@@ -148,6 +148,8 @@ class SkillsTab(QWidget):
         for number, row in enumerate(shown):
             if (row.kind == "bad" and row.key not in broken) or (text and row.rows):
                 self.view.expand(self.model.index(number, 0))
+            for child in range(len(row.rows)):
+                self.view.setFirstColumnSpanned(child, self.model.index(number, 0), True)
         empty = self.tr("No skill matches.") if text else self.tr("No skills were found.")
         self._note.setText(empty)
         self._note.setVisible(not shown)
