@@ -18,7 +18,19 @@ ERA, MANNER = sys.argv[1], (sys.argv[2:] or [""])[0]
 HOST = "ai.nimblebrain/resources/"
 OBJECT: dict[str, Any] = {"type": "object"}
 TOOLS = (
-    *("echo", "die", "hang", "noise", "duplicate", "progress", "tell", "odd", "fail", "grow"),
+    *(
+        "echo",
+        "die",
+        "hang",
+        "noise",
+        "duplicate",
+        "progress",
+        "tell",
+        "odd",
+        "fail",
+        "grow",
+        "flood",
+    ),
     *("read", "files", "roots", "ask", "ask_twice", "pid", "offered", "cancelled", "helper"),
 )
 
@@ -92,6 +104,10 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
             )
     if name == "tell":
         notify("notifications/message", level="warning", data="mind the gap")
+    if name == "flood":
+        for number in range(given["messages"]):
+            notify("notifications/progress", progressToken="nobody's", progress=number)
+            put({"jsonrpc": "2.0", "id": f"flood{number}", "method": "ping"})
     if name == "odd":
         return {"content": "no list"}
     if name == "grow":

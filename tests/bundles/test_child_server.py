@@ -62,6 +62,17 @@ def test_what_it_prints_and_says_twice_changes_nothing(kid: Kid) -> None:
         assert text_of(client.call("kid__echo", {"text": "still here"})) == "still here"
 
 
+def test_one_that_floods_holds_up_nobody(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        flood = {"name": "kid__flood", "arguments": {"messages": 4000}}
+        flooding = client.start("tools/call", flood)
+        until(lambda: running.app.dispatcher.calls, "the call")
+        for _ in range(50):
+            assert client.request("ping")["result"] == {}
+        assert not flooding.done()
+        assert text_of(flooding.result(30)["result"]) == "done"
+
+
 def test_progress_and_log_reach_the_client(kid: Kid) -> None:
     with kid() as running, running.client() as client:
         params = {"name": "kid__progress", "arguments": {}, "_meta": {"progressToken": "p"}}
