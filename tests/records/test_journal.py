@@ -126,13 +126,16 @@ _TEXTS = st.one_of(
         ["/home/jdoe/x", "token=abc123", "a@b.org", "x" * 300, "jdoe", "C:\\Users\\k\\a"]
     ),
 )
-_SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _TEXTS)
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    _TEXTS,
+)
 
 
 @given(st.dictionaries(_TEXTS, st.one_of(_SCALARS, st.lists(_SCALARS, max_size=3)), max_size=20))
 def test_plain_arguments_are_redacted_like_any(value: dict[str, Any]) -> None:
-    try:
-        expected = json.loads(json.dumps(REDACTOR.value(value), allow_nan=False))
-    except ValueError:
-        expected = {"[unserializable]": True}
+    expected = json.loads(json.dumps(REDACTOR.value(value)))
     assert json.loads(REDACTOR.json(value)) == expected
