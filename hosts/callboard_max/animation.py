@@ -1,0 +1,177 @@
+"""The timeline and keys: the port ``animation``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pymxs
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host import Json, Vector
+from callboard_max import transforms
+from callboard_max.matrices import Components
+from callboard_max.names import Node, find, handle, path_of, telling
+from callboard_max.timing import current_frame, frame_of, frames_per_second
+
+_CHANNELS = {"translate": "Position", "rotate": "Rotation", "scale": "Scale"}
+_TURNS = ("x_rotation", "y_rotation", "z_rotation")
+
+
+class MaxAnimation:
+    def timeline(self) -> Json:
+        shown = rt.animationRange
+        return {
+            "start": frame_of(shown.start),
+            "end": frame_of(shown.end),
+            "current": current_frame(),
+            "fps": frames_per_second(),
+        }
+
+    def set_current(self, frame: float) -> None:
+        rt.sliderTime = frame
+
+    def set_range(self, start: float, end: float) -> None:
+        with telling("set the frame range"):
+            rt.animationRange = rt.Interval(start, end)
+
+    def keys(self, name: str) -> list[Json]:
+        node = find(name)
+        found: dict[float, Json] = {}
+        for component, controller in _controllers(node):
+            for frame in _frames(controller):
+                with pymxs.attime(frame):
+                    value = _value(component, controller)
+                found.setdefault(frame, {"frame": frame})[component] = value
+        return [found[frame] for frame in sorted(found)]
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        node = find(name)
+        _set_keys(node, frame, (translate, rotate, scale))
+        return path_of(node)
+
+    def delete_keys(self, name: str, start: float, end: float) -> int:
+        node = find(name)
+        deleted: set[float] = set()
+        with telling(f"delete keys of '{node.name}'"):
+            for _, controller in _controllers(node):
+                deleted |= _delete(controller, lambda frame: start <= frame <= end)
+        return len(deleted)
+
+    def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
+        nodes = list({handle(node): node for node in map(find, names)}.values())
+        frames = range(start, end + 1, step)
+        with telling("bake"):
+            # All are sampled before the first one is changed: one may move another.
+            moves = [[_sample(node, frame) for frame in frames] for node in nodes]
+            for node, samples in zip(nodes, moves, strict=True):
+                # A new controller: nothing else moves the object from here on.
+                node.controller = rt.prs()
+                turns = _continuous([rotate for _, rotate, _ in samples])
+                for frame, turn, (moved, _, scaled) in zip(frames, turns, samples, strict=True):
+                    _set_keys(node, frame, (moved, turn, scaled))
+        return [path_of(node) for node in nodes]
+
+
+def _controllers(node: Node) -> Iterator[tuple[str, Any]]:
+    for component, name in _CHANNELS.items():
+        found = rt.getPropertyController(node.controller, name)
+        if found is not None:
+            yield component, found
+
+
+def _value(component: str, controller: Any) -> list[float]:
+    if component == "rotate":
+        if not _is_euler(controller):
+            raise _not_euler(controller)
+        return [float(getattr(controller, name)) for name in _TURNS]
+    value = controller.value
+    return [float(value.x), float(value.y), float(value.z)]
+
+
+def _set_keys(node: Node, frame: float, values: Sequence[Vector | None]) -> None:
+    asked = dict(zip(_CHANNELS, values, strict=True))
+    there = dict(_controllers(node))
+    for component, value in asked.items():
+        if value is None:
+            continue
+        controller = there.get(component)
+        if controller is None or (component == "rotate" and not _is_euler(controller)):
+            raise _not_euler(node.controller if controller is None else controller)
+        before = set(_frames(controller))
+        with telling(f"key '{node.name}'"):
+            with pymxs.animate(True), pymxs.attime(frame):
+                if component == "rotate":
+                    for name, turn in zip(_TURNS, value, strict=True):
+                        setattr(controller, name, float(turn))
+                else:
+                    controller.value = rt.Point3(*(float(part) for part in value))
+            # A first key makes 3ds Max add one at the start.
+            added = set(_frames(controller)) - before - {float(frame)}
+            if added:
+                _delete(controller, added.__contains__)
+
+
+def _is_euler(controller: Any) -> bool:
+    return str(rt.classOf(controller)) == "Euler_XYZ"
+
+
+def _not_euler(controller: Any) -> HostError:
+    return HostError(
+        f"it is moved by a {rt.classOf(controller)} controller, which has no keys of this kind; "
+        "bake it first"
+    )
+
+
+def _with_subs(controller: Any) -> Iterator[Any]:
+    """The controller and those that it is made of."""
+    yield controller
+    for index in range(1, int(controller.numsubs) + 1):
+        part = rt.getSubAnim(controller, index).controller
+        if part is not None:
+            yield from _with_subs(part)
+
+
+def _frames(controller: Any) -> list[float]:
+    """When it has a key, in order."""
+    found = {
+        frame_of(rt.getKeyTime(part, index))
+        for part in _with_subs(controller)
+        # -1 where a controller can't have keys.
+        for index in range(1, int(rt.numKeys(part)) + 1)
+    }
+    return sorted(found)
+
+
+def _delete(controller: Any, wanted: Any) -> set[float]:
+    """Deletes the keys whose frame is wanted; those frames."""
+    gone: set[float] = set()
+    for part in _with_subs(controller):
+        for index in range(int(rt.numKeys(part)), 0, -1):
+            frame = frame_of(rt.getKeyTime(part, index))
+            if wanted(frame):
+                rt.deleteKey(part, index)
+                gone.add(frame)
+    return gone
+
+
+def _sample(node: Node, frame: float) -> Components:
+    with pymxs.attime(frame):
+        return transforms.read(node)
+
+
+def _continuous(turns: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The same turns without jumps of a whole circle."""
+    found: list[list[float]] = []
+    for turn in turns:
+        last = found[-1] if found else turn
+        found.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
+    return found

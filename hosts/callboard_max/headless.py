@@ -1,0 +1,26 @@
+"""3ds Max without windows, under ``3dsmaxbatch``: the main thread is an inbox.
+
+3dsmaxbatch runs a script and ends, and has no arguments for it, so this module is also that script:
+``CALLBOARD_ARGUMENTS`` holds what would stand on the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+
+from callboard_max.host import MaxHost
+
+
+def make_host(post: Callable[[Callable[[], None]], None]) -> MaxHost:
+    """The host of the 3ds Max that runs in this process."""
+    return MaxHost(post)
+
+
+def main() -> int:
+    """Runs the command line of ``CALLBOARD_ARGUMENTS``; without any, serves this 3ds Max."""
+    from callboard.cli import main as command
+
+    arguments = shlex.split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
+    return int(command(arguments or ["serve", "--host", "3dsmax"]) or 0)

@@ -1,0 +1,46 @@
+"""Pictures of the active view: the port ``viewport``. Only 3ds Max with windows has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard_max.names import telling
+
+
+class MaxViewport:
+    def capture(self, width: int, height: int) -> bytes:
+        """What the view shows, undistorted, with bars where its shape is another one."""
+        with TemporaryDirectory(prefix="callboard-") as folder, telling("draw the viewport"):
+            file = Path(folder, "viewport.png")
+            rt.completeRedraw()
+            seen = rt.gw.getViewportDib()
+            if seen is None:
+                raise HostError("3ds Max drew no picture; try it with a viewport in sight")
+            opened = [seen]
+            try:
+                _fit(seen, width, height, file, opened)
+            finally:
+                for bitmap in opened:
+                    rt.close(bitmap)
+            if not file.is_file():
+                raise HostError("3ds Max did not write the picture of its viewport")
+            return file.read_bytes()
+
+
+def _fit(seen: Any, width: int, height: int, file: Path, opened: list[Any]) -> None:
+    factor = min(width / int(seen.width), height / int(seen.height))
+    wide = max(1, min(width, round(int(seen.width) * factor)))
+    high = max(1, min(height, round(int(seen.height) * factor)))
+    scaled = rt.bitmap(wide, high)
+    opened.append(scaled)
+    rt.copy(seen, scaled)
+    picture = rt.bitmap(width, height, filename=str(file))
+    opened.append(picture)
+    corner = rt.Point2((width - wide) // 2, (height - high) // 2)
+    rt.pasteBitmap(scaled, picture, rt.Point2(0, 0), corner)
+    rt.save(picture)

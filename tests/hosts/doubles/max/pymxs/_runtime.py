@@ -1,0 +1,497 @@
+"""``pymxs.runtime``: the functions, classes and structures that are modelled, and no others."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import struct
+import zlib
+from functools import wraps
+from pathlib import Path
+
+from . import _objects as objects
+from . import _scene as sc
+from . import _values as values
+from ._session import EVENTS, session
+
+_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+class _Struct:
+    """A structure's functions: each asks the session first."""
+
+    def __init_subclass__(cls) -> None:
+        for name, member in list(vars(cls).items()):
+            if not name.startswith("_") and callable(member):
+                setattr(cls, name, _guarded(member, f"rt.{cls.__name__.strip('_')}.{name}"))
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"-- Unknown property: {name!r}")
+
+
+def _guarded(function, what):
+    @wraps(function)
+    def run(*arguments, **named):
+        session.guard(what)
+        return function(*arguments, **named)
+
+    return run
+
+
+# -- objects ------------------------------------------------------------------
+
+
+def _maker(type):
+    def make(name="", **given):
+        _, defaults = sc.OBJECTS[type]
+        for key in given:
+            if key not in defaults:
+                raise RuntimeError(f"-- Runtime error: {type} has no parameter {key}")
+        session.record()
+        id = session.scene.next_id()
+        node = sc.NodeData(id, name or uniqueName(type), type, {**defaults, **given})
+        session.scene.nodes[id] = node
+        session.tell("nodeCreated")
+        return objects.Node(id)
+
+    return make
+
+
+def _modifier(type):
+    def make(**given):
+        if given:
+            raise NotImplementedError("parameters of a new modifier")
+        return objects.NewModifier(type)
+
+    return make
+
+
+def _material(type):
+    def make(name=""):
+        session.record()
+        id = session.scene.next_id()
+        session.scene.materials[id] = sc.Material(id, type, name, dict(sc.MATERIALS[type]))
+        return objects.Material(id)
+
+    return make
+
+
+def prs():
+    return objects.NewController("prs")
+
+
+def Link_Constraint():
+    return objects.NewController("Link_Constraint")
+
+
+def getNodeByName(name, exact=True, ignoreCase=True, all=False):
+    if not exact or "\0" in name:
+        raise NotImplementedError("patterns")
+    found = [
+        objects.Node(node.id)
+        for node in session.scene.nodes.values()
+        if node.name == name or (ignoreCase and node.name.lower() == name.lower())
+    ]
+    if all:
+        return found
+    return found[0] if found else None
+
+
+def uniqueName(prefix):
+    taken = {node.name for node in session.scene.nodes.values()}
+    stem = prefix.rstrip("0123456789")
+    number = 1
+    while f"{stem}{number:03}" in taken:
+        number += 1
+    return f"{stem}{number:03}"
+
+
+def delete(what):
+    nodes = what if isinstance(what, list) else [what]
+    if not all(isinstance(node, objects.Node) for node in nodes):
+        raise RuntimeError("-- Unable to convert to type: Node")
+    for node in nodes:
+        node._data  # noqa: B018
+    session.record()
+    scene = session.scene
+    for node in nodes:
+        for child in scene.children(node._id):
+            # What is below stays, where it is.
+            world = scene.world(child, objects.now())
+            child.parent = None
+            scene.set_world(child, world, objects.now())
+        del scene.nodes[node._id]
+    scene.selection = [id for id in scene.selection if id in scene.nodes]
+    session.tell("nodePostDelete")
+
+
+def select(what):
+    nodes = what if isinstance(what, list) else [what]
+    session.record()
+    session.scene.selection = [node._data.id for node in nodes]
+    session.tell("selectionSetChanged")
+
+
+def clearSelection():
+    session.record()
+    session.scene.selection = []
+    session.tell("selectionSetChanged")
+
+
+def copy_(source, target=None):
+    if isinstance(source, Bitmap):
+        target._fill = source._fill
+        return target
+    data = source._data
+    session.record()
+    twin = copy.deepcopy(data)
+    twin.id = session.scene.next_id()
+    twin.name = uniqueName(data.name)
+    for modifier in twin.modifiers:
+        modifier.id = session.scene.next_id()
+    session.scene.nodes[twin.id] = twin
+    session.tell("nodeCreated")
+    return objects.Node(twin.id)
+
+
+def classOf(what):
+    if isinstance(what, (objects.Node, objects._Base)):
+        node = session.scene.nodes[what._id]
+        if isinstance(what, objects.Node) and node.modifiers:
+            return values.Class("PolyMeshObject")
+        return values.Class(node.type)
+    if isinstance(what, (objects.Modifier, objects.Material)):
+        return values.Class(what._data.type)
+    if isinstance(what, objects.Controller):
+        kinds = {"Position": "Position_XYZ", "Rotation": "Euler_XYZ", "Scale": "Bezier_Scale"}
+        return values.Class(kinds.get(what._component or "", what._data.controller))
+    raise NotImplementedError(f"the class of {what!r}")
+
+
+def superClassOf(what):
+    return values.Class(sc.OBJECTS[what._data.type][0])
+
+
+def isProperty(what, name):
+    text = name.text if isinstance(name, values.Name) else name
+    return any(key.lower() == text.lower() for key in what._data.values)
+
+
+def getPropNames(what):
+    return [values.Name(key) for key in what._data.values]
+
+
+def getPropertyController(controller, name):
+    if name not in sc.COMPONENTS:
+        raise RuntimeError(f"-- Unknown property: {name}")
+    if controller._data.controller != "prs":
+        return None
+    return objects.Controller(controller._node, name)
+
+
+def getSubAnim(controller, index):
+    if controller._component is None:
+        return objects.SubAnim(objects.Controller(controller._node, sc.COMPONENTS[index - 1]))
+    return objects.SubAnim(objects.SubController(controller, index))
+
+
+def numKeys(controller):
+    return len(controller._frames) if isinstance(controller, objects.SubController) else -1
+
+
+def getKeyTime(controller, index):
+    return objects.key_time(controller, index)
+
+
+def deleteKey(controller, index):
+    frame = objects.key_time(controller, index).frame
+    session.record()
+    keys = controller._above._keys()
+    keys.pop(frame)
+    if not keys:
+        del controller._above._data.keys[controller._above._component]
+
+
+def addModifier(node, modifier, before=0):
+    if sc.OBJECTS[node._data.type][0] != "GeometryClass":
+        raise RuntimeError("-- Runtime error: modifier does not apply to this object")
+    session.record()
+    id = session.scene.next_id()
+    made = sc.Modifier(id, modifier._type, modifier._type, dict(sc.MODIFIERS[modifier._type]))
+    node._data.modifiers.insert(before, made)
+
+
+def deleteModifier(node, modifier):
+    data = modifier._data
+    session.record()
+    stack = node._data.modifiers
+    stack.remove(next(each for each in stack if each.id == data.id))
+
+
+def maxOps_collapse(node, off):
+    session.record()
+    data = node._data
+    points = sc.outline(data.type, data.values)
+    faces = session.scene.faces(data)
+    data.type, data.values = "Editable_Poly", {"points": points, "faces": faces}
+    data.modifiers = []
+
+
+# -- the application ------------------------------------------------------------------
+
+
+def maxVersion():
+    return [27000, 62, 0, 27, 0, 0, 0, 2025, ""]
+
+
+def IsNetServer():
+    return session.render_node
+
+
+def getSaveRequired():
+    return session.modified
+
+
+def loadMaxFile(path, useFileUnits=True, quiet=False):
+    if not quiet:
+        raise RuntimeError("a modal prompt: units, missing plug-ins or unsaved changes")
+    session.tell("filePreOpen")
+    data = Path(path).read_bytes()
+    try:
+        scene = pickle.loads(data[len(_MAGIC) :])
+    except (pickle.UnpicklingError, EOFError, ValueError, KeyError):
+        session.tell("fileOpenFailed")
+        return False
+    session.scene, session.file, session.modified = scene, path, False
+    session.forget_undo()
+    session.tell("filePostOpen")
+    return True
+
+
+def saveMaxFile(path, clearNeedSaveFlag=True, useNewFile=True, quiet=False):
+    if not quiet or not clearNeedSaveFlag or not useNewFile:
+        raise NotImplementedError("other ways to save")
+    session.tell("filePreSave")
+    try:
+        Path(path).write_bytes(_MAGIC + pickle.dumps(session.scene))
+    except OSError:
+        return False
+    session.file, session.modified = path, False
+    session.tell("filePostSave")
+    return True
+
+
+def resetMaxFile(name):
+    if not isinstance(name, values.Name) or name.text.lower() != "noprompt":
+        raise RuntimeError("a modal prompt: the scene will be reset")
+    session.tell("systemPreReset")
+    session.scene, session.file, session.modified = session.new_scene(), "", False
+    session.forget_undo()
+    session.tell("systemPostReset")
+    return True
+
+
+def execute(code):
+    if code == "max undo":
+        session.undo_newest()
+        return True
+    sums = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*", code)
+    if sums is not None:
+        return int(sums[1]) + int(sums[2])
+    box = re.fullmatch(r"\s*box name:\"(\w+)\"\s*", code)
+    if box is None:
+        raise RuntimeError("-- Syntax error: at bad, expected <factor>")
+    return _maker("Box")(name=box[1])
+
+
+def displayTempPrompt(text, milliseconds):
+    session.prompts.append(text)
+
+
+def getMAXIniFile():
+    return "3dsmax.ini"
+
+
+def getINISetting(file, section, key):
+    return session.ini.get((section, key), "")
+
+
+def setINISetting(file, section, key, value):
+    session.ini[(section, key)] = value
+    return True
+
+
+class _Callbacks(_Struct):
+    def addScript(self, event, act, id=None):
+        if event.text not in EVENTS:
+            raise RuntimeError(f"-- Runtime error: unknown callback type: #{event.text}")
+        session.callbacks.append((event.text, act, id.text))
+
+    def removeScripts(self, id=None):
+        session.callbacks = [each for each in session.callbacks if each[2] != id.text]
+
+
+class _MaxOps(_Struct):
+    def isInNonInteractiveMode(self):
+        return not session.windows
+
+    def CollapseNode(self, node, noWarning):
+        if not noWarning:
+            raise RuntimeError("a modal prompt: collapsing can't be undone")
+        maxOps_collapse(node, noWarning)
+
+
+class _Hold(_Struct):
+    def GetGlobalPutCount(self):
+        return session.puts
+
+
+class _Refs(_Struct):
+    def dependentNodes(self, what):
+        return [
+            objects.Node(node.id)
+            for node in session.scene.nodes.values()
+            if node.material == what._id
+        ]
+
+
+class _PathConfig(_Struct):
+    def getCurrentProjectFolder(self):
+        return session.project
+
+
+class _Units(_Struct):
+    @property
+    def SystemType(self):
+        return values.Name(session.units[0])
+
+    @property
+    def SystemScale(self):
+        return session.units[1]
+
+
+# -- pictures ------------------------------------------------------------------
+
+
+class Bitmap:
+    def __init__(self, width, height, filename="") -> None:
+        self.width, self.height, self.filename, self._fill = width, height, filename, 0
+        session.bitmaps += 1
+
+
+class _Gw(_Struct):
+    def getViewportDib(self):
+        session.needs_windows("gw.getViewportDib")
+        made = Bitmap(800, 600)
+        made._fill = 96
+        return made
+
+
+def bitmap(width, height, filename=""):
+    return Bitmap(width, height, filename)
+
+
+def completeRedraw():
+    session.needs_windows("completeRedraw")
+
+
+def pasteBitmap(source, target, from_corner, to_corner):
+    if to_corner.x < 0 or to_corner.y < 0:
+        raise RuntimeError("-- Runtime error: outside of the bitmap")
+    target._fill = source._fill
+
+
+def save(bitmap):
+    if not bitmap.filename:
+        raise RuntimeError("a modal prompt: where to save the bitmap")
+    Path(bitmap.filename).write_bytes(_png(bitmap.width, bitmap.height, bitmap._fill))
+
+
+def close(bitmap):
+    session.bitmaps -= 1
+
+
+def _png(width, height, fill):
+    def chunk(kind, data):
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = (b"\0" + bytes([fill]) * 3 * width) * height
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+# -- the module ------------------------------------------------------------------
+
+_NAMES = {
+    **{type: _maker(type) for type in sc.OBJECTS},
+    **{type: _modifier(type) for type in sc.MODIFIERS},
+    **{type: _material(type) for type in sc.MATERIALS},
+    **{
+        each.__name__: each
+        for each in (
+            *(prs, Link_Constraint, getNodeByName, uniqueName, delete, select, clearSelection),
+            *(classOf, superClassOf, isProperty, getPropNames, getPropertyController),
+            *(getSubAnim, numKeys, getKeyTime, deleteKey, addModifier, deleteModifier),
+            *(maxVersion, IsNetServer, getSaveRequired, loadMaxFile, saveMaxFile, resetMaxFile),
+            *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
+            *(bitmap, completeRedraw, pasteBitmap, save, close),
+        )
+    },
+    "copy": copy_,
+}
+_VALUES = {
+    name: getattr(values, name)
+    for name in ("Point2", "Point3", "Matrix3", "Color", "Name", "Interval", "Array")
+}
+_STRUCTS = {
+    "callbacks": _Callbacks(),
+    "maxOps": _MaxOps(),
+    "theHold": _Hold(),
+    "refs": _Refs(),
+    "pathConfig": _PathConfig(),
+    "units": _Units(),
+    "gw": _Gw(),
+}
+_GLOBALS = {
+    "objects": lambda: [objects.Node(id) for id in session.scene.nodes],
+    "selection": lambda: [objects.Node(id) for id in session.scene.selection],
+    "sliderTime": lambda: values.Time(session.scene.frame),
+    "currentTime": lambda: values.Time(objects.now()),
+    "animationRange": lambda: values.Interval(*session.scene.range),
+    "frameRate": lambda: 30,
+    "maxFileName": lambda: Path(session.file).name if session.file else "",
+    "maxFilePath": lambda: f"{Path(session.file).parent}/" if session.file else "",
+}
+
+
+class Runtime:
+    def __getattr__(self, name):
+        session.guard(f"rt.{name}")
+        if name in _GLOBALS:
+            return _GLOBALS[name]()
+        if name in _STRUCTS:
+            return _STRUCTS[name]
+        if name in _VALUES:
+            return _VALUES[name]
+        if name in _NAMES:
+            return _guarded(_NAMES[name], f"rt.{name}")
+        if session.usd and name in ("USDImporter", "USDExporter"):
+            from . import _usd
+
+            return getattr(_usd, name)
+        raise AttributeError(f"module 'pymxs.runtime' has no attribute {name!r}")
+
+    def __setattr__(self, name, value):
+        session.guard(f"rt.{name}")
+        if name == "sliderTime":
+            session.scene.frame = float(value)
+        elif name == "animationRange":
+            session.scene.range = (value.start.frame, value.end.frame)
+        else:
+            raise AttributeError(f"-- Unknown system global: {name!r}")
+
+
+runtime = Runtime()

@@ -1,0 +1,246 @@
+"""The scene: nodes, their objects, modifiers, materials, transforms and keys. Copied as a whole for
+each step of undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import asin, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
+from typing import Any
+
+from ._values import single
+
+#: Classes of objects: their superclass, and their parameters.
+OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Sphere": ("GeometryClass", {"radius": 25.0, "segments": 32}),
+    "GeoSphere": ("GeometryClass", {"radius": 25.0, "segs": 4}),
+    "Box": ("GeometryClass", {"width": 25.0, "length": 25.0, "height": 25.0}),
+    "Plane": ("GeometryClass", {"width": 25.0, "length": 25.0}),
+    "Cylinder": ("GeometryClass", {"radius": 25.0, "height": 25.0, "sides": 18}),
+    "Cone": (
+        "GeometryClass",
+        {"radius1": 25.0, "radius2": 0.0, "height": 25.0, "sides": 24},
+    ),
+    "Torus": ("GeometryClass", {"radius1": 25.0, "radius2": 10.0, "segs": 24, "sides": 12}),
+    "Editable_Poly": ("GeometryClass", {"points": (), "faces": 0}),
+    "Dummy": ("helper", {}),
+    "Targetcamera": ("camera", {"fov": 45.0}),
+}
+MODIFIERS: dict[str, dict[str, Any]] = {
+    "Bend": {"BendAngle": 0.0, "BendDir": 0.0, "BendAxis": 2},
+    "Twist": {"angle": 0.0, "bias": 0.0},
+    "Taper": {"amount": 0.5, "curve": 0.0},
+    "TurboSmooth": {"iterations": 1, "renderIterations": 0, "useRenderIterations": False},
+    "Shell": {"innerAmount": 0.0, "outerAmount": 1.0},
+}
+MATERIALS: dict[str, dict[str, Any]] = {
+    "PhysicalMaterial": {"base_color": (127.5, 127.5, 127.5), "base_color_map": None},
+    "Standardmaterial": {"diffuse": (150.0, 150.0, 150.0), "diffuseMap": None},
+    "Checker": {},
+}
+COMPONENTS = ("Position", "Rotation", "Scale")
+IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+
+
+@dataclass
+class Modifier:
+    id: int
+    type: str
+    name: str
+    values: dict[str, Any]
+    enabled: bool = True
+
+
+@dataclass
+class Material:
+    id: int
+    type: str
+    name: str
+    values: dict[str, Any]
+
+
+@dataclass
+class NodeData:
+    id: int
+    name: str
+    type: str
+    values: dict[str, Any]
+    parent: int | None = None
+    #: Relative to the parent, where there are no keys.
+    local: list[list[float]] = field(default_factory=lambda: [list(row) for row in IDENTITY])
+    keys: dict[str, dict[float, list[float]]] = field(default_factory=dict)
+    controller: str = "prs"
+    offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    material: int | None = None
+    hidden: bool = False
+    modifiers: list[Modifier] = field(default_factory=list)
+
+
+@dataclass
+class Scene:
+    nodes: dict[int, NodeData] = field(default_factory=dict)
+    materials: dict[int, Material] = field(default_factory=dict)
+    selection: list[int] = field(default_factory=list)
+    frame: float = 0.0
+    range: tuple[float, float] = (0.0, 100.0)
+    last_id: int = 0
+
+    def next_id(self) -> int:
+        self.last_id += 1
+        return self.last_id
+
+    def children(self, id: int) -> list[NodeData]:
+        return [node for node in self.nodes.values() if node.parent == id]
+
+    # -- transforms -----------------------------------------------------------------------------
+
+    def local(self, node: NodeData, frame: float) -> list[list[float]]:
+        if not node.keys:
+            return node.local
+        parts = dict(zip(COMPONENTS, decompose(node.local), strict=True))
+        for component, keys in node.keys.items():
+            parts[component] = at(keys, frame)
+        return compose(*parts.values())
+
+    def world(self, node: NodeData, frame: float) -> list[list[float]]:
+        local = self.local(node, frame)
+        if node.parent is None:
+            return local
+        return times(local, self.world(self.nodes[node.parent], frame))
+
+    def set_world(self, node: NodeData, world: list[list[float]], frame: float) -> None:
+        local = world
+        if node.parent is not None:
+            local = times(world, inverse(self.world(self.nodes[node.parent], frame)))
+        node.local = [[single(value) for value in row] for row in local]
+        for component, value in zip(COMPONENTS, decompose(local), strict=True):
+            if component in node.keys:
+                node.keys[component][frame] = value
+
+    # -- shapes -----------------------------------------------------------------------------------
+
+    def bounds(self, node: NodeData, frame: float) -> tuple[list[float], list[float]]:
+        world = self.world(node, frame)
+        points = [
+            apply([a + b for a, b in zip(point, node.offset, strict=True)], world)
+            for point in outline(node.type, node.values)
+        ]
+        axes = list(zip(*points, strict=True))
+        return [min(axis) for axis in axes], [max(axis) for axis in axes]
+
+    def faces(self, node: NodeData) -> int:
+        count = {"Box": 12, "Plane": 32, "Editable_Poly": node.values.get("faces", 0)}.get(
+            node.type, 960
+        )
+        for modifier in reversed(node.modifiers):
+            if modifier.enabled and modifier.type == "TurboSmooth":
+                count *= 4 ** int(modifier.values["iterations"])
+            elif modifier.enabled and modifier.type == "Shell":
+                count = 2 * count + 24
+        return count
+
+
+def at(keys: dict[float, list[float]], frame: float) -> list[float]:
+    frames = sorted(keys)
+    if frame <= frames[0]:
+        return keys[frames[0]]
+    for low, high in pairwise(frames):
+        if frame <= high:
+            part = (frame - low) / (high - low)
+            return [a + (b - a) * part for a, b in zip(keys[low], keys[high], strict=True)]
+    return keys[frames[-1]]
+
+
+def outline(type: str, of: dict[str, Any]) -> list[list[float]]:
+    """Points that hold the object, as 3ds Max makes it: on the ground, its pivot below."""
+    if type in ("Sphere", "GeoSphere"):
+        rings = [pi * i / 16 for i in range(17)]
+        return [p for a in rings for p in circle(of["radius"] * sin(a), of["radius"] * cos(a))]
+    if type == "Box":
+        x, y, z = of["width"] / 2, of["length"] / 2, of["height"]
+        return [[a * x, b * y, c * z] for a in (-1, 1) for b in (-1, 1) for c in (0, 1)]
+    if type == "Plane":
+        x, y = of["width"] / 2, of["length"] / 2
+        return [[a * x, b * y, 0.0] for a in (-1, 1) for b in (-1, 1)]
+    if type == "Cylinder":
+        return [*circle(of["radius"], 0.0), *circle(of["radius"], of["height"])]
+    if type == "Cone":
+        return [*circle(of["radius1"], 0.0), *circle(of["radius2"], of["height"])]
+    if type == "Torus":
+        turn = [2 * pi * i / 16 for i in range(16)]
+        major, minor = of["radius1"], of["radius2"]
+        return [p for a in turn for p in circle(major + minor * cos(a), minor * sin(a))]
+    if type == "Editable_Poly":
+        return [list(point) for point in of["points"]]
+    return [[-5.0, -5.0, -5.0], [5.0, 5.0, 5.0]]
+
+
+def circle(radius: float, height: float) -> list[list[float]]:
+    turn = [2 * pi * i / 32 for i in range(32)]
+    return [[radius * cos(a), radius * sin(a), height] for a in turn]
+
+
+# -- matrices -------------------------------------------------------------------------------------
+
+
+def times(a, b):
+    found = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
+    found[3] = [value + b[3][j] for j, value in enumerate(found[3])]
+    return found
+
+
+def apply(point, m):
+    return [sum(point[k] * m[k][j] for k in range(3)) + m[3][j] for j in range(3)]
+
+
+def inverse(m):
+    a, b, c = m[:3]
+    det = _dot(a, _cross(b, c))
+    if det == 0:
+        raise RuntimeError("-- Runtime error: matrix can't be inverted")
+    columns = [_cross(b, c), _cross(c, a), _cross(a, b)]
+    rows = [[columns[j][i] / det for j in range(3)] for i in range(3)]
+    return [*rows, [-sum(m[3][k] * rows[k][j] for k in range(3)) for j in range(3)]]
+
+
+def compose(translate, rotate, scale):
+    found = [list(row) for row in IDENTITY]
+    for i in range(3):
+        found[i][i] = scale[i]
+    for axis, angle in enumerate(rotate):
+        found = times(found, _turn(axis, angle))
+    found[3] = list(translate)
+    return found
+
+
+def decompose(m):
+    scale = [sqrt(_dot(row, row)) for row in m[:3]]
+    if _dot(m[0], _cross(m[1], m[2])) < 0:
+        scale[0] = -scale[0]
+    a, b, c = ([v / s for v in row] if s else row for row, s in zip(m[:3], scale, strict=True))
+    y = asin(max(-1.0, min(1.0, -a[2])))
+    if hypot(a[0], a[1]) > 1e-6:
+        x, z = atan2(b[2], c[2]), atan2(a[1], a[0])
+    else:
+        x, z = atan2(-c[1], b[1]), 0.0
+    return list(m[3]), [degrees(v) for v in (x, y, z)], scale
+
+
+def _turn(axis, angle):
+    s, c = sin(radians(angle)), cos(radians(angle))
+    found = [list(row) for row in IDENTITY]
+    i, j = ((1, 2), (2, 0), (0, 1))[axis]
+    found[i][i], found[i][j], found[j][i], found[j][j] = c, s, -s, c
+    return found
+
+
+def _dot(a, b):
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _cross(a, b):
+    return [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]

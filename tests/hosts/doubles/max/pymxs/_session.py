@@ -1,0 +1,172 @@
+"""The running 3ds Max: its thread, its undo list, its file, windows and callbacks."""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+HERE = str(Path(__file__).parent)
+
+#: The general events that 3ds Max knows, as far as they are modelled.
+EVENTS = {
+    *("systemPreNew", "systemPostNew", "systemPreReset", "systemPostReset"),
+    *("filePreOpen", "filePostOpen", "fileOpenFailed", "filePreSave", "filePostSave"),
+    *("filePreMerge", "filePostMerge", "preRender", "postRender", "preSystemShutdown"),
+    *("selectionSetChanged", "nodeCreated", "nodePostDelete", "sceneUndo", "sceneRedo"),
+}
+
+
+class Session:
+    """One for the process; ``reset`` makes it new."""
+
+    def __init__(self) -> None:
+        self.main = threading.get_ident()
+        self.unloaded = False
+
+    def reset(self, new_scene, *, windows: bool, usd: bool) -> None:
+        self.main = threading.get_ident()
+        self.windows = windows
+        self.usd = usd
+        self.new_scene = new_scene
+        self.scene = new_scene()
+        self.file = ""
+        self.modified = False
+        self.project = "/projects/default"
+        self.units = ["inches", 1.0]
+        self.undo: list[tuple[str, Any]] = []
+        self.hold: list[Any] | None = None
+        self.undo_off = 0
+        self.puts = 0
+        self.time: float | None = None
+        self.animating = False
+        #: (event, function or script, id)
+        self.callbacks: list[tuple[str, Any, str]] = []
+        self.ini: dict[tuple[str, str], str] = {}
+        self.prompts: list[str] = []
+        self.bitmaps = 0
+        self.render_node = False
+        self.accelerators_off: list[Any] = []
+        self.unloaded = False
+
+    # -- the rules ----------------------------------------------------------------------------
+
+    def guard(self, what: str) -> None:
+        if threading.get_ident() != self.main:
+            raise RuntimeError(f"{what} was called from {threading.current_thread().name}")
+        if self.unloaded and _caller().startswith(("callboard_max", "callboard_qt")):
+            raise RuntimeError(f"{what} was called after the bundle was unloaded")
+
+    def needs_windows(self, what: str) -> None:
+        if not self.windows:
+            raise RuntimeError(f"{what} is not available without windows")
+
+    # -- undo -----------------------------------------------------------------------------------
+
+    def record(self) -> None:
+        """Before every change that 3ds Max can undo. What Python does outside ``pymxs.undo`` is
+        recorded nowhere."""
+        self.modified = True
+        if self.hold is not None:
+            self.hold[2] = True
+            self.puts += 1
+
+    def artist(self, work: Any) -> None:
+        """What the artist does by hand is always recorded."""
+        before = copy.deepcopy(self.scene)
+        work()
+        self.puts += 1
+        self.undo.append(("Artist", before))
+
+    def undo_newest(self) -> None:
+        if self.hold is not None:
+            raise RuntimeError("an undo block is open")
+        if not self.undo:
+            return
+        _, self.scene = self.undo.pop()
+        self.modified = True
+        self.tell("sceneUndo")
+
+    def forget_undo(self) -> None:
+        self.undo.clear()
+        if self.hold is not None:
+            self.hold = [self.hold[0], copy.deepcopy(self.scene), False]
+
+    # -- what 3ds Max tells -----------------------------------------------------------------------
+
+    def tell(self, event: str) -> None:
+        for found, act, _ in list(self.callbacks):
+            if found != event:
+                continue
+            if callable(act):
+                act()
+            else:
+                code = re.fullmatch(r'python\.Execute "(.*)"', act)
+                exec(code[1], {})
+
+
+class _Context:
+    """What is entered with ``with``."""
+
+    def __enter__(self):
+        session.guard("pymxs")
+        return self
+
+
+class undo(_Context):
+    def __init__(self, enabled=True, message="") -> None:
+        self._enabled, self._message = enabled, message
+
+    def __enter__(self):
+        session.guard("pymxs.undo")
+        self._outer = session.hold
+        if self._enabled and session.hold is None:
+            session.hold = [self._message, copy.deepcopy(session.scene), False]
+        return self
+
+    def __exit__(self, *_):
+        if self._outer is None and session.hold is not None:
+            label, before, touched = session.hold
+            session.hold = None
+            if touched:
+                session.undo.append((label, before))
+
+
+class attime(_Context):
+    def __init__(self, time) -> None:
+        self._time = float(time)
+
+    def __enter__(self):
+        session.guard("pymxs.attime")
+        self._outer, session.time = session.time, self._time
+        return self
+
+    def __exit__(self, *_):
+        session.time = self._outer
+
+
+class animate(_Context):
+    def __init__(self, enabled) -> None:
+        self._enabled = enabled
+
+    def __enter__(self):
+        session.guard("pymxs.animate")
+        self._outer, session.animating = session.animating, self._enabled
+        return self
+
+    def __exit__(self, *_):
+        session.animating = self._outer
+
+
+def _caller() -> str:
+    """The module that called 3ds Max."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
+
+
+session = Session()

@@ -1,0 +1,145 @@
+"""The component for USD, on OpenUSD itself."""
+
+from __future__ import annotations
+
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
+
+from . import _objects as objects
+from . import _scene as sc
+from ._session import session
+from ._values import Name, Strict, single
+
+_METERS = {"inches": 0.0254, "centimeters": 0.01, "meters": 1.0}
+
+
+def _meters() -> float:
+    return _METERS[session.units[0]] * session.units[1]
+
+
+class _ExportOptions(Strict):
+    _settable = ("FileFormat",)
+    FileFormat = Name("binary")
+
+
+class _ImportOptions(Strict):
+    pass
+
+
+class USDImporter:
+    @staticmethod
+    def CreateOptions():
+        return _ImportOptions()
+
+    @staticmethod
+    def ImportFile(path, importOptions=None):
+        session.guard("rt.USDImporter.ImportFile")
+        try:
+            stage = Usd.Stage.Open(path)
+        except Tf.ErrorException:
+            return False
+        session.record()
+        conversion = _conversion(stage)
+        for prim in stage.GetPseudoRoot().GetChildren():
+            _read(prim, None, conversion)
+        return True
+
+
+class USDExporter:
+    @staticmethod
+    def CreateOptions():
+        return _ExportOptions()
+
+    @staticmethod
+    def ExportFile(path, exportOptions=None, contentSource=None):
+        session.guard("rt.USDExporter.ExportFile")
+        if contentSource.text not in ("all", "selected"):
+            raise RuntimeError("-- Runtime error: unknown content source")
+        if (exportOptions.FileFormat.text == "binary") != path.endswith(".usdc"):
+            raise RuntimeError("-- Runtime error: the format does not fit the file's name")
+        chosen = set(session.scene.selection) if contentSource.text == "selected" else None
+        stage = Usd.Stage.Open(Sdf.Layer.CreateNew(path))
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+        UsdGeom.SetStageMetersPerUnit(stage, _meters())
+        for node in session.scene.nodes.values():
+            if node.parent is None:
+                _write(stage, node, "", chosen)
+        stage.Save()
+        return True
+
+
+def _write(stage, node, above, chosen):
+    scene = session.scene
+    if chosen is not None and node.id not in chosen:
+        if not any(each.id in chosen for each in _below(node)):
+            return
+        drawn = False
+    else:
+        drawn = sc.OBJECTS[node.type][0] == "GeometryClass"
+    path = f"{above}/{Tf.MakeValidIdentifier(node.name)}"
+    made = (UsdGeom.Mesh if drawn else UsdGeom.Xform).Define(stage, path)
+    if not above and not stage.HasDefaultPrim():
+        stage.SetDefaultPrim(made.GetPrim())
+    rows = scene.local(node, objects.now())
+    made.MakeMatrixXform().Set(Gf.Matrix4d(*[v for r in rows for v in (*r, float(r is rows[3]))]))
+    if drawn:
+        points = [
+            [a + b for a, b in zip(point, node.offset, strict=True)]
+            for point in sc.outline(node.type, node.values)
+        ]
+        made.CreatePointsAttr(Vt.Vec3fArray([Gf.Vec3f(*point) for point in points]))
+        made.CreateFaceVertexCountsAttr([3])
+        made.CreateFaceVertexIndicesAttr([0, 1, 2])
+        material = scene.materials.get(node.material or -1)
+        if material is not None:
+            color = [value / 255 for value in material.values["base_color"]]
+            made.CreateDisplayColorAttr(Vt.Vec3fArray([Gf.Vec3f(*color)]))
+    for child in scene.children(node.id):
+        _write(stage, child, path, chosen)
+
+
+def _below(node):
+    for child in session.scene.children(node.id):
+        yield child
+        yield from _below(child)
+
+
+def _conversion(stage):
+    """From the file's units and axes to the scene's."""
+    factor = UsdGeom.GetStageMetersPerUnit(stage) / _meters()
+    found = [[factor * value for value in row] for row in sc.IDENTITY]
+    if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y:
+        found = sc.times(found, sc._turn(0, 90))
+    return found
+
+
+def _read(prim, above, frame):
+    node = None
+    if prim.IsA(UsdGeom.Xformable):
+        points = _points(prim)
+        id = session.scene.next_id()
+        type, of = ("Editable_Poly", {"points": points, "faces": 1}) if points else ("Dummy", {})
+        node = sc.NodeData(id, prim.GetName(), type, of, above)
+        matrix = UsdGeom.Xformable(prim).GetLocalTransformation()
+        local = sc.times([list(matrix.GetRow3(i)) for i in range(4)], frame)
+        node.local = [[single(value) for value in row] for row in local]
+        session.scene.nodes[id] = node
+        colors = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get() if points else None
+        if colors:
+            node.material = session.scene.next_id()
+            color = tuple(single(value * 255) for value in colors[0])
+            of = {"base_color": color, "base_color_map": None}
+            material = sc.Material(node.material, "PhysicalMaterial", "usd", of)
+            session.scene.materials[node.material] = material
+    for child in prim.GetChildren():
+        _read(child, node.id if node else above, sc.IDENTITY if node else frame)
+
+
+def _points(prim):
+    if prim.IsA(UsdGeom.Cube):
+        half = UsdGeom.Cube(prim).GetSizeAttr().Get() / 2
+        return [[x, y, z] for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+    if prim.IsA(UsdGeom.Sphere):
+        return sc.outline("Sphere", {"radius": UsdGeom.Sphere(prim).GetRadiusAttr().Get()})
+    if prim.IsA(UsdGeom.Mesh):
+        return [list(point) for point in UsdGeom.Mesh(prim).GetPointsAttr().Get() or ()]
+    return []

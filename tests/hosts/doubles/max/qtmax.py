@@ -1,0 +1,22 @@
+"""The way into 3ds Max's Qt windows."""
+
+from __future__ import annotations
+
+from pymxs._session import session
+from qtpy.QtWidgets import QMainWindow, QWidget
+
+_window: QMainWindow | None = None
+
+
+def GetQMaxMainWindow() -> QMainWindow:
+    global _window
+    session.guard("qtmax.GetQMaxMainWindow")
+    session.needs_windows("qtmax.GetQMaxMainWindow")
+    if _window is None:
+        _window = QMainWindow()
+    return _window
+
+
+def DisableMaxAcceleratorsOnFocus(widget: QWidget, disable: bool) -> None:
+    session.guard("qtmax.DisableMaxAcceleratorsOnFocus")
+    session.accelerators_off.append(widget)

@@ -1,0 +1,39 @@
+"""3ds Max for tests: 3ds Max itself under ``3dsmaxbatch``, else the double."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+DOUBLE = Path(__file__).parent / "doubles" / "max"
+REAL = find_spec("pymxs") is not None
+if not REAL:
+    sys.path.append(str(DOUBLE))
+
+import pymxs  # noqa: E402
+
+#: What the bundle brings to 3ds Max.
+BUNDLE = Path(__file__).parents[2] / "hosts/callboard_max/bundle"
+
+
+def new_max(*, windows: bool, usd: bool = True) -> None:
+    """An empty scene, in a 3ds Max with or without windows. 3dsmaxbatch never has windows."""
+    if REAL:
+        pymxs.runtime.resetMaxFile(pymxs.runtime.Name("noPrompt"))
+        return
+    pymxs._reset(windows=windows, usd=usd)
+
+
+@contextmanager
+def max_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+    from callboard_max.host import MaxHost
+
+    host = MaxHost(post)
+    try:
+        yield host
+    finally:
+        host.close()
