@@ -109,7 +109,7 @@ def test_the_short_way_to_a_line_says_the_same() -> None:
         call.queue_ms / 1000,
         call.main_thread_ms / 1000,
         call.undo_id,
-        REDACTOR.json(call.arguments),
+        REDACTOR.plain(call.arguments) or REDACTOR.json(call.arguments),
     )
     row, whole = schema.to_row(short), schema.to_row(schema.to_line(call, REDACTOR))
     assert row is not None
@@ -135,7 +135,25 @@ _SCALARS = st.one_of(
 )
 
 
+def test_most_arguments_are_plain() -> None:
+    arguments = {"name": "sphere1", "size": 1.5, "count": 3, "on": True, "parent": None}
+    assert REDACTOR.plain(arguments) == REDACTOR.json(arguments)
+    assert REDACTOR.plain({}) == "{}"
+    for other in (
+        {"a": 10**5000},
+        {"a": [1]},
+        {"path": "/home/jdoe/x"},
+        {"token": "t"},
+        {"a": "ü"},
+        {1: 2},
+        [1],
+    ):
+        assert REDACTOR.plain(other) is None
+
+
 @given(st.dictionaries(_TEXTS, st.one_of(_SCALARS, st.lists(_SCALARS, max_size=3)), max_size=20))
 def test_plain_arguments_are_redacted_like_any(value: dict[str, Any]) -> None:
     expected = json.loads(json.dumps(REDACTOR.value(value)))
+    plain = REDACTOR.plain(value)
     assert json.loads(REDACTOR.json(value)) == expected
+    assert plain is None or json.loads(plain) == expected

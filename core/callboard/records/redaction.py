@@ -22,6 +22,7 @@ MAX_DEPTH = 64
 #: What counts as plain: so many arguments, with texts of so many characters.
 PLAIN = 16
 PLAIN_TEXT = 256
+MAX_INT = 2**63
 #: Names of arguments that are remembered; clients choose them.
 MAX_NAMES = 1024
 SECRET = "[redacted]"
@@ -131,8 +132,6 @@ class Redactor:
     def json(self, value: Any) -> str:
         """``value`` as ASCII JSON, redacted; a marker where it is too large or isn't JSON."""
         try:
-            if type(value) is dict and len(value) <= PLAIN and (plain := self._plain(value)):
-                return plain
             text = _encode(value)
             if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:
                 return _encode({"[truncated]": True, "bytes": size})
@@ -140,17 +139,19 @@ class Redactor:
         except (TypeError, ValueError, RecursionError):
             return '{"[unserializable]":true}'
 
-    def _plain(self, value: dict[Any, Any]) -> str | None:
-        """The JSON of a few names with numbers and short texts, which is what most calls are; None
-        where anything else, or anything suspicious, is among them. No suspicion crosses a
-        quotation mark, so each text is looked at alone."""
+    def plain(self, value: Any) -> str | None:
+        """What :meth:`json` makes of a few names with numbers and short texts, as most calls have,
+        in a fraction of the time; None where anything else, or anything suspicious, is among them.
+        No suspicion crosses a quotation mark, so each text is looked at alone."""
+        if type(value) is not dict or len(value) > PLAIN:
+            return None
         parts = []
         for key, item in value.items():
             name = self._names.get(key) or self._clean_name(key)
             if name is None:
                 return None
             kind = type(item)
-            if kind is int or (kind is float and isfinite(item)):
+            if (kind is int and -MAX_INT < item < MAX_INT) or (kind is float and isfinite(item)):
                 parts.append(f"{name}{item!r}")
             elif kind is str and len(item) <= PLAIN_TEXT and self.is_clean(item):
                 text = encode_basestring_ascii(item)

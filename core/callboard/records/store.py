@@ -122,15 +122,9 @@ class Store:
         """:meth:`record` for a call that went well, and of which no result is kept, in less time;
         see :func:`schema.plain_line`."""
         try:
+            text = self._redactor.plain(arguments) or self._redactor.json(arguments)
             line = schema.plain_line(
-                call_id,
-                started,
-                seconds,
-                middle,
-                queue_seconds,
-                main_seconds,
-                undo_id,
-                self._redactor.json(arguments),
+                call_id, started, seconds, middle, queue_seconds, main_seconds, undo_id, text
             )
         except Exception:
             _log.exception("call %.80r could not be recorded", call_id)

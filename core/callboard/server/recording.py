@@ -56,7 +56,24 @@ class Recorder:
             and not self._store.results
             and "traceparent" not in call.request.meta
         ):
-            self._record_plain(call, now)
+            # Most calls come here, and their clients wait: see benchmarks/recording.py.
+            tool, memory = call.tool, call.request.peer.memory
+            key = "recorded " + tool.name
+            middle = memory.get(key)
+            if middle is None:
+                middle = memory[key] = self._middle(call)
+            seconds = now - call.started
+            undo = call.undo
+            self._store.record_plain(
+                call.id,
+                time() - seconds,
+                seconds,
+                middle,
+                call.queue_wait,
+                call.main_seconds,
+                None if undo is None else undo.id,
+                call.arguments,
+            )
             return
         outcome, code, message = _ending(result, error)
         missing = ()
@@ -85,28 +102,9 @@ class Recorder:
             )
         )
 
-    def _record_plain(self, call: Call, now: float) -> None:
-        # Most calls come here, and their clients wait: see benchmarks/recording.py.
-        tool, memory = call.tool, call.request.peer.memory
-        known = memory.get("recorded")
-        if known is None:
-            known = memory["recorded"] = {}
-        middle = known.get(tool.name)
-        if middle is None:
-            who = [*_who(call.request).values(), self._host]
-            middle = known[tool.name] = plain_middle((tool.name, tool.skill), who)
-        seconds = now - call.started
-        undo = call.undo
-        self._store.record_plain(
-            call.id,
-            time() - seconds,
-            seconds,
-            middle,
-            call.queue_wait,
-            call.main_seconds,
-            None if undo is None else undo.id,
-            call.arguments,
-        )
+    def _middle(self, call: Call) -> str:
+        who = [*_who(call.request).values(), self._host]
+        return plain_middle((call.tool.name, call.tool.skill), who)
 
     def capability_requested(self, id: str, request: PeerRequest, arguments: Json) -> None:
         """Records an agent's request for what no tool can do."""
