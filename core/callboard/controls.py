@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Seconds between two snapshots at most often, and between two looks at a stalled main thread.
-SNAPSHOT_PAUSE = 0.05
+SNAPSHOT_PAUSE = 0.1
 STALL_LOOK = 0.5
 
 

@@ -16,6 +16,7 @@ from qtpy.QtWidgets import (
     QLineEdit,
     QSplitter,
     QStyle,
+    QStyledItemDelegate,
     QStyleOptionProgressBar,
     QStyleOptionViewItem,
     QToolButton,
@@ -35,7 +36,6 @@ from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
-from callboard_ui.row_delegate import RowDelegate
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3
@@ -60,6 +60,9 @@ _WIDTHS = {
 }
 #: Wider than this, in ems, the details stand beside the list.
 _BESIDE = 50.0
+
+#: Most ended calls that are held at a time.
+MOST = 20_000
 
 _FAILED: tuple[Outcome, ...] = ("error", "timeout", "busy", "cancelled")
 _REFUSED: tuple[Outcome, ...] = ("refused", "paused")
@@ -163,7 +166,6 @@ class ActivityTab(QWidget):
         view.setAccessibleName(self.tr("Calls"))
         view.setRootIsDecorated(False)
         view.setUniformRowHeights(True)
-        view.setItemDelegate(RowDelegate(view))
         view.setAllColumnsShowFocus(True)
         view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         view.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(view))
@@ -198,7 +200,7 @@ class ActivityTab(QWidget):
         outer.addWidget(self._splitter)
 
     def _draw(self) -> None:
-        self.model.set_palette(self.palette())
+        self.model.set_look(self.palette(), em(self, 1.4))
         self.newer.setIcon(icon("up", self.palette()))
         tint(self._note, "dim")
 
@@ -253,17 +255,12 @@ class ActivityTab(QWidget):
         selected = self.details.call_id
         joined = self.model.set_newest([ended_row(call) for call in calls])
         self.model.drop_running(set(self._calls))
-        history = self._history
-        if history is not None:
-            self.model.on_more = history.more
         self._select(selected)
         self._describe()
         return joined
 
     def _older(self, calls: Sequence[CallRecord]) -> None:
         self.model.add_older([ended_row(call) for call in calls])
-        if self._history is not None and not self._history.has_more:
-            self.model.on_more = None
 
     def _failed(self, reason: str) -> None:
         self._note.setText(self.tr("Earlier calls can't be read: {0}").format(reason))
@@ -349,6 +346,11 @@ class ActivityTab(QWidget):
         return self.view.verticalScrollBar().value() <= self.view.verticalScrollBar().minimum()
 
     def _scrolled(self) -> None:
+        # Not by the model's fetchMore: a tree view calls that at every layout, seen or not.
+        bar = self.view.verticalScrollBar()
+        near_end = bar.value() >= bar.maximum() - bar.pageStep()
+        if near_end and self._history is not None and len(self.model.past) < MOST:
+            self._history.more()
         if self._at_top() and not self.newer.isHidden():
             self.newer.hide()
             self._look()
@@ -359,7 +361,7 @@ class ActivityTab(QWidget):
         self._look()
 
 
-class ProgressDelegate(RowDelegate):
+class ProgressDelegate(QStyledItemDelegate):
     """Draws how far a call got."""
 
     def paint(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import time
 from typing import Any
 
-from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from qtpy.QtGui import QBrush, QPalette
 
 from callboard.records.model import CallRecord
@@ -21,9 +21,16 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 TOOL, STATE, TOOK, CLIENT, STARTED, WAITED, MAIN = range(7)
-#: Most ended calls that are held; older ones are fetched again.
-MOST = 20_000
-
+_ROLES = frozenset(
+    (
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.DecorationRole,
+        Qt.ItemDataRole.ForegroundRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.SizeHintRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+    )
+)
 _GLYPHS: dict[str, tuple[str, Kind]] = {
     "asking": ("question", "warn"),
     "waiting": ("clock", "busy"),
@@ -103,8 +110,7 @@ class CallsModel(QAbstractTableModel):
         self._past: list[CallRow] = []
         self._ids: set[str] = set()
         self._palette = QPalette()
-        #: Asked for older calls; None where there are none.
-        self.on_more: Callable[[], None] | None = None
+        self._size = QSize()
         self._headers = (
             self.tr("Tool"),
             self.tr("State"),
@@ -129,8 +135,10 @@ class CallsModel(QAbstractTableModel):
 
     # -- what the tab does ----------------------------------------------------------------------
 
-    def set_palette(self, palette: QPalette) -> None:
+    def set_look(self, palette: QPalette, height: int) -> None:
+        """Takes over the host's palette; rows are ``height`` pixels high."""
         self._palette = palette
+        self._size = QSize(0, height)
         self._touch(0, self.rowCount() - 1)
 
     def word(self, state: str) -> str:
@@ -221,13 +229,6 @@ class CallsModel(QAbstractTableModel):
     def columnCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._headers)
 
-    def canFetchMore(self, parent: Index) -> bool:
-        return not parent.isValid() and self.on_more is not None and len(self._past) < MOST
-
-    def fetchMore(self, parent: Index) -> None:
-        if self.on_more is not None:
-            self.on_more()
-
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
@@ -236,6 +237,9 @@ class CallsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        # Painting asks for nine roles of every cell.
+        if role not in _ROLES:
+            return None
         row = self.row(index)
         if row is None:
             return None
@@ -250,6 +254,8 @@ class CallsModel(QAbstractTableModel):
             return QBrush(color(self._palette, kind))
         if role == Qt.ItemDataRole.ToolTipRole:
             return as_tip(self._tip(row))
+        if role == Qt.ItemDataRole.SizeHintRole:
+            return self._size if self._size.isValid() else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column == TOOL:
             return f"{one_line(row.tool)}, {self.word(row.state)}, {self._text(row, TOOK)}"
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from qtpy.QtCore import QEvent, Qt, QTimer
 from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
@@ -50,21 +52,34 @@ class Header(QWidget):
         self._copied.setSingleShot(True)
         self._copied.setInterval(_COPIED_MS)
         self._copied.timeout.connect(self._draw)
+        self._shown_glyph = ("", "")
         self._lay_out()
         self._draw()
-        self.show_snapshot(Snapshot())
+        self.show_snapshot(self._snapshot, again=True)
 
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
-        self._snapshot = snapshot
+    def show_snapshot(self, snapshot: Snapshot, *, again: bool = False) -> None:
+        """Takes over a new state; ``again`` where the look of it changed."""
+        before, self._snapshot = self._snapshot, snapshot
+        self._show_state()
+        # While many calls come and go, nothing else of it changes.
+        if again or replace(before, calls=(), ended_calls=0) != replace(
+            snapshot, calls=(), ended_calls=0
+        ):
+            self._show_rest(snapshot)
+
+    def _show_state(self) -> None:
+        text, glyph, kind = self._state()
+        self.state.show_text(text)
+        if (glyph, kind) != self._shown_glyph:
+            self._shown_glyph = (glyph, kind)
+            tint(self.state, kind)
+            size = em(self)
+            self._glyph.setPixmap(icon(glyph, self.palette(), kind).pixmap(size, size))
+
+    def _show_rest(self, snapshot: Snapshot) -> None:
         scene = snapshot.scene.replace("\\", "/").rsplit("/", 1)[-1] or self.tr("unsaved scene")
         title = f"{snapshot.host_name} {snapshot.host_version}".strip() or self.tr("Callboard")
         self.host.show_text(f"{title}  ·  {scene}", f"{title}\n{snapshot.scene or scene}")
-        text, glyph, kind = self._state()
-        self.state.show_text(text)
-        tint(self.state, kind)
-        size = em(self)
-        self._glyph.setPixmap(icon(glyph, self.palette(), kind).pixmap(size, size))
         self.pause.setText(self.tr("Resume") if snapshot.paused else self.tr("Pause"))
         self.pause.setIcon(icon("play" if snapshot.paused else "pause", self.palette()))
         self.pause.setToolTip(
@@ -81,7 +96,8 @@ class Header(QWidget):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._draw()
-            self.show_snapshot(self._snapshot)
+            self._shown_glyph = ("", "")
+            self.show_snapshot(self._snapshot, again=True)
 
     def _state(self) -> tuple[str, str, Kind]:
         shown = self._snapshot

@@ -16,6 +16,8 @@ PAGE = 200
 #: Seconds between two looks at the records, at least; and how many times longer than the look
 #: itself took, so that looking costs a few per cent at most.
 PAUSE, SHARE = 0.3, 30.0
+#: Seconds between two looks while more calls end than are shown: nobody can read along then.
+FLOOD_PAUSE = 2.0
 
 
 class History:
@@ -43,10 +45,6 @@ class History:
         self._timer = QTimer(parent)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
-
-    @property
-    def has_more(self) -> bool:
-        return self._cursor is not None
 
     def set_filter(self, where: Filter) -> None:
         """Other calls from now on."""
@@ -110,6 +108,8 @@ class History:
         joined = self._newest(page.calls)
         if not joined:
             self._cursor = page.cursor
+            if page.cursor is not None:
+                self._free_at = max(self._free_at, monotonic() + FLOOD_PAUSE)
         if self._wanted:
             self.look()
 

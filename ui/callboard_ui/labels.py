@@ -32,8 +32,11 @@ class Elided(QLabel):
 
     def show_text(self, text: str, tip: str | None = None) -> None:
         """``tip`` is plain text; the text itself where None."""
-        self.setText(one_line(text))
-        self.setToolTip(as_tip(text if tip is None else tip))
+        shown, tip = one_line(text), as_tip(text if tip is None else tip)
+        if shown != self.text():
+            self.setText(shown)
+        if tip != self.toolTip():
+            self.setToolTip(tip)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self.fontMetrics().height(), super().minimumSizeHint().height())
