@@ -8,11 +8,13 @@ state is pushed too, and undone. All of this works in background mode once a fir
 from __future__ import annotations
 
 from collections import deque
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
-from callboard.errors import HostError
+from callboard.errors import HostBusy, HostError
 from callboard_blender.changes import Changes
 from callboard_blender.names import view_layer
 
@@ -36,6 +38,9 @@ class BlenderUndo:
         self._steps: deque[str] = deque(maxlen=HISTORY)
 
     def begin(self, label: str) -> object:
+        if bpy.app.is_job_running("RENDER") or bpy.app.is_job_running("OBJECT_BAKE"):
+            # Another thread reads the scene then, and Blender ends when it changes under it.
+            raise HostBusy("Blender is rendering; the scene can be changed when that is done")
         mode = bpy.context.mode
         if mode != "OBJECT":
             raise HostError(
@@ -96,13 +101,24 @@ class BlenderUndo:
 def _push(label: str) -> bool:
     if not bpy.context.preferences.edit.use_global_undo:
         return False
-    return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
+    with _in_a_window():
+        return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
 def _undo() -> bool:
     try:
-        done = bool(bpy.ops.ed.undo() == {"FINISHED"})
+        with _in_a_window():
+            done = bool(bpy.ops.ed.undo() == {"FINISHED"})
     except RuntimeError:
         return False
     view_layer().update()
     return done
+
+
+def _in_a_window() -> AbstractContextManager[Any]:
+    """Until the tick after a file was opened Blender's context has no window, and no undo."""
+    if bpy.app.background or bpy.context.window is not None:
+        return nullcontext()
+    window = bpy.context.window_manager.windows[0]
+    override: AbstractContextManager[Any] = bpy.context.temp_override(window=window)
+    return override

@@ -1,0 +1,229 @@
+"""Blender's real user interface on a screen of its own, with the add-on installed from its archive.
+
+What an artist would do is done by code that a timer of the test's own runs inside Blender, or by
+keys and the mouse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from callboard.testing.fake_client import FakeClient
+
+#: Seconds that anything may take on a busy machine, drawing without a graphics card.
+DEADLINE = 60.0
+_POLL = 0.02
+#: Without a graphics card a large window takes half a second to draw.
+_SMALL = ("--window-geometry", "0", "0", "480", "360")
+
+_DRIVER = """
+import contextlib, json, os, sys, traceback
+import bpy
+
+folder = sys.argv[-1]
+names = {"bpy": bpy}
+
+@contextlib.contextmanager
+def artist():
+    "The 3D view, as operators expect it."
+    window = bpy.context.window_manager.windows[0]
+    area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        yield
+
+names["artist"] = artist
+
+def act():
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".py"):
+            continue
+        path = os.path.join(folder, name)
+        with open(path) as file:
+            code = file.read()
+        os.remove(path)
+        names.pop("answer", None)
+        try:
+            exec(code, names)
+            outcome = {"value": names.get("answer")}
+        except BaseException:
+            outcome = {"error": traceback.format_exc()}
+        with open(path + ".part", "w") as file:
+            json.dump(outcome, file)
+        os.replace(path + ".part", path + ".json")
+    return 0.01
+
+bpy.app.timers.register(act, persistent=True)
+"""
+
+
+def missing() -> str | None:
+    """Why this can't run here, if it can't."""
+    for program in ("blender", "Xvfb", "xdotool"):
+        if shutil.which(program) is None:
+            return f"{program} is not installed"
+    return None
+
+
+class Gui:
+    """One Blender. ``run`` is called by one thread at a time."""
+
+    def __init__(self, process: subprocess.Popen[str], folder: Path, display: str) -> None:
+        self.process = process
+        self.display = display
+        self.folder = folder
+        self._count = 0
+
+    def run(self, code: str) -> Any:
+        """Runs code inside Blender, in a timer; what it leaves in ``answer``."""
+        self._count += 1
+        path = self.folder / "driver" / f"{self._count:06}.py"
+        partial = path.with_suffix(".new")
+        partial.write_text(code, "utf-8")
+        partial.replace(path)
+        done = path.with_name(path.name + ".json")
+        self.wait(done.exists, f"an answer to {code!r}")
+        outcome = json.loads(done.read_text("utf-8"))
+        assert "error" not in outcome, outcome["error"]
+        return outcome["value"]
+
+    def wait(self, condition: Callable[[], Any], what: str) -> Any:
+        """Waits for the condition while Blender lives."""
+        end = monotonic() + DEADLINE
+        while not (found := condition()):
+            assert self.process.poll() is None, f"Blender ended: {self.said()}"
+            assert monotonic() < end, f"no {what}: {self.said()}"
+            sleep(_POLL)
+        return found
+
+    def said(self) -> str:
+        return (self.folder / "blender.txt").read_text("utf-8")[-3000:]
+
+    def key(self, *keys: str) -> None:
+        """Presses keys over the middle of the window."""
+        command = ["xdotool", "mousemove", "150", "150"]
+        for key in keys:
+            command += ["key", key]
+        subprocess.run(command, check=True, env={**os.environ, "DISPLAY": self.display})
+
+    def enable(self) -> None:
+        """Enables the add-on and waits until it serves."""
+        self.run("bpy.ops.preferences.addon_enable(module='callboard_addon')")
+        served = "from callboard_blender import addon\nanswer = addon.session.app is not None"
+        self.wait(lambda: self.run(served), "server")
+
+    def client(self) -> FakeClient:
+        url, token = self.run(
+            "from callboard_blender import addon\n"
+            "answer = [addon.session.app.url, addon.session.app.token]"
+        )
+        return FakeClient(url, token)
+
+    def names(self) -> list[str]:
+        """The objects of the scene, as Blender itself says."""
+        found: list[str] = self.run("answer = sorted(o.name for o in bpy.context.scene.objects)")
+        return found
+
+
+@contextmanager
+def screen() -> Iterator[str]:
+    """An X server of our own; the display's name."""
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as pipe:
+            number = pipe.readline().strip()
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        process.terminate()
+        process.wait(DEADLINE)
+
+
+@contextmanager
+def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
+    """Blender with factory settings, its folders below ``folder``."""
+    (folder / "driver").mkdir(parents=True)
+    (folder / "driver.py").write_text(_DRIVER, "utf-8")
+    environment = {
+        **os.environ,
+        "DISPLAY": display,
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "CALLBOARD_HOME": str(folder / "callboard"),
+        "BLENDER_USER_CONFIG": str(folder / "config"),
+        "BLENDER_USER_SCRIPTS": str(folder / "scripts"),
+    }
+    for name in ("XDG_CONFIG_HOME", "PYTHONPATH", "WAYLAND_DISPLAY"):
+        environment.pop(name, None)
+    (folder / "scripts" / "addons").mkdir(parents=True)
+    with (folder / "blender.txt").open("w") as said:
+        process = subprocess.Popen(
+            [
+                *("blender", "--factory-startup", *_SMALL, *arguments),
+                *("--python", str(folder / "driver.py"), "--", str(folder / "driver")),
+            ],
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+    try:
+        yield Gui(process, folder, display)
+    finally:
+        process.kill()
+        process.wait(DEADLINE)
+
+
+def build_addon(out: Path) -> Path:
+    """The archive for Blender 3.4 to 4.1. Raises BuildError."""
+    packaging = str(Path(__file__).parents[2] / "packaging")
+    if packaging not in sys.path:
+        sys.path.append(packaging)
+    from build_blender import build_legacy
+
+    return build_legacy(out)
+
+
+def install(gui: Gui, archive: Path) -> None:
+    """Through Blender's own operator."""
+    gui.run(f"bpy.ops.preferences.addon_install(filepath={str(archive)!r}, overwrite=True)")
+
+
+def in_background(work: Callable[[], None]) -> Callable[[], None]:
+    """Runs ``work`` in a thread; the way to wait for its end, which raises what it raised."""
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+
+    def join() -> None:
+        thread.join(DEADLINE)
+        assert not thread.is_alive(), "it did not end"
+        if failed:
+            raise failed[0]
+
+    return join

@@ -1,0 +1,266 @@
+"""An artist's afternoon in Blender's real user interface, beside an agent."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+
+from callboard.testing.fake_client import FakeClient
+from hosts.blender_gui_rig import (
+    Gui,
+    blender_gui,
+    build_addon,
+    in_background,
+    install,
+    missing,
+    screen,
+)
+
+if reason := missing():
+    pytest.skip(reason, allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(300)
+
+
+#: Starts a render as F12 does, which shows nothing and goes on by itself.
+RENDER = """
+s = bpy.context.scene
+s.render.engine = "{engine}"
+s.render.resolution_x = s.render.resolution_y = {size}
+s.cycles.samples, s.cycles.use_denoising = 256, False
+bpy.context.preferences.view.render_display_type = "NONE"
+with artist():
+    bpy.ops.render.render("INVOKE_DEFAULT")
+"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from build_requirements import BuildError
+
+    try:
+        return build_addon(tmp_path_factory.mktemp("archive"))
+    except BuildError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    with screen() as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def shared(archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gui]:
+    with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
+        install(gui, archive)
+        yield gui
+
+
+@pytest.fixture
+def gui(shared: Gui) -> Iterator[Gui]:
+    """A new scene, and a server."""
+    shared.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
+    shared.enable()
+    yield shared
+    shared.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+
+
+@pytest.fixture
+def client(gui: Gui) -> Iterator[FakeClient]:
+    with gui.client() as client:
+        yield client
+
+
+def paths(client: FakeClient) -> list[str]:
+    objects = client.call("scene__list_objects")["structuredContent"]["objects"]
+    return sorted(one["path"] for one in objects)
+
+
+def create(client: FakeClient, name: str) -> dict[str, Any]:
+    result = client.call("scene__create_primitive", {"kind": "cube", "name": name, "size": 1})
+    assert not result.get("isError"), result
+    return result
+
+
+def test_new_open_and_revert(gui: Gui, client: FakeClient) -> None:
+    create(client, "Kept")
+    file = gui.folder / "kept.blend"
+    gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(file)!r})")
+    create(client, "Lost")
+    gui.run("bpy.ops.wm.revert_mainfile()")
+    assert paths(client) == ["Camera", "Cube", "Kept", "Light"]
+    gui.run("bpy.ops.wm.read_homefile()")
+    assert paths(client) == ["Camera", "Cube", "Light"]
+    gui.run(f"bpy.ops.wm.open_mainfile(filepath={str(file)!r})")
+    assert paths(client) == ["Camera", "Cube", "Kept", "Light"]
+    create(client, "After")
+    assert "After" in gui.names()
+
+
+def test_ctrl_z_undoes_exactly_one_call(gui: Gui, client: FakeClient) -> None:
+    before = gui.names()
+    create(client, "First")
+    create(client, "Second")
+    gui.key("ctrl+z")
+    gui.wait(lambda: gui.names() == sorted([*before, "First"]), "one call undone")
+    gui.key("ctrl+z")
+    gui.wait(lambda: gui.names() == before, "the other call undone")
+    gui.key("ctrl+shift+z")
+    gui.wait(lambda: gui.names() == sorted([*before, "First"]), "one call done again")
+    assert paths(client) == sorted([*before, "First"])
+
+
+def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) -> None:
+    before = paths(client)
+    gui.run("with artist(): bpy.ops.screen.animation_play()")
+    create(client, "Played")
+    gui.run("with artist(): bpy.ops.screen.animation_cancel()")
+    gui.run("with artist(): bpy.ops.transform.translate('INVOKE_DEFAULT')")
+    assert paths(client) == sorted([*before, "Played"])
+    gui.key("Escape")
+    gui.run(RENDER.format(engine="CYCLES", size=256))
+    rendering = "answer = bpy.app.is_job_running('RENDER')"
+    assert gui.run(rendering)
+    for _ in range(5):
+        assert paths(client) == sorted([*before, "Played"])
+    refused = client.request(
+        "tools/call", {"name": "scene__delete", "arguments": {"names": ["Played"]}}
+    )
+    assert gui.run(rendering)
+    assert refused["error"]["code"] == -31001
+    assert "rendering" in refused["error"]["message"]
+    gui.wait(lambda: not gui.run(rendering), "end of the render")
+    create(client, "Rendered")
+    assert paths(client) == sorted([*before, "Played", "Rendered"])
+
+
+@pytest.mark.parametrize("size", [(320, 180), (64, 200), (37, 16)])
+def test_a_picture_of_the_view_has_the_size_asked_for(
+    client: FakeClient, size: tuple[int, int]
+) -> None:
+    rows = picture(client, *size)
+    assert (len(rows[0]) // 3, len(rows)) == size
+    assert len(set(rows)) > 1, "every row is the same: nothing was drawn"
+
+
+def test_a_picture_shows_what_changed_even_where_the_view_is_hidden(
+    gui: Gui, client: FakeClient
+) -> None:
+    gui.run("bpy.context.window_manager.windows[0].workspace = bpy.data.workspaces['Rendering']")
+    before = picture(client, 160, 120)
+    assert picture(client, 160, 120) == before
+    client.call("scene__create_primitive", {"kind": "cube", "name": "Big", "size": 6})
+    assert picture(client, 160, 120) != before
+    gui.run("bpy.context.window_manager.windows[0].workspace = bpy.data.workspaces['Layout']")
+
+
+def picture(client: FakeClient, width: int, height: int) -> list[bytes]:
+    """The rows of the picture, as RGB."""
+    result = client.call("viewport__capture", {"width": width, "height": height})
+    image = next(block for block in result["content"] if block["type"] == "image")
+    assert image["mimeType"] == "image/png"
+    data = base64.b64decode(image["data"])
+    found = struct.unpack(">II", data[16:24])
+    start = data.index(b"IDAT")
+    length = struct.unpack(">I", data[start - 4 : start])[0]
+    raw = zlib.decompress(data[start + 4 : start + 4 + length])
+    stride = 1 + 3 * found[0]
+    return [raw[row * stride + 1 : (row + 1) * stride] for row in range(found[1])]
+
+
+def test_disabling_leaves_nothing_behind(gui: Gui) -> None:
+    state = (
+        "import sys, threading\n"
+        "handlers = bpy.app.handlers\n"
+        "answer = [sorted(m for m in sys.modules if m.startswith('callboard')),"
+        " [t.name for t in threading.enumerate() if t.name.startswith('callboard')],"
+        " sum(len(h) for h in map(lambda n: getattr(handlers, n), dir(handlers))"
+        " if isinstance(h, list)), hasattr(bpy.types, 'CALLBOARD_PT_main'), list(sys.path)]"
+    )
+    instances = gui.folder / "callboard" / "instances"
+    gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+    first = gui.run(state)
+    assert first[0] == ["callboard_addon"]
+    assert first[1] == []
+    assert list(instances.iterdir()) == []
+    for _ in range(5):
+        gui.enable()
+        with gui.client() as client:
+            assert "Cube" in paths(client)
+        gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+    assert gui.run(state) == first
+    assert list(instances.iterdir()) == []
+
+
+def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -> None:
+    file = gui.folder / "work.blend"
+    gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(file)!r})")
+    answers: dict[int, str] = {}
+
+    def call(first: int) -> None:
+        with gui_client() as own:
+            for number in range(first, 1000, 4):
+                name = f"Object {number}"
+                response = own.request(
+                    "tools/call",
+                    {
+                        "name": "scene__create_primitive",
+                        "arguments": {"kind": "cube", "name": name, "size": 1},
+                    },
+                )
+                assert number not in answers
+                answers[number] = outcome(response, name)
+
+    url, token = client.address, client.headers["Authorization"].removeprefix("Bearer ")
+
+    def gui_client() -> FakeClient:
+        return FakeClient(f"http://{url[0]}:{url[1]}/mcp", token)
+
+    joins = [in_background(lambda first=first: call(first)) for first in range(4)]
+    while len(answers) < 1000:
+        for act in (
+            "with artist(): bpy.ops.ed.undo()",
+            "bpy.ops.wm.read_homefile(load_ui=False)",
+            f"bpy.ops.wm.open_mainfile(filepath={str(file)!r}, load_ui=False)",
+            "bpy.ops.wm.revert_mainfile()",
+            RENDER.format(engine="CYCLES", size=32),
+        ):
+            gui.run(f"try:\n{indent(act, ' ')}\nexcept RuntimeError: pass")
+    for join in joins:
+        join()
+    assert sorted(answers) == list(range(1000))
+    assert list(answers.values()).count("done") > 500
+    assert set(answers.values()) <= {"done", "busy"}
+    assert "Cube" in paths(client)
+
+
+def outcome(response: dict[str, Any], name: str) -> str:
+    """``done`` with its own result, or ``busy``; anything else is a failure."""
+    if "error" in response:
+        assert response["error"]["code"] == -31001, response
+        return "busy"
+    result = response["result"]
+    assert not result.get("isError"), result
+    assert result["structuredContent"]["object"]["name"].startswith(name), result
+    return "done"
+
+
+def test_quitting_blender_leaves_nothing_behind(
+    archive: Path, display: str, tmp_path: Path
+) -> None:
+    with blender_gui(tmp_path, display) as own:
+        install(own, archive)
+        own.enable()
+        instances = tmp_path / "callboard" / "instances"
+        assert len(list(instances.iterdir())) == 1
+        own.run("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender() and None)")
+        assert own.process.wait(60) == 0, own.said()
+        assert list(instances.iterdir()) == []
