@@ -123,9 +123,12 @@ def test_what_was_decided_for_the_project_is_there_next_time(
     first.until(lambda: len(own(first)) == 2)
     first.panel.roots.own.set_read_only(1, True)
     first.panel.roots.own.set_policy("strict")
-    first.until(lambda: first.server.app.roots.policy == "strict")
-    first.until(lambda: list(home.glob("projects/*.json")))
     first.panel.shut()
+
+    def saved() -> bool:
+        return any('"strict"' in file.read_text("utf-8") for file in home.glob("projects/*.json"))
+
+    first.until(saved)
     again = open_panel()
     again.until(lambda: own(again) == ["hero", "library"])
     again.until(lambda: again.server.app.roots.policy == "strict")

@@ -113,6 +113,7 @@ class Background:
         self._pool.submit(perform)
 
     def close(self) -> None:
-        """Drops what waits. Qt's thread; idempotent."""
+        """Takes no more. What waits is done still, settings that are to be saved above all, but
+        nobody hears of it. Qt's thread; idempotent."""
         self._closed = True
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False)
