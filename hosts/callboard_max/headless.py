@@ -1,7 +1,7 @@
 """3ds Max without windows, under ``3dsmaxbatch``: the main thread is an inbox.
 
-3dsmaxbatch runs a script and ends, and has no arguments for it, so this module is also that script:
-``CALLBOARD_ARGUMENTS`` holds what would stand on the command line.
+3dsmaxbatch runs one script file and ends; the bundle has that script. What would stand on the
+command line is in the environment, as ``CALLBOARD_ARGUMENTS``.
 """
 
 from __future__ import annotations
@@ -23,4 +23,4 @@ def main() -> int:
     from callboard.cli import main as command
 
     arguments = shlex.split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
-    return int(command(arguments or ["serve", "--host", "3dsmax"]) or 0)
+    return command(arguments or ["serve", "--host", "3dsmax"])

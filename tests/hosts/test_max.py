@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from max_rig import REAL, max_host, new_max
+from max_rig import REAL, max_host, new_max, pymxs
 
+from callboard.errors import CapabilityMissing, HostError
+from callboard.host import ANIMATION, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
 from callboard.testing.compliance import Bench, Check, checks
+
+rt = pymxs.runtime
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -30,3 +34,285 @@ def test_compliance(check: Check, bench: Bench) -> None:
     if missing := bench.missing(check):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")
     bench.run(check)
+
+
+# -- ports --------------------------------------------------------------------------------------
+
+
+def test_a_viewport_needs_windows(bench: Bench) -> None:
+    windows = not rt.maxOps.isInNonInteractiveMode()
+    assert (VIEWPORT in bench.host.ports) is windows
+    assert bench.host.identity.headless is not windows
+    if not windows:
+        with pytest.raises(CapabilityMissing, match="viewport"):
+            bench.call("viewport__capture")
+        return
+    # The view is 4:3; a wide and a tall picture both hold all of it.
+    for width, height in ((321, 123), (60, 200)):
+        data = bench.port(VIEWPORT).capture(width, height)
+        assert data[16:24] == width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    assert pymxs._session.session.bitmaps == 0
+
+
+@pytest.mark.skipif(REAL, reason="the component is there or it isn't")
+def test_usd_needs_its_component() -> None:
+    new_max(windows=False, usd=False)
+    with max_host(lambda fn: None) as host:
+        assert USD not in host.ports
+
+
+def test_the_project_is_the_project_folder(host: Any) -> None:
+    (root,) = host.project_roots()
+    assert root == str(Path(str(rt.pathConfig.getCurrentProjectFolder())))
+
+
+def test_who_it_is(host: Any) -> None:
+    assert host.identity.kind == "3dsmax"
+    if not REAL:
+        assert host.identity.version == "2025"
+
+
+# -- the scene, where 3ds Max differs -------------------------------------------------------------
+
+
+def test_twins_are_told_apart_by_their_handle(bench: Bench) -> None:
+    rt.Box(name="Twin")
+    rt.Box(name="Twin")
+    paths = bench.reader.names()
+    assert len(set(paths)) == 2
+    assert all(path.startswith("/Twin@") for path in paths)
+    with pytest.raises(AmbiguousName) as refused:
+        bench.get("Twin")
+    assert sorted(refused.value.paths) == sorted(paths)
+    assert [bench.get(path)["path"] for path in paths] == paths
+    assert [found["path"] for found in bench.reader.summaries()] == paths
+    bench.editor.delete([paths[0]])
+    assert bench.reader.names() == ["/Twin"]
+    with pytest.raises(ObjectNotFound):
+        bench.get(paths[0])
+
+
+def test_names_that_could_not_be_found_again_are_refused(bench: Bench) -> None:
+    for name in ("a/b", "a@1", "", " a", "a\n"):
+        with pytest.raises(HostError, match="can't be a name"):
+            bench.editor.create("cube", name, {"size": 1.0})
+    assert bench.reader.names() == []
+    # 3ds Max allows spaces and other alphabets.
+    assert bench.editor.create("cube", "Große Kiste 1", {"size": 1.0}) == "/Große Kiste 1"
+
+
+def test_a_camera_has_no_colour_and_no_bounds(bench: Bench) -> None:
+    camera = rt.Targetcamera(name="Shot")
+    with pytest.raises(HostError, match="no colour"):
+        bench.editor.set_color(str(camera.name), [1, 0, 0])
+    found = bench.get("Shot")
+    assert (found["type"], found["bounds"], found["color"]) == ("targetcamera", None, None)
+
+
+def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
+    bench.cube("Painted")
+    bench.editor.set_color("Painted", [1, 0, 0])
+    rt.getNodeByName("Painted").material.base_color_map = rt.Checker()
+    assert bench.get("Painted")["color"] is None
+    bench.editor.set_color("Painted", [0, 1, 0])
+    assert bench.get("Painted")["color"] == pytest.approx([0, 1, 0])
+
+
+def test_a_modifier_hides_no_primitive(bench: Bench) -> None:
+    bench.cube("Crate")
+    rt.addModifier(rt.getNodeByName("Crate"), rt.Shell())
+    assert bench.get("Crate")["type"] == "cube"
+
+
+def test_a_hidden_object_is_not_visible(bench: Bench) -> None:
+    bench.cube("Hidden")
+    rt.getNodeByName("Hidden").isHidden = True
+    assert bench.get("Hidden")["visible"] is False
+
+
+@pytest.mark.skipif(REAL, reason="the artist's units stay")
+def test_units_are_told(bench: Bench) -> None:
+    session = pymxs._session.session
+    for unit, scale, found in (("inches", 1.0, 1 / 0.0254), ("centimeters", 10.0, 10.0)):
+        session.units = [unit, scale]
+        assert bench.reader.info()["units_per_meter"] == pytest.approx(found)
+
+
+# -- files --------------------------------------------------------------------------------------
+
+
+def test_a_broken_file_is_an_error(bench: Bench) -> None:
+    bench.cube("Here")
+    file = bench.folder / "broken.max"
+    file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 nothing that anybody can read")
+    with pytest.raises(HostError, match="may be closed"):
+        bench.port("filesystem.read").open(str(file))
+    # Not busy for ever: what fails tells so by an event of its own.
+    assert bench.host.blocked_by() is None
+
+
+# -- undo ---------------------------------------------------------------------------------------
+
+
+def _undo(bench: Bench) -> Any:
+    assert bench.host.undo is not None
+    return bench.host.undo
+
+
+def _step(bench: Bench, name: str) -> str:
+    token = _undo(bench).begin("Callboard: same")
+    bench.cube(name)
+    undo_id = _undo(bench).commit(token)
+    assert undo_id is not None
+    return str(undo_id)
+
+
+def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
+    undo_id = _step(bench, "One")
+    if not REAL:
+        assert [label for label, _ in pymxs._session.session.undo] == ["Callboard: same"]
+    rt.execute("max undo")
+    assert bench.reader.names() == []
+    assert _undo(bench).undo(undo_id) is False
+
+
+@pytest.mark.skipif(REAL, reason="3dsmaxbatch has no artist")
+def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
+    undo_id = _step(bench, "Ours")
+    pymxs._session.session.artist(lambda: rt.Box(name="Theirs"))
+    assert _undo(bench).undo(undo_id) is False
+    assert len(bench.reader.names()) == 2
+
+
+def test_a_step_after_the_artists_own_undo_is_undone_alone(bench: Bench) -> None:
+    _step(bench, "One")
+    rt.execute("max undo")
+    second = _step(bench, "Two")
+    assert _undo(bench).undo(second) is True
+    assert bench.reader.names() == []
+    assert _undo(bench).undo(second) is False
+
+
+def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
+    file = str(bench.folder / "scene.max")
+    bench.port("filesystem.write").save(file)
+    token = _undo(bench).begin("Callboard: open")
+    bench.port("filesystem.read").open(file)
+    assert _undo(bench).rollback(token) is False
+
+
+# -- animation ----------------------------------------------------------------------------------
+
+
+def test_the_timeline_is_set_and_read(bench: Bench) -> None:
+    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
+    assert (found["start"], found["end"], found["current"]) == (10, 500, 12)
+    assert bench.call("animation__get_timeline") == found
+
+
+def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
+    bench.cube("Mover")
+    keys = [
+        {"frame": 10, "translate": [0, 0, 0]},
+        {"frame": 24, "translate": [0, 10, 0], "rotate": [0, 60, 0]},
+    ]
+    assert bench.call("animation__set_keys", {"name": "Mover", "keys": keys})["keys"] == 2
+    listed = bench.call("animation__list_keys", {"name": "Mover"})
+    # Not one more: 3ds Max's own key at the start is taken out again.
+    assert [key["frame"] for key in listed["keys"]] == [10.0, 24.0]
+    assert listed["keys"][0] == {"frame": 10.0, "translate": [0.0, 0.0, 0.0]}
+    assert listed["keys"][1]["rotate"] == pytest.approx([0, 60, 0])
+    bench.call("animation__set_timeline", {"current": 24})
+    assert bench.get("Mover")["translate"] == pytest.approx([0, 10, 0])
+    gone = bench.call("animation__delete_keys", {"name": "Mover", "start": 11, "end": 30})
+    assert gone["keys"] == 1
+    assert bench.call("animation__list_keys", {"name": "Mover"})["total"] == 1
+
+
+def test_baking_frees_an_object_of_what_moves_it(bench: Bench) -> None:
+    path = bench.cube("Mover")
+    port = bench.port(ANIMATION)
+    port.set_key(path, 0, [0, 0, 0], None, None)
+    port.set_key(path, 4, [8, 0, 0], None, None)
+    baked = bench.call("animation__bake", {"names": ["Mover"], "start": 0, "end": 4})
+    assert baked["keys"] == 5
+    keys = port.keys(path)
+    assert [key["frame"] for key in keys] == [0, 1, 2, 3, 4]
+    assert keys[2]["translate"] == pytest.approx([4, 0, 0])
+    rt.getNodeByName("Mover").controller = rt.Link_Constraint()
+    with pytest.raises(HostError, match="bake it first"):
+        port.set_key(path, 1, [1, 1, 1], None, None)
+    assert port.bake([path], 0, 2, 1) == [path]
+    assert len(port.keys(path)) == 3
+
+
+# -- scripts ------------------------------------------------------------------------------------
+
+
+def test_python_and_maxscript_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "print('hi')\nmade = rt.Box(name='Scripted')\n(made.name, 2)"
+    answer = bench.call("script__execute", {"code": code})
+    assert answer == {"language": "python", "value": ["Scripted", 2]}
+    assert capsys.readouterr().out == "hi\n"
+    assert bench.call("script__execute", {"code": "1 + 2", "language": "MAXScript"})["value"] == 3
+    assert bench.port(SCRIPT).languages() == ["python", "maxscript"]
+    with pytest.raises(HostError, match="Syntax error"):
+        bench.call("script__execute", {"code": "no script (", "language": "maxscript"})
+
+
+def test_a_script_that_raises_is_taken_back(bench: Bench) -> None:
+    bench.cube("Here")
+    before = bench.everything()
+    with pytest.raises(ZeroDivisionError):
+        bench.call("script__execute", {"code": "rt.Box()\n1 / 0"})
+    assert bench.everything() == before
+
+
+# -- max-modifiers ------------------------------------------------------------------------------
+
+
+def test_a_stack_is_built_changed_and_collapsed(bench: Bench) -> None:
+    bench.cube("Crate")
+    call: Any = bench.call
+    shell = call(
+        "max_modifiers__add_modifier",
+        {"name": "Crate", "type": "shell", "values": {"outeramount": 0.5}},
+    )
+    assert shell["after"] > shell["before"]
+    smooth = call("max_modifiers__add_modifier", {"name": "Crate", "type": "turbosmooth"})
+    assert smooth["after"] == 4 * smooth["before"]
+    below = {"name": "Crate", "type": "bend", "values": {"BendAngle": 45}, "below": 1}
+    stack = call("max_modifiers__add_modifier", below)["modifiers"]
+    assert [modifier["type"] for modifier in stack] == ["TurboSmooth", "Bend", "Shell"]
+    assert stack[1]["values"]["BendAngle"] == 45
+    off = call("max_modifiers__set_modifier", {"name": "Crate", "index": 1, "enabled": False})
+    assert off["after"] == shell["after"]
+    more = {"name": "Crate", "index": 1, "enabled": True, "values": {"iterations": 2}}
+    assert call("max_modifiers__set_modifier", more)["after"] == 16 * shell["after"]
+    left = call("max_modifiers__remove_modifier", {"name": "Crate", "index": 1})
+    assert [modifier["index"] for modifier in left["modifiers"]] == [1, 2]
+    done = call("max_modifiers__collapse_stack", {"name": "Crate"})
+    assert (done["modifiers"], done["after"]) == ([], shell["after"])
+    found = call("max_modifiers__list_modifiers", {"name": "Crate"})
+    assert found["base"] == "Editable_Poly"
+
+
+def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench) -> None:
+    bench.cube("Crate")
+    rt.Targetcamera(name="Shot")
+    bench.call("max_modifiers__add_modifier", {"name": "Crate", "type": "turbosmooth"})
+    before = bench.call("max_modifiers__list_modifiers", {"name": "Crate"})
+    add = {"name": "Crate", "type": "bend"}
+    for tool, arguments, words in (
+        ("list_modifiers", {"name": "Shot"}, "takes no modifiers"),
+        ("add_modifier", {"name": "Crate", "type": "deleteFile"}, "type"),
+        ("add_modifier", {**add, "values": {"Angle": 3}}, "it has: BendAngle"),
+        ("add_modifier", {**add, "below": 5}, "0 to 1"),
+        ("set_modifier", {"name": "Crate", "index": 2, "enabled": True}, "holds 1 modifiers"),
+        ("set_modifier", {"name": "Crate", "index": 1}, "give values"),
+        ("set_modifier", {"name": "Crate", "index": 1, "values": {"iterations": True}}, "a number"),
+        ("remove_modifier", {"name": "Crate", "index": 7}, "holds 1 modifiers"),
+    ):
+        with pytest.raises((ValueError, HostError), match=words):
+            bench.call(f"max_modifiers__{tool}", arguments)
+        assert bench.call("max_modifiers__list_modifiers", {"name": "Crate"}) == before, tool

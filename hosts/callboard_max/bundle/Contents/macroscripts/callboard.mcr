@@ -1,0 +1,40 @@
+-- What the Callboard menu offers; the artist may put these on toolbars and keys too.
+macroScript CallboardOpen
+	category:"Callboard"
+	buttonText:"Open Callboard"
+	tooltip:"Open Callboard's panel"
+(
+	on execute do python.Execute "from callboard_max import plugin; plugin.show_panel()"
+)
+
+macroScript CallboardStart
+	category:"Callboard"
+	buttonText:"Start"
+	tooltip:"Start Callboard's server"
+(
+	on execute do python.Execute "from callboard_max import plugin; plugin.start()"
+)
+
+macroScript CallboardStop
+	category:"Callboard"
+	buttonText:"Stop"
+	tooltip:"Stop Callboard's server"
+(
+	on execute do python.Execute "from callboard_max import plugin; plugin.stop()"
+)
+
+macroScript CallboardCopyUrl
+	category:"Callboard"
+	buttonText:"Copy URL"
+	tooltip:"Copy the address of Callboard's server"
+(
+	on execute do python.Execute "from callboard_max import plugin; plugin.copy_url()"
+)
+
+macroScript CallboardAutostart
+	category:"Callboard"
+	buttonText:"Switch Start with 3ds Max On or Off"
+	tooltip:"Whether Callboard's server starts with 3ds Max"
+(
+	on execute do python.Execute "from callboard_max import plugin; plugin.toggle_autostart()"
+)

@@ -1,0 +1,104 @@
+"""The double polices what it stands for: it accepts nothing that 3ds Max would refuse."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from max_rig import REAL, new_max, pymxs
+
+if REAL:
+    pytest.skip("3ds Max itself needs no proof", allow_module_level=True)
+
+from pymxs._session import session
+
+rt = pymxs.runtime
+
+
+@pytest.fixture(autouse=True)
+def new() -> None:
+    new_max(windows=True)
+
+
+def test_unknown_functions_events_parameters_and_properties() -> None:
+    with pytest.raises(AttributeError):
+        rt.noSuchFunction()
+    with pytest.raises(AttributeError):
+        rt.maxOps.noSuchMethod()
+    with pytest.raises(RuntimeError, match="unknown callback"):
+        rt.callbacks.addScript(rt.Name("noSuchEvent"), print, id=rt.Name("x"))
+    with pytest.raises(RuntimeError, match="no parameter"):
+        rt.Sphere(radus=2)
+    ball = rt.Sphere(radius=2)
+    with pytest.raises(AttributeError, match="Unknown property"):
+        ball.colour  # noqa: B018
+    with pytest.raises(AttributeError, match="Unknown property"):
+        ball.colour = 3
+    with pytest.raises(AttributeError, match="Unknown system global"):
+        rt.sliderTimes = 4
+
+
+def test_every_call_is_on_the_main_thread() -> None:
+    ball = rt.Sphere()
+    for call in (
+        lambda: rt.objects,
+        lambda: rt.callbacks.removeScripts(id=rt.Name("x")),
+        lambda: ball.name,
+        lambda: pymxs.undo(True, "x").__enter__(),
+    ):
+        with pytest.raises(RuntimeError, match="was called from"):
+            _elsewhere(call)
+
+
+def test_calls_after_the_unload_raise() -> None:
+    from callboard_max import names
+
+    session.unloaded = True
+    with pytest.raises(RuntimeError, match="after the bundle was unloaded"):
+        names.objects()
+
+
+def test_what_would_open_a_prompt_raises(tmp_path: Any) -> None:
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        rt.loadMaxFile(str(tmp_path / "x.max"))
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        rt.resetMaxFile(rt.Name("prompt"))
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        rt.save(rt.bitmap(4, 4))
+
+
+def test_windows_need_windows() -> None:
+    new_max(windows=False)
+    with pytest.raises(RuntimeError, match="without windows"):
+        rt.gw.getViewportDib()
+
+
+def test_what_python_does_outside_of_an_undo_block_is_recorded_nowhere() -> None:
+    rt.Box(name="Unrecorded")
+    with pymxs.undo(True, "recorded"):
+        rt.Box(name="Recorded")
+    assert [label for label, _ in session.undo] == ["recorded"]
+    node = rt.getNodeByName("Recorded")
+    rt.execute("max undo")
+    assert [str(each.name) for each in rt.objects] == ["Unrecorded"]
+    with pytest.raises(RuntimeError, match="deleted scene object"):
+        node.name  # noqa: B018
+
+
+def _elsewhere(call: Any) -> None:
+    """Calls on another thread; raises here what that raises."""
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            call()
+            outcome.set_result(None)
+        except Exception as error:
+            outcome.set_exception(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(20)
+    outcome.result(timeout=0)
