@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+
+from hypothesis import settings
 
 try:
     import_module("qtpy.QtWidgets")
@@ -11,3 +14,7 @@ except ImportError:
     pass
 else:
     pytest_plugins = ["pytestqt.plugin"]
+
+# A slow machine is no failure; in CI the same change always meets the same examples.
+settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("callboard")
