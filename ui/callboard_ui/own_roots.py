@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import monotonic
 
 from callboard.errors import CallboardError
 from callboard.server.workspace import Policy, Root, parse_root
 from callboard.status import RootStatus, Snapshot
 from callboard_ui.link import Link
 from callboard_ui.project_settings import ProjectSettings, load, project_of, save
+
+#: Seconds within which the server shows what it was told.
+CATCH_UP = 2.0
 
 
 class OwnRoots:
@@ -19,7 +23,9 @@ class OwnRoots:
         self._link = link
         self._report = report
         self._project: str | None = None
+        self._decided = False
         self._given = ProjectSettings()
+        self._changing_until = 0.0
         self.roots: tuple[Root, ...] = ()
         self.policy: Policy = "advisory"
 
@@ -29,16 +35,23 @@ class OwnRoots:
             return
         folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]
         project = project_of(snapshot.host_kind, folders)
-        self.roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
-        self.policy = "strict" if snapshot.roots_policy == "strict" else "advisory"
+        self._take(snapshot)
         if project == self._project:
             return
         if self._project is None:
             # Given when the server started: that holds wherever nothing else was decided.
             self._given = ProjectSettings(self.roots, self.policy)
-        self._project = project
+        self._project, self._decided = project, False
         if not self._given.roots:
             self._link.background.run(lambda: load(project), self._loaded)
+
+    def _take(self, snapshot: Snapshot) -> None:
+        roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
+        policy: Policy = "strict" if snapshot.roots_policy == "strict" else "advisory"
+        # A snapshot may have been under way when the artist changed something: it is older.
+        if (roots, policy) == (self.roots, self.policy) or monotonic() > self._changing_until:
+            self._changing_until = 0.0
+            self.roots, self.policy = roots, policy
 
     def add(self, folders: Sequence[str]) -> None:
         """Adds folders after those that are there."""
@@ -71,15 +84,18 @@ class OwnRoots:
 
     def set_policy(self, policy: Policy) -> None:
         self.policy = policy
+        self._changing_until = monotonic() + CATCH_UP
         self._link.controls.set_roots_policy(policy)
         self._save()
 
     def _set(self, roots: Sequence[Root]) -> None:
         self.roots = tuple(roots)
+        self._changing_until = monotonic() + CATCH_UP
         self._link.controls.set_roots(self.roots)
         self._save()
 
     def _save(self) -> None:
+        self._decided = True
         project = self._project
         if project is None:
             return
@@ -91,10 +107,13 @@ class OwnRoots:
         self._link.background.run(lambda: save(project, settings), saved)
 
     def _loaded(self, found: ProjectSettings | None, error: Exception | None) -> None:
+        if self._decided:
+            return  # meanwhile, by the artist
         if found is not None and found.problem:
             self._report(found.problem)
             return
         wanted = self._given if found is None else found
+        self._changing_until = monotonic() + CATCH_UP
         if wanted.roots != self.roots:
             self.roots = wanted.roots
             self._link.controls.set_roots(wanted.roots)
