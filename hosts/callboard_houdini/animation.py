@@ -10,7 +10,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import Json, Vector
 from callboard_houdini import transforms
-from callboard_houdini.names import find, telling
+from callboard_houdini.names import find, parent_of, telling
 from callboard_houdini.parms import numbers, parm_tuple
 
 #: The expression of a key that is interpolated; any other expression is no key but a formula.
@@ -117,15 +117,9 @@ def _set_key(several: hou.ParmTuple, frame: float, values: Sequence[float]) -> N
 def _sample(node: hou.ObjNode, frame: float) -> transforms.Components:
     """The local transform then, whatever causes it."""
     time = hou.frameToTime(frame)
-    world = node.worldTransformAtTime(time)
-    wired, around = node.inputs(), node.parent()
-    if isinstance(around, hou.ObjNode):
-        world = world * around.worldTransformAtTime(time).inverted()
-    if wired and isinstance(wired[0], hou.ObjNode):
-        above = wired[0].worldTransformAtTime(time)
-        if isinstance(around, hou.ObjNode):
-            above = above * around.worldTransformAtTime(time).inverted()
-        world = world * above.inverted()
+    world, above = node.worldTransformAtTime(time), parent_of(node)
+    if above is not None:
+        world = world * above.worldTransformAtTime(time).inverted()
     return transforms.explode(world)
 
 

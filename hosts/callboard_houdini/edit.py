@@ -9,7 +9,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_houdini import look, shapes, transforms
-from callboard_houdini.names import check_new_name, family, find, objects, parent_of, root, telling
+from callboard_houdini.names import check_new_name, family, find, parent_of, root, telling
 
 
 class HoudiniSceneEditor:
@@ -36,10 +36,7 @@ class HoudiniSceneEditor:
         with telling(f"parent '{node.name()}'"):
             local, world = node.localTransform(), node.worldTransform()
             node = _moved(node, root() if above is None else above.parent() or root())
-            keeps = node.parm("keeppos")
-            if keeps is not None:
-                keeps.set(0)
-            node.setInput(0, above)
+            _wire(node, above)
             if keep_world:
                 local = world * node.parentAndSubnetTransform().inverted()
             if not node.localTransform().isAlmostEqual(local):
@@ -77,7 +74,7 @@ class HoudiniSceneEditor:
         with telling(f"duplicate '{node.name()}'"):
             # What a subnet holds is copied with it.
             members = [each for each in family(node) if each.parent() == inside]
-            selected = _selected()
+            selected = selected_paths()
             copy = hou.copyNodesTo(members, inside)[0]
             set_selection(selected)
             copy.setName(named, unique_name=True)
@@ -105,8 +102,20 @@ def set_selection(paths: Sequence[str]) -> None:
             node.setSelected(True)
 
 
-def _selected() -> list[str]:
-    return [node.path() for node in objects() if node.isSelected()]
+def selected_paths() -> list[str]:
+    """Nodes of any kind, wherever they are."""
+    return [node.path() for node in hou.selectedNodes()]
+
+
+def _wire(node: hou.ObjNode, above: hou.ObjNode | None) -> None:
+    """Without Houdini's own way to keep the place, which the artist may have switched on."""
+    keeps = node.parm("keeppos")
+    before = keeps.eval() if keeps is not None else 0
+    if keeps is not None and before:
+        keeps.set(0)
+    node.setInput(0, above)
+    if keeps is not None and before:
+        keeps.set(before)
 
 
 def _moved(node: hou.ObjNode, network: hou.Node) -> hou.ObjNode:
@@ -115,7 +124,7 @@ def _moved(node: hou.ObjNode, network: hou.Node) -> hou.ObjNode:
     if inside is None or inside == network:
         return node
     members = [each for each in family(node) if each.parent() == inside]
-    selected, paths = _selected(), [each.path() for each in members]
+    selected, paths = selected_paths(), [each.path() for each in members]
     moved = hou.moveNodesTo(members, network)
     # Houdini selects what it moved.
     now = dict(zip(paths, (each.path() for each in moved), strict=True))

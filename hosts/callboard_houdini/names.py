@@ -65,9 +65,10 @@ def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
 
 def family(node: hou.ObjNode) -> list[hou.ObjNode]:
     """The object and all that is below it, parents first."""
-    found = [node]
-    for child in children_of(node):
-        found += family(child)
+    found, waiting = [], [node]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += reversed(children_of(found[-1]))
     return found
 
 

@@ -66,7 +66,7 @@ def start() -> None:
         return
     try:
         server = _session.start()
-    except OSError as error:
+    except (OSError, HostError) as error:
         _say(f"Callboard can't serve: {error}", hou.severityType.Error)
         return
     panel.refresh(server)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 import hou
 
-from callboard_houdini.edit import set_selection
-from callboard_houdini.names import objects
+from callboard_houdini.edit import selected_paths, set_selection
 
 #: Steps of ours that can be undone; what Houdini keeps is the artist's choice.
 HISTORY = 64
@@ -39,7 +38,7 @@ class HoudiniUndo:
 
     def begin(self, label: str) -> object:
         self._replaced = False
-        selection = tuple(node.path() for node in objects() if node.isSelected())
+        selection = tuple(selected_paths())
         if not hou.undos.areEnabled():
             return _Begun(label, selection, enabled=False)
         # Afterwards, the label tells whether anything was recorded: Houdini drops an empty group.

@@ -42,9 +42,10 @@ def children_of(node: Node) -> list[Node]:
 
 def family(node: Node) -> list[Node]:
     """The object and all that is below it, parents first."""
-    found = [node]
-    for child in children_of(node):
-        found += family(child)
+    found, waiting = [], [node]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += reversed(children_of(found[-1]))
     return found
 
 

@@ -6,6 +6,7 @@ import logging
 
 from pymxs import runtime as rt
 
+from callboard.errors import HostError
 from callboard_max import panel
 from callboard_max.options import AUTOSTART, option, set_option
 from callboard_max.session import Session
@@ -54,7 +55,7 @@ def start() -> None:
         return
     try:
         server = _session.start()
-    except OSError as error:
+    except (OSError, HostError) as error:
         _say(f"Callboard can't serve: {error}")
         return
     panel.refresh(server)

@@ -35,4 +35,5 @@ if __name__ == "__main__":
     ):
         code = main()
     print(report.read_text(encoding="utf-8"))
-    sys.exit(code)
+    if code:
+        sys.exit(code)

@@ -87,6 +87,15 @@ def test_moving_and_copying_leave_the_selection(bench: Bench) -> None:
     assert bench.reader.selection() == ["/obj/Chosen"]
 
 
+def test_houdinis_own_way_to_keep_the_place_stays_as_the_artist_has_it(bench: Bench) -> None:
+    bench.cube("Parent")
+    hou.node(bench.cube("Child")).parm("keeppos").set(1)
+    bench.editor.set_transform("Parent", [5, 0, 0], None, None)
+    bench.editor.set_parent("Child", "Parent", True)
+    assert bench.get("Child")["translate"] == pytest.approx([-5, 0, 0])
+    assert hou.node("/obj/Child").parm("keeppos").eval() == 1
+
+
 def test_names_that_houdini_would_change_are_refused(bench: Bench) -> None:
     for name in ("a b", "1st", "ä", "", "a/b"):
         with pytest.raises(HostError, match="can't be a name"):

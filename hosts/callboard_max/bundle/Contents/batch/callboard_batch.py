@@ -15,4 +15,6 @@ if ours not in sys.path:
 
 from callboard_max.headless import main  # noqa: E402
 
-sys.exit(main())
+code = main()
+if code:
+    sys.exit(code)

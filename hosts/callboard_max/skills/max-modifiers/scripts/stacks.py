@@ -133,7 +133,7 @@ def _modifier(node: Any, index: int) -> Any:
 
 
 def _faces(node: Any) -> int:
-    return int(node.mesh.numfaces)
+    return int(rt.getTriMeshFaceCount(node)[0])
 
 
 def _stack(node: Any) -> list[Json]:

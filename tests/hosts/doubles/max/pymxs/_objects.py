@@ -152,10 +152,6 @@ class Node(Wrapper):
     def modifiers(self):
         return [Modifier(self._id, modifier.id) for modifier in self._data.modifiers]
 
-    @property
-    def mesh(self):
-        return _Mesh(session.scene.faces(self._data))
-
 
 class _Inode(Strict):
     def __init__(self, id) -> None:
@@ -169,15 +165,6 @@ class _Inode(Strict):
 class _Base(Strict):
     def __init__(self, id) -> None:
         self._id = id
-
-
-class _Mesh(Strict):
-    def __init__(self, faces) -> None:
-        self._faces = faces
-
-    @property
-    def numfaces(self):
-        return self._faces
 
 
 class NewController:

@@ -213,6 +213,10 @@ def deleteKey(controller, index):
         del controller._above._data.keys[controller._above._component]
 
 
+def getTriMeshFaceCount(node):
+    return [session.scene.faces(node._data), 8]
+
+
 def addModifier(node, modifier, before=0):
     if sc.OBJECTS[node._data.type][0] != "GeometryClass":
         raise RuntimeError("-- Runtime error: modifier does not apply to this object")
@@ -434,7 +438,15 @@ _NAMES = {
         for each in (
             *(prs, Link_Constraint, getNodeByName, uniqueName, delete, select, clearSelection),
             *(classOf, superClassOf, isProperty, getPropNames, getPropertyController),
-            *(getSubAnim, numKeys, getKeyTime, deleteKey, addModifier, deleteModifier),
+            *(
+                getSubAnim,
+                numKeys,
+                getKeyTime,
+                deleteKey,
+                addModifier,
+                deleteModifier,
+                getTriMeshFaceCount,
+            ),
             *(maxVersion, IsNetServer, getSaveRequired, loadMaxFile, saveMaxFile, resetMaxFile),
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
             *(bitmap, completeRedraw, pasteBitmap, save, close),
