@@ -44,12 +44,32 @@ class Changes:
             self.unsaved = False
             self._scene_replaced()
 
+        @persistent  # type: ignore[untyped-decorator]
+        def render_begins(*_: object) -> None:
+            if updated in handlers.depsgraph_update_post:
+                handlers.depsgraph_update_post.remove(updated)
+
+        @persistent  # type: ignore[untyped-decorator]
+        def render_ends(*_: object) -> None:
+            if self._added and updated not in handlers.depsgraph_update_post:
+                handlers.depsgraph_update_post.append(updated)
+            # Nobody told of what the artist did meanwhile.
+            self.touch()
+
         handlers = bpy.app.handlers
         self._added = [
             (handlers.depsgraph_update_post, updated),
             (handlers.load_post, loaded),
             (handlers.save_post, saved),
         ]
+        if not bpy.app.background:
+            # A render in a thread of its own calls the first one from there, and Blender 3.4 ends
+            # now and then when it does.
+            self._added += [
+                (handlers.render_init, render_begins),
+                (handlers.render_complete, render_ends),
+                (handlers.render_cancel, render_ends),
+            ]
         for handler_list, function in self._added:
             handler_list.append(function)
         # A handler that is left keeps the bpy module alive beyond the interpreter, and the process
@@ -80,8 +100,8 @@ class Changes:
 
     def close(self) -> None:
         """Stops listening. Idempotent."""
-        for handler_list, function in self._added:
+        added, self._added = self._added, []
+        for handler_list, function in added:
             if function in handler_list:
                 handler_list.remove(function)
-        self._added = []
         atexit.unregister(self.close)

@@ -1,0 +1,127 @@
+"""The tools of the skill ``blender-geometry``. Each counts what it made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+
+Json = dict[str, Any]
+
+_TYPES = {
+    "bevel": "BEVEL",
+    "subdivide": "SUBSURF",
+    "mirror": "MIRROR",
+    "thicken": "SOLIDIFY",
+    "repeat": "ARRAY",
+}
+
+
+def mesh_info(ctx: Any, name: str) -> Json:
+    return _counted(_mesh(ctx, name))
+
+
+def add_modifier(
+    ctx: Any,
+    name: str,
+    kind: str,
+    width: float = 0.1,
+    segments: int = 2,
+    levels: int = 1,
+    axis: str = "X",
+    count: int = 2,
+    offset: Sequence[float] = (1, 0, 0),
+) -> Json:
+    obj = _mesh(ctx, name)
+    ctx.port("scene.mutate")
+    before = [modifier.name for modifier in obj.modifiers]
+    made = obj.modifiers.new(kind.capitalize(), _TYPES[kind])
+    if made is None:
+        raise HostError(f"Blender adds no {kind} to '{obj.name}'")
+    if kind == "bevel":
+        made.width, made.segments, made.limit_method = width, segments, "ANGLE"
+    elif kind == "subdivide":
+        made.levels = made.render_levels = levels
+    elif kind == "mirror":
+        made.use_axis = [one == axis for one in "XYZ"]
+    elif kind == "thicken":
+        made.thickness = width
+    else:
+        made.count, made.relative_offset_displace = count, offset
+    return _verified(obj, lambda: len(obj.modifiers) == len(before) + 1)
+
+
+def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
+    obj = _mesh(ctx, name)
+    ctx.port("scene.mutate")
+    found = obj.modifiers.get(modifier)
+    if found is None:
+        there = ", ".join(one.name for one in obj.modifiers) or "none"
+        raise ValueError(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
+    obj.modifiers.remove(found)
+    return _verified(obj, lambda: modifier not in obj.modifiers)
+
+
+def apply_modifiers(ctx: Any, name: str) -> Json:
+    obj = _mesh(ctx, name)
+    ctx.port("scene.mutate")
+    if obj.data.shape_keys is not None:
+        raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
+    wanted = _counted(obj)["result"]
+    graph = bpy.context.evaluated_depsgraph_get()
+    old = obj.data
+    made = bpy.data.meshes.new_from_object(
+        obj.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph
+    )
+    label = old.name
+    obj.modifiers.clear()
+    obj.data = made
+    if old.users == 0:
+        bpy.data.meshes.remove(old)
+    made.name = label
+    return _verified(obj, lambda: _counted(obj)["mesh"] == wanted)
+
+
+def shade(ctx: Any, name: str, smooth: bool) -> Json:
+    obj = _mesh(ctx, name)
+    ctx.port("scene.mutate")
+    faces = obj.data.polygons
+    faces.foreach_set("use_smooth", [smooth] * len(faces))
+    obj.data.update()
+    return _verified(obj, lambda: all(face.use_smooth == smooth for face in faces))
+
+
+def _mesh(ctx: Any, name: str) -> Any:
+    path = ctx.port("scene.read").get(name)["path"]
+    obj = next(o for o in bpy.context.scene.objects if o.name_full == path)
+    if obj.type != "MESH":
+        raise HostError(f"'{obj.name}' is a {obj.type.lower()}, not a mesh")
+    return obj
+
+
+def _counted(obj: Any) -> Json:
+    bpy.context.view_layer.update()
+    result = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    return {
+        "path": obj.name_full,
+        "mesh": _counts(obj.data),
+        "result": _counts(result),
+        "modifiers": [{"name": one.name, "kind": one.type.lower()} for one in obj.modifiers],
+    }
+
+
+def _counts(mesh: Any) -> Json:
+    return {
+        "vertices": len(mesh.vertices),
+        "edges": len(mesh.edges),
+        "faces": len(mesh.polygons),
+    }
+
+
+def _verified(obj: Any, done: Callable[[], bool]) -> Json:
+    if not done():
+        raise HostError("Blender did not do what was asked; the change was taken back")
+    return {**_counted(obj), "verified": True}
