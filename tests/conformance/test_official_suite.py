@@ -204,7 +204,7 @@ def server(host: str, home: Path) -> Iterator[str]:
         reader.start()
         try:
             url = ready.get(timeout=START)
-            assert url is not None, "it ended before it was ready"
+            assert url is not None, f"it ended with {process.wait(STOP)} before it was ready"
             yield url
             process.send_signal(signal.SIGTERM)
             code = process.wait(STOP)
