@@ -32,9 +32,14 @@ class Guest:
 
     def close(self) -> None:
         self.main.abandon()
+        try:
+            self.loop.run(self._unlisten())
+        finally:
+            self.loop.close()
+
+    async def _unlisten(self) -> None:
         if self._server is not None:
             self._server.close()
-        self.loop.close()
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._echo, "127.0.0.1", 0)
