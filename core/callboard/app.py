@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: With more skills than this the search is prepared before anybody searches.
+FEW_SKILLS = 20
 #: Seconds within which several changes of the scene are one update to who watches it.
 SCENE_PAUSE = 0.2
 
@@ -174,6 +176,9 @@ class Callboard:
         self.guest.start()
         self._running = True
         began.callback(setattr, self, "_running", False)
+        if len(self.catalog.known) > FEW_SKILLS:
+            prepare = self.catalog.prepare_search
+            self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, prepare)
         watcher = self._watch_skills()
         if watcher is not None:
             began.callback(watcher.stop)

@@ -3,30 +3,20 @@ than the document says."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from e2e.client_environments import python_with
 from serving import served
 from skills.skill_tree import write_skill
 from transport.test_rest import FILES
 
 
-def program() -> str | None:
-    beside = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
-    return os.environ.get("SCHEMATHESIS") or beside or shutil.which("schemathesis")
-
-
-@pytest.mark.skipif(
-    program() is None,
-    reason="schemathesis is not installed; pip install schemathesis, or name it in $SCHEMATHESIS",
-)
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
+    program = Path(python_with("schemathesis==4.32.5")).with_name("schemathesis")
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     block = "tools: tools.yaml\nprompts: prompts.yaml"
     write_skill(tmp_path / "skills", "s", block=block, files=FILES)
@@ -34,7 +24,7 @@ def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
         url = running.app.url.removesuffix("/mcp")
         done = subprocess.run(
             [
-                program(),
+                str(program),
                 "run",
                 f"{url}/v1/openapi.json",
                 "--header",

@@ -151,6 +151,12 @@ class SkillCatalog:
                 raise SkillError(f"no skill is called '{name}'; {hint}")
             return skill
 
+    def prepare_search(self) -> None:
+        """Builds the index, so that the first search needn't. Takes a while for hundreds of
+        skills."""
+        with self._lock:
+            self._update_index()
+
     def search(self, query: str, limit: int = 20, kind: Kind | None = None) -> list[Hit]:
         with self._lock:
             self._update_index()
