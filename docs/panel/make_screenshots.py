@@ -355,6 +355,7 @@ def choose(panel: Panel) -> None:
     failed = next(n for n, row in enumerate(model.past) if row.state == "error")
     panel.activity.view.setCurrentIndex(model.index(len(model.running) + failed, 0))
     panel.roots.path.setText("workspace://textures/../../secret.png")
+    panel.roots.path.setCursorPosition(0)
     panel.tabs.setCurrentIndex(tabs.ROOTS)
     rest(0.3)
     panel.roots.view.setCurrentIndex(panel.roots.model.index(0, 0, panel.roots.model.index(0, 0)))

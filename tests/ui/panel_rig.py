@@ -44,7 +44,11 @@ class Shown:
         return client.start("tools/call", {"name": tool, "arguments": arguments})
 
     def click(self, widget: QWidget) -> None:
-        self.until(lambda: widget.isVisible() and widget.isEnabled())
+        self.until(
+            lambda: (
+                widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty()
+            )
+        )
         self.qtbot.mouseClick(widget, LEFT)
 
     def press(self, widget: QWidget, key: Qt.Key, **how: Any) -> None:

@@ -123,7 +123,6 @@ class ConsentTab(QWidget):
             label.setBuddy(combo)
             policies.addWidget(label, number, 0)
             policies.addWidget(combo, number, 1)
-            combo.setMaximumWidth(em(self, 20))
         policies.setColumnStretch(1, 1)
         box = QVBoxLayout(self)
         box.setContentsMargins(space, space, space, space)

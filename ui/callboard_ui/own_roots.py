@@ -10,7 +10,7 @@ from callboard.errors import CallboardError
 from callboard.server.workspace import Policy, Root, parse_root
 from callboard.status import RootStatus, Snapshot
 from callboard_ui.link import Link
-from callboard_ui.project_settings import ProjectSettings, load, project_of, save
+from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
 
 #: Seconds within which the server shows what it was told.
 CATCH_UP = 2.0
@@ -99,12 +99,12 @@ class OwnRoots:
         project = self._project
         if project is None:
             return
-        settings = ProjectSettings(self.roots, self.policy)
+        settings, file = ProjectSettings(self.roots, self.policy), settings_file(project)
 
         def saved(value: None, error: Exception | None) -> None:
             self._report("" if error is None else f"Not saved for this project: {error}")
 
-        self._link.background.run(lambda: save(project, settings), saved)
+        self._link.background.run(lambda: save(project, settings, file), saved)
 
     def _loaded(self, found: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:

@@ -56,9 +56,10 @@ def load(project: str) -> ProjectSettings | None:
         return ProjectSettings(problem=f"{path.name} can't be used: {error}")
 
 
-def save(project: str, settings: ProjectSettings) -> None:
-    """Replaces the project's file, whole or not at all. Raises OSError, HostError."""
-    path = settings_file(project)
+def save(project: str, settings: ProjectSettings, file: Path | None = None) -> None:
+    """Replaces the project's file, whole or not at all; ``file`` is what :func:`settings_file` said
+    when the artist decided. Raises OSError, HostError."""
+    path = file or settings_file(project)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = [
         {"uri": root.uri, "name": root.name, "read_only": root.read_only} for root in settings.roots

@@ -60,9 +60,12 @@ class RootsTab(QWidget):
         self.view = QTreeView(self)
         self._set_up_view()
         self.policy = QComboBox(self)
-        self.policy.addItem(self.tr("Advisory: absolute paths may lead anywhere"), "advisory")
-        self.policy.addItem(self.tr("Strict: nothing outside the roots"), "strict")
+        self.policy.addItem(self.tr("Advisory: others pass too"), "advisory")
+        self.policy.addItem(self.tr("Strict: nothing outside"), "strict")
         self.policy.setAccessibleName(self.tr("Policy"))
+        self.policy.setToolTip(
+            self.tr("Whether an absolute path may lead out of the roots, or is refused then")
+        )
         self.policy.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
