@@ -1,0 +1,100 @@
+"""``callboard install blender`` in a fresh home, then Blender started as an artist starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from hosts.blender_gui_rig import DEADLINE, missing, screen
+
+if reason := missing():
+    pytest.skip(reason, allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(300)
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user who has never started Blender."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "CALLBOARD_"))}
+    sources = os.pathsep.join(path for path in sys.path if path)
+    kept.update(HOME=str(tmp_path), PYTHONPATH=sources, LIBGL_ALWAYS_SOFTWARE="1")
+    return kept
+
+
+@pytest.fixture
+def callboard(home: dict[str, str]) -> Run:
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "callboard", *arguments],
+            env=home,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        if "pip could not fetch" in done.stderr:
+            pytest.skip(done.stderr)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@contextmanager
+def blender(home: dict[str, str], display: str) -> Iterator[subprocess.Popen[bytes]]:
+    environment = {k: v for k, v in home.items() if k != "PYTHONPATH"}
+    process = subprocess.Popen(
+        ["blender", "--window-geometry", "0", "0", "480", "360"],
+        env={**environment, "DISPLAY": display},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(DEADLINE)
+
+
+def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
+    """What ``callboard list`` shows, once that many serve."""
+    end = monotonic() + DEADLINE
+    while True:
+        found: list[dict[str, Any]] = json.loads(callboard("list", "--json"))
+        if len([one for one in found if one["state"] == "serving"]) == count:
+            return found
+        assert monotonic() < end, found
+        sleep(0.2)
+
+
+def test_two_plain_blenders_after_installing(callboard: Run, home: dict[str, str]) -> None:
+    assert "would write" in callboard("install", "blender", "--dry-run")
+    addon = next(Path(home["HOME"]).glob(".config/blender/*/scripts/addons/*"), None)
+    assert addon is None
+    assert "enable it" in callboard("install", "blender")
+    with ExitStack() as stack:
+        display = stack.enter_context(screen())
+        first = stack.enter_context(blender(home, display))
+        (one,) = listed(callboard, 1)
+        assert (one["kind"], one["pid"]) == ("blender", first.pid)
+        second = stack.enter_context(blender(home, display))
+        assert {each["pid"] for each in listed(callboard, 2)} == {first.pid, second.pid}
+        first.kill()
+        first.wait(DEADLINE)
+        assert [each["pid"] for each in json.loads(callboard("list", "--json"))] == [second.pid]
+    callboard("uninstall", "blender")
+    assert list(Path(home["HOME"]).glob(".config/blender/*/scripts/addons/callboard*")) == []
+    assert "nothing to do" in callboard("uninstall", "blender")
