@@ -28,6 +28,8 @@ import platformdirs
 import pytest
 import yaml
 
+from blender_program import blender_environment
+
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 SUITE = Path("node_modules", "@modelcontextprotocol", "conformance")
@@ -135,7 +137,7 @@ def environment(home: Path) -> dict[str, str]:
     # What is installed, but not this Python's standard library: Blender has its own.
     folders = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     folders = [str(PROJECT / "core"), str(PROJECT / "hosts"), *folders]
-    mine = {name: v for name, v in os.environ.items() if not name.endswith("SKILL_PATHS")}
+    mine = {name: v for name, v in blender_environment().items() if "SKILL_PATHS" not in name}
     return {
         **mine,
         "PYTHONPATH": os.pathsep.join(folders),
@@ -165,7 +167,13 @@ def blender_program() -> list[str]:
         pytest.skip("there is no Blender here")
     asked = [blender, "-b", "--factory-startup", "--python-expr"]
     version = "import sys; print('python', *sys.version_info[:2])"
-    answer = subprocess.run([*asked, version], capture_output=True, text=True, timeout=60).stdout
+    answer = subprocess.run(
+        [*asked, version],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=blender_environment(),
+    ).stdout
     ours = f"python {sys.version_info.major} {sys.version_info.minor}"
     if ours not in answer:
         pytest.skip("what callboard needs is installed for another Python than Blender's")

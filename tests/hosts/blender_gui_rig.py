@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
 
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
@@ -25,12 +26,16 @@ DEADLINE = 60.0
 _POLL = 0.02
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
+#: Blender counts from the bottom of the screen, X from its top.
+_OVER_THE_VIEW = ("150", "600")
 
 _DRIVER = """
 import contextlib, json, os, sys, traceback
 import bpy
 
 folder = sys.argv[-1]
+# In a small window the splash screen covers everything, and takes the keys.
+bpy.context.preferences.view.show_splash = False
 names = {"bpy": bpy}
 
 @contextlib.contextmanager
@@ -111,7 +116,7 @@ class Gui:
 
     def key(self, *keys: str) -> None:
         """Presses keys over the middle of the window."""
-        command = ["xdotool", "mousemove", "150", "150"]
+        command = ["xdotool", "mousemove", *_OVER_THE_VIEW]
         for key in keys:
             command += ["key", key]
         subprocess.run(command, check=True, env={**os.environ, "DISPLAY": self.display})
@@ -161,7 +166,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
     (folder / "driver").mkdir(parents=True)
     (folder / "driver.py").write_text(_DRIVER, "utf-8")
     environment = {
-        **os.environ,
+        **blender_environment(),
         "DISPLAY": display,
         "LIBGL_ALWAYS_SOFTWARE": "1",
         "HOME": str(folder),
@@ -170,7 +175,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
         "BLENDER_USER_CONFIG": str(folder / "config"),
         "BLENDER_USER_SCRIPTS": str(folder / "scripts"),
     }
-    for name in ("XDG_CONFIG_HOME", "PYTHONPATH", "WAYLAND_DISPLAY"):
+    for name in ("XDG_CONFIG_HOME", "WAYLAND_DISPLAY"):
         environment.pop(name, None)
     (folder / "scripts" / "addons").mkdir(parents=True)
     with (folder / "blender.txt").open("w") as said:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from blender_program import blender_environment
 from hosts.blender_gui_rig import DEADLINE, missing, screen
 
 if reason := missing():
@@ -54,10 +55,9 @@ def callboard(home: dict[str, str]) -> Run:
 
 @contextmanager
 def blender(home: dict[str, str], display: str) -> Iterator[subprocess.Popen[bytes]]:
-    environment = {k: v for k, v in home.items() if k != "PYTHONPATH"}
     process = subprocess.Popen(
         ["blender", "--window-geometry", "0", "0", "480", "360"],
-        env={**environment, "DISPLAY": display},
+        env={**blender_environment(home), "DISPLAY": display},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

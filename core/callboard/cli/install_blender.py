@@ -237,7 +237,7 @@ def _run(
             text=True,
             timeout=_PATIENCE,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, **dict(_environment(blender))},
+            env=dict(_environment(blender)),
         )
     except subprocess.TimeoutExpired:
         raise HostError(f"{blender.name} did not answer within {_PATIENCE} s") from None
@@ -248,6 +248,12 @@ def _run(
 
 
 def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
+    # What this Python was told to import fits this Python.
+    yield from ((k, v) for k, v in os.environ.items() if not k.startswith("PYTHON"))
+    if blender.program is not None:
+        # A Blender on the system's Python finds its library beside the first python3.
+        beside = str(Path(blender.program).resolve().parent)
+        yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)
         # Before 4.2 each part has a variable of its own.
