@@ -15,6 +15,7 @@ from callboard.server.roots import RootsBook
 from callboard.server.workspace import Root, WorkspaceRoots
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
+from server.stateless_client import Stateless
 from serving import Served, served, text_of
 
 READS = {"required_capabilities": ("filesystem.read",)}
@@ -180,6 +181,19 @@ def test_the_time_to_answer_begins_when_the_question_leaves(
         assert expired.wait(DEADLINE)
         monkeypatch.setattr(roots, "ANSWER_TIMEOUT", DEADLINE)
         assert seen(client) == [str(tmp_path)]
+
+
+def test_a_job_of_a_client_that_cannot_be_asked_has_the_artists_roots(tmp_path: Path) -> None:
+    with served(roots=[str(tmp_path)]) as server:
+        server.tool("see_later", see, execution="async", **READS)
+        with server.client() as raw:
+            client = Stateless(raw, {"roots": {}})
+            job = client.call("see_later")["structuredContent"]["job_id"]
+            while (found := client.call("jobs__status", {"job_id": job})["structuredContent"])[
+                "status"
+            ] == "working":
+                pass
+        assert found["result"]["structuredContent"]["result"] == [str(tmp_path)], found
 
 
 def test_a_late_answer_to_an_older_question_is_dropped(server: Served, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,15 +72,16 @@ class RootsBook:
         entry.asking = asyncio.get_running_loop().create_task(self._ask(peer, entry))
 
     async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
-        try:
-            result = await peer.ask(_ASK, ANSWER_TIMEOUT)
-        except AskFailed as refused:
-            entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
-        else:
-            self._note(entry, result)
+        await self._note(entry, peer.ask(_ASK, ANSWER_TIMEOUT))
         self.on_change()
 
-    def _note(self, entry: ClientRoots, result: dict[str, Any]) -> None:
+    async def _note(self, entry: ClientRoots, answer: Awaitable[dict[str, Any]]) -> None:
+        """A client that refuses to answer counts as one without roots."""
+        try:
+            result = await answer
+        except AskFailed as refused:
+            entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
+            return
         entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
         entry.problem = "; ".join(entry.roots.problems) or None
 
@@ -107,7 +108,7 @@ class RootsBook:
         entry = self.known(peer)
         if not peer.features.sessions:
             if needed:
-                self._note(entry, await request.ask(_ASK))
+                await self._note(entry, request.ask(_ASK))
         elif entry.asking is not None and not entry.asking.done():
             request.flush_waiting()
             await asyncio.wait([entry.asking], timeout=CALL_PATIENCE)
