@@ -14,10 +14,10 @@ from pathlib import Path
 from build_archive import Files, write_zip
 from build_requirements import BuildError, described, notices, targets, wheels
 from build_vendored import NAMESPACE, privately, vendored
-from build_wheel import PROJECT, our_files, version, write_wheel
+from build_wheel import our_files, version, write_wheel
 
 HERE = Path(__file__).parent / "blender"
-PACKAGES = ["callboard", "callboard_blender"]
+PACKAGES = ["callboard", "callboard_blender", "callboard_ui"]
 #: What the server imports, by the name that pip knows and the one that Python knows.
 NEEDED = {
     "tornado": "tornado",
@@ -26,8 +26,10 @@ NEEDED = {
     "platformdirs": "platformdirs",
     "watchdog": "watchdog",
 }
-#: What the Qt panel needs besides.
-QT = ["PySide6-Essentials", "shiboken6", "qtpy", "packaging"]
+#: What the panel imports. Once loaded, they stay: qtpy changes Qt's classes.
+PANEL = ["qtpy", "packaging"]
+#: What a full bundle carries besides, for the panel's window.
+QT = ["PySide6-Essentials", "shiboken6"]
 #: The Pythons of Blender 4.2 to 5.0, and of 5.1.
 PYTHONS = ("3.11", "3.13")
 #: The oldest Python of Blender 3.4 to 4.1.
@@ -38,17 +40,16 @@ LEGACY_NAME = "callboard_addon"
 
 def build(out: Path, full: bool) -> list[Path]:
     """Writes both archives into ``out`` and checks them. Raises BuildError."""
-    return [build_extension(out, full), build_legacy(out)]
+    return [build_extension(out, full), build_legacy(out, full)]
 
 
 # -- the extension ---------------------------------------------------------------------------------
 
 
 def build_extension(out: Path, full: bool) -> Path:
-    packages = [*PACKAGES, *(_ui() if full else [])]
     with tempfile.TemporaryDirectory() as folder:
         carried = {path.name: path for path in _carried(full)}
-        own = write_wheel(Path(folder), packages)
+        own = write_wheel(Path(folder), PACKAGES)
         files: Files = {f"wheels/{name}": path.read_bytes() for name, path in carried.items()}
         files[f"wheels/{own.name}"] = own.read_bytes()
     files["__init__.py"] = _entry([*NEEDED.values(), "_yaml"])
@@ -61,15 +62,10 @@ def build_extension(out: Path, full: bool) -> Path:
 
 
 def _carried(full: bool) -> list[Path]:
-    names = [*NEEDED, *(QT if full else [])]
+    names = [*NEEDED, *PANEL, *(QT if full else [])]
     return [
         wheel for python in PYTHONS for target in targets(python) for wheel in wheels(names, target)
     ]
-
-
-def _ui() -> list[str]:
-    found = sorted(path.parent.name for path in (PROJECT / "ui").glob("callboard*/__init__.py"))
-    return ["callboard_qt", *found]
 
 
 def _manifest(names: list[str]) -> bytes:
@@ -117,15 +113,19 @@ def blender_tool() -> Path | None:
 # -- the add-on for older versions -----------------------------------------------------------------
 
 
-def build_legacy(out: Path) -> Path:
+def build_legacy(out: Path, full: bool = False) -> Path:
     # Their Python files are the same on every machine; compiled parts are left out.
-    carried = wheels(list(NEEDED), targets(LEGACY_PYTHON)[0])
-    private = set(NEEDED.values())
+    carried = wheels([*NEEDED, *PANEL], targets(LEGACY_PYTHON)[0])
+    private = {*NEEDED.values(), *PANEL}
     inside = {**vendored(carried, private), **privately(our_files(PACKAGES), private)}
     files: Files = {f"lib/{name}": data for name, data in inside.items()}
     files["__init__.py"] = _entry([])
+    if full:
+        qt = {path.name: path for to in targets(LEGACY_PYTHON) for path in wheels(QT, to)}
+        files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})
+        carried = [*carried, *qt.values()]
     files.update(notices([described(path) for path in carried]))
-    path = out / f"callboard-blender-{version()}-legacy.zip"
+    path = out / f"callboard-blender-{version()}-legacy{'-full' if full else ''}.zip"
     write_zip(path, {f"{LEGACY_NAME}/{name}": data for name, data in files.items()})
     _check_legacy(path, private)
     return path

@@ -13,8 +13,18 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from build_archive import Files
+from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
+
+#: What must be otherwise where two copies of a package are loaded: file, text, replacement.
+_MENDED = {
+    # The second qtpy finds what the first gave the base class, and can't delete it.
+    "qtpy/QtGui.py": (
+        b"if hasattr(_class, _obsolete_function):",
+        b"if _obsolete_function in vars(_class):",
+    ),
+}
 
 
 def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
@@ -28,10 +38,20 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
                 if name.partition("/")[0] not in packages or "/test/" in name:
                     continue
                 if name.endswith(".py"):
-                    files[f"{NAMESPACE}/{name}"] = private(archive.read(name), packages)
+                    files[f"{NAMESPACE}/{name}"] = private(_mended(name, archive), packages)
                 elif name.endswith(("/py.typed", ".pem", ".txt")):
                     files[f"{NAMESPACE}/{name}"] = archive.read(name)
     return files
+
+
+def _mended(name: str, archive: zipfile.ZipFile) -> bytes:
+    source = archive.read(name)
+    if name in _MENDED:
+        wrong, right = _MENDED[name]
+        if source.count(wrong) != 1:
+            raise BuildError(f"{name} is not as it was: look whether it still needs mending")
+        source = source.replace(wrong, right)
+    return source
 
 
 def privately(files: Files, packages: Collection[str]) -> Files:

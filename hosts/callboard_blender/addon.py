@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,6 +17,8 @@ _classes: list[type] = []
 
 #: Characters of a line of code or arguments that a pop-up shows, and lines.
 _LINE, _LINES = 90, 20
+#: Characters that fit into a line of the sidebar.
+_NARROW = 34
 
 
 class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
@@ -36,6 +41,22 @@ class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
 
     def execute(self, context: Any) -> set[str]:
         session.stop()
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_window(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.window"
+    bl_label = "Open Callboard"
+    bl_description = "Open the large panel in a window of its own"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return not bpy.app.background
+
+    def execute(self, context: Any) -> set[str]:
+        if session.app is None and bpy.ops.callboard.start() != {"FINISHED"}:
+            return {"CANCELLED"}
+        session.open_window(Path(sys.modules[_package].__file__ or "").parent / "wheels")
         return {"FINISHED"}
 
 
@@ -181,6 +202,7 @@ class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
         )
         row.operator("callboard.stop", icon="SNAP_FACE")
         layout.operator("callboard.copy", icon="COPYDOWN")
+        _draw_window(layout)
         state = "paused" if shown.paused else "serving"
         if shown.stalled_ms:
             state = f"waiting for {shown.stalled_by or 'Blender'}, {shown.stalled_ms / 1000:.0f} s"
@@ -233,6 +255,17 @@ class CALLBOARD_PT_capabilities(bpy.types.Panel):  # type: ignore[misc]
                 emboss=False,
             )
             switch.name = capability.name
+
+
+def _draw_window(layout: Any) -> None:
+    window = session.window
+    row = layout.row()
+    row.enabled = window is None or not window.opening
+    row.operator("callboard.window", icon="WINDOW")
+    if window is not None and window.problem:
+        column = layout.column(align=True)
+        for number, line in enumerate(textwrap.wrap(window.problem, _NARROW)):
+            column.label(text=line, icon="ERROR" if number == 0 else "BLANK1")
 
 
 def _draw_question(layout: Any, question: Any, *, details: bool = False) -> None:
@@ -314,6 +347,7 @@ def register(package: str) -> None:
             _preferences_class(package),
             CALLBOARD_OT_start,
             CALLBOARD_OT_stop,
+            CALLBOARD_OT_window,
             CALLBOARD_OT_serve,
             CALLBOARD_OT_pause,
             CALLBOARD_OT_copy,
@@ -344,6 +378,6 @@ def unregister() -> None:
     """Gives back whatever ``register`` and the artist started."""
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
-    session.stop()
+    session.end()
     while _classes:
         bpy.utils.unregister_class(_classes.pop())

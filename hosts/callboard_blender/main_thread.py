@@ -22,6 +22,7 @@ class TimerInbox:
     def __init__(self) -> None:
         self._queue: deque[Callable[[], None]] = deque()
         self._running = False
+        self._guest: Callable[[], bool] | None = None
 
         @persistent  # type: ignore[untyped-decorator]
         def loaded(*_: object) -> None:
@@ -41,11 +42,17 @@ class TimerInbox:
     def stop(self) -> None:
         """What is still posted isn't run. Main thread; idempotent."""
         self._running = False
+        self._guest = None
         self._queue.clear()
         if bpy.app.timers.is_registered(self._tick):
             bpy.app.timers.unregister(self._tick)
         if self._loaded in bpy.app.handlers.load_post:
             bpy.app.handlers.load_post.remove(self._loaded)
+
+    def lend(self, guest: Callable[[], bool]) -> None:
+        """Calls ``guest`` at every tick for as long as it says that it has more to do. Main
+        thread."""
+        self._guest = guest
 
     def _arm(self) -> None:
         if self._running and not bpy.app.timers.is_registered(self._tick):
@@ -58,4 +65,12 @@ class TimerInbox:
             except BaseException:
                 # Anything that gets out ends the timer; SystemExit even ends Blender.
                 log.exception("a function posted to Blender's main thread failed")
+        if self._guest is not None:
+            try:
+                more = self._guest()
+            except BaseException:
+                log.exception("what runs at each tick failed, and is left out from now on")
+                more = False
+            if not more:
+                self._guest = None
         return INTERVAL if self._running else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import bpy
 
@@ -14,6 +15,7 @@ from callboard.guest.headless import MainThreadInbox
 from callboard.status import Snapshot
 from callboard_blender.host import BlenderHost
 from callboard_blender.main_thread import TimerInbox
+from callboard_blender.qt_window import QtWindow
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class Session:
     def __init__(self) -> None:
         self.app: Callboard | None = None
         self.problem: str | None = None
+        self.window: QtWindow | None = None
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
         self._leave: list[Callable[[], None]] = []
@@ -72,6 +75,23 @@ class Session:
         if self.app is not None:
             self._leave.append(self.app.controls.attend())
 
+    def open_window(self, bundled: Path) -> None:
+        """Opens the large panel, or begins to. ``bundled`` is the folder with Qt's wheels, if there
+        is one."""
+        if self.app is not None and isinstance(self._inbox, TimerInbox):
+            if self.window is None:
+                self.window = QtWindow(bundled)
+            self.window.open(self.app)
+            self._inbox.lend(self._window_tick)
+
+    def _window_tick(self) -> bool:
+        assert self.window is not None
+        opening = self.window.opening
+        more = self.window.tick()
+        if opening and not self.window.opening:
+            redraw()
+        return more
+
     def serve(self) -> None:
         """In background mode: blocks, and answers calls, until ``interrupt`` or Ctrl+C."""
         if isinstance(self._inbox, MainThreadInbox):
@@ -89,6 +109,8 @@ class Session:
         app, self.app = self.app, None
         if app is None:
             return
+        if self.window is not None:
+            self.window.close()
         for leave in self._leave:
             leave()
         self._leave.clear()
@@ -99,6 +121,13 @@ class Session:
         self._inbox.stop()
         self._host = self._inbox = None
         redraw()
+
+    def end(self) -> None:
+        """Stops, and ends what stays from one server to the next. Idempotent."""
+        self.stop()
+        window, self.window = self.window, None
+        if window is not None:
+            window.shut_down()
 
 
 def redraw() -> None:

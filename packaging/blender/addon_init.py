@@ -8,6 +8,7 @@ forgets it when it is disabled.
 from __future__ import annotations
 
 import atexit
+import gc
 import sys
 import typing
 from pathlib import Path
@@ -54,7 +55,7 @@ def unregister() -> None:
 def _forget() -> None:
     """Leaves Python as it was: our modules go, and those that came with us unless somebody else
     has begun to use them."""
-    ours = [name for name in sys.modules if _package(name).startswith("callboard")]
+    ours = [n for n in sys.modules if _package(n).startswith("callboard") and not _stays(n)]
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
             del sys.modules[name]
@@ -71,8 +72,18 @@ def _forget() -> None:
     _found.clear()
     if str(_LIB) in sys.path:
         sys.path.remove(str(_LIB))
+    # Qt's objects may be deleted on this thread only; the collector runs on any.
+    gc.collect()
     for place in [place for place in sys.path_importer_cache if place.startswith(str(_LIB))]:
         del sys.path_importer_cache[place]
+
+
+def _stays(name: str) -> bool:
+    """Once loaded, qtpy has changed Qt's classes, and Qt can't be loaded anew."""
+    return "callboard_vendor.qtpy" in sys.modules and (
+        name == "callboard_vendor"
+        or name.startswith(("callboard_vendor.qtpy", "callboard_vendor.packaging"))
+    )
 
 
 def _drop(module: ModuleType) -> None:

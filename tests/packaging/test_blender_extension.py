@@ -52,7 +52,7 @@ def test_every_machine_has_its_wheels_and_licences(built: list[Path]) -> None:
 def test_the_older_addon_imports_nothing_by_anothers_name(built: list[Path]) -> None:
     with zipfile.ZipFile(built[1]) as archive:
         tops = {name.split("/")[2] for name in archive.namelist() if "/lib/" in name}
-    assert tops == {"callboard", "callboard_blender", "callboard_vendor"}
+    assert tops == {"callboard", "callboard_blender", "callboard_ui", "callboard_vendor"}
 
 
 @pytest.mark.parametrize(
