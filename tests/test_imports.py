@@ -14,7 +14,17 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 LAYERS = (
     {"errors"},
-    {"content", "folders", "host", "status", "replacing", "script_code", "usd_nesting"},
+    {
+        "content",
+        "folders",
+        "host",
+        "status",
+        "orbit",
+        "replacing",
+        "script_code",
+        "suffixes",
+        "usd_nesting",
+    },
     {"guest", "protocol"},
     {"skills"},
     {"extensions", "records"},
