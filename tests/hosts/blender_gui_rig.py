@@ -49,6 +49,17 @@ def artist():
 
 names["artist"] = artist
 
+def middle(widget):
+    "Where on the screen to click a widget of Qt's, once it can be clicked."
+    if widget is None or not widget.isVisible() or not widget.isEnabled():
+        return None
+    if not hasattr(widget, "visibleRegion") or widget.visibleRegion().isEmpty():
+        return None
+    at = widget.mapToGlobal(widget.visibleRegion().boundingRect().center())
+    return at.x(), at.y()
+
+names["middle"] = middle
+
 def act():
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".py"):
@@ -91,12 +102,7 @@ class Gui:
 
     def run(self, code: str) -> Any:
         """Runs code inside Blender, in a timer; what it leaves in ``answer``."""
-        self._count += 1
-        path = self.folder / "driver" / f"{self._count:06}.py"
-        partial = path.with_suffix(".new")
-        partial.write_text(code, "utf-8")
-        partial.replace(path)
-        done = path.with_name(path.name + ".json")
+        done = self.send(code)
         self.wait(done.exists, f"an answer to {code!r}")
         outcome = json.loads(done.read_text("utf-8"))
         assert "error" not in outcome, outcome["error"]
@@ -116,10 +122,37 @@ class Gui:
 
     def key(self, *keys: str) -> None:
         """Presses keys over the middle of the window."""
-        command = ["xdotool", "mousemove", *_OVER_THE_VIEW]
-        for key in keys:
-            command += ["key", key]
-        subprocess.run(command, check=True, env={**os.environ, "DISPLAY": self.display})
+        self.xdotool("mousemove", *_OVER_THE_VIEW, *(part for key in keys for part in ("key", key)))
+
+    def click(self, x: int, y: int) -> None:
+        """Clicks with the mouse, as an artist does: goes there, then presses."""
+        self.xdotool("mousemove", "--sync", str(x), str(y))
+        for _ in range(2):
+            self.run("")  # Blender and Qt have seen where the mouse is
+        self.xdotool("click", "1")
+
+    def press(self, widget: str) -> None:
+        """Clicks the widget of Qt's that the expression names, once it's there."""
+        at = self.wait(
+            lambda: self.run(
+                f"try: answer = middle({widget})\nexcept (IndexError, AttributeError): answer = None"
+            ),
+            widget,
+        )
+        self.click(*at)
+
+    def xdotool(self, *words: str) -> None:
+        environment = {**os.environ, "DISPLAY": self.display}
+        subprocess.run(["xdotool", *words], check=True, env=environment)
+
+    def send(self, code: str) -> Path:
+        """Has Blender run code, which may end it; where the outcome will be."""
+        self._count += 1
+        path = self.folder / "driver" / f"{self._count:06}.py"
+        partial = path.with_suffix(".new")
+        partial.write_text(code, "utf-8")
+        partial.replace(path)
+        return path.with_name(path.name + ".json")
 
     def enable(self) -> None:
         """Enables the add-on and waits until it serves."""

@@ -16,11 +16,9 @@ from callboard.testing.fake_client import FakeClient
 from hosts.blender_gui_rig import (
     Gui,
     blender_gui,
-    build_addon,
     in_background,
     install,
     missing,
-    screen,
 )
 
 if reason := missing():
@@ -42,25 +40,11 @@ with artist():
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from build_requirements import BuildError
-
-    try:
-        return build_addon(tmp_path_factory.mktemp("archive"))
-    except BuildError as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    with screen() as name:
-        yield name
-
-
-@pytest.fixture(scope="module")
-def shared(archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gui]:
+def shared(
+    blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gui]:
     with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
-        install(gui, archive)
+        install(gui, blender_archive)
         yield gui
 
 
@@ -255,10 +239,10 @@ def outcome(response: dict[str, Any], name: str) -> str:
 
 
 def test_quitting_blender_leaves_nothing_behind(
-    archive: Path, display: str, tmp_path: Path
+    blender_archive: Path, display: str, tmp_path: Path
 ) -> None:
     with blender_gui(tmp_path, display) as own:
-        install(own, archive)
+        install(own, blender_archive)
         own.enable()
         instances = tmp_path / "callboard" / "instances"
         assert len(list(instances.iterdir())) == 1
