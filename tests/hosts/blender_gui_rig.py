@@ -133,12 +133,8 @@ class Gui:
 
     def press(self, widget: str) -> None:
         """Clicks the widget of Qt's that the expression names, once it's there."""
-        at = self.wait(
-            lambda: self.run(
-                f"try: answer = middle({widget})\nexcept (IndexError, AttributeError): answer = None"
-            ),
-            widget,
-        )
+        find = f"try: answer = middle({widget})\nexcept (IndexError, AttributeError): answer = 0"
+        at = self.wait(lambda: self.run(find), widget)
         self.click(*at)
 
     def xdotool(self, *words: str) -> None:
