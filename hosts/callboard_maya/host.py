@@ -13,6 +13,7 @@ from callboard_maya.animation import MayaAnimation
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
 from callboard_maya.messages import Messages
+from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader
 from callboard_maya.scripts import MayaScripts
 from callboard_maya.undo import MayaUndo
@@ -49,6 +50,7 @@ class MayaHost(host.Host):
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: MayaAnimation(),
             host.SCRIPT: MayaScripts(),
+            host.RENDER: MayaRender(lambda: self._messages.during("rendering")),
         }
         if not batch:
             self._steady[host.VIEWPORT] = MayaViewport()

@@ -4,7 +4,8 @@ Maya down."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import maya.api.OpenMaya as om
@@ -45,6 +46,15 @@ class Messages:
     def busy_with(self) -> str | None:
         """What Maya is in the middle of, in the artist's words. Any thread."""
         return next(reversed(tuple(self._busy)), None)
+
+    @contextmanager
+    def during(self, words: str) -> Iterator[None]:
+        """What we do ourselves, and Maya doesn't tell of."""
+        self._note(words, True)
+        try:
+            yield
+        finally:
+            self._note(words, False)
 
     def on_scene(self, message: int, act: Callable[[], None]) -> None:
         """``message`` is one of MSceneMessage's numbers."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import maya.api.OpenMaya as om
 import pytest
 from maya import cmds
 from maya_rig import REAL, maya_host, new_maya
@@ -13,6 +14,7 @@ from maya_rig import REAL, maya_host, new_maya
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import (
     ANIMATION,
+    RENDER,
     SCENE_MUTATE,
     SCENE_READ,
     SCRIPT,
@@ -368,3 +370,120 @@ def test_freezing_leaves_the_object_where_it_is(bench: Bench) -> None:
 def test_the_ports_are_the_ones_of_the_contract(host: Any) -> None:
     assert {SCENE_READ, SCENE_MUTATE, ANIMATION, SCRIPT} <= set(host.ports)
     assert Path(host.skill_paths[0], "maya-geometry", "SKILL.md").is_file()
+
+
+# -- rendering ----------------------------------------------------------------------------------
+
+
+def scene_settings() -> list[Any]:
+    """What rendering must leave alone."""
+    plugs = [f"defaultRenderGlobals.{name}" for name in ("animation", "imageFormat")]
+    plugs += [f"defaultResolution.{name}" for name in ("width", "height", "deviceAspectRatio")]
+    plugs.append("defaultColorMgtGlobals.outputTransformEnabled")
+    return [
+        *(cmds.getAttr(plug) for plug in plugs),
+        cmds.getAttr("defaultRenderGlobals.imageFilePrefix") or "",
+        cmds.workspace(fileRuleEntry="images"),
+        cmds.currentTime(query=True),
+        cmds.ls(selection=True),
+        cmds.ls(type="camera"),
+        cmds.file(query=True, modified=True),
+        cmds.undoInfo(query=True, undoName=True),
+        cmds.undoInfo(query=True, state=True),
+    ]
+
+
+def own_camera() -> str:
+    path = cmds.ls(cmds.createNode("transform", name="shotCam"), long=True)[0]
+    shape = cmds.createNode("camera", parent=path)
+    cmds.setAttr(f"{shape}.renderable", True)
+    return str(path)
+
+
+def test_a_still_is_rendered_and_nothing_else_changes(bench: Bench) -> None:
+    bench.cube("Here")
+    camera = own_camera()
+    cmds.setAttr("defaultRenderGlobals.currentRenderer", "mayaSoftware", type="string")
+    cmds.setAttr("defaultRenderGlobals.animation", True)
+    cmds.file(modified=False)
+    before = scene_settings()
+    file = bench.folder / "still.png"
+    seen: list[str | None] = []
+    watching = om.MSceneMessage.addCallback(
+        om.MSceneMessage.kBeforeSoftwareRender, lambda _: seen.append(bench.host.blocked_by())
+    )
+    try:
+        arguments = {"path": str(file), "width": 48, "height": 80, "frame": 7}
+        answer = bench.call("render__still", arguments)
+    finally:
+        om.MMessage.removeCallback(watching)
+    assert file.read_bytes()[16:24] == (48).to_bytes(4, "big") + (80).to_bytes(4, "big")
+    assert (answer["frame"], answer["engine"], answer["camera"]) == (7, "mayaSoftware", camera)
+    assert seen == ["rendering"]
+    assert bench.host.blocked_by() is None
+    assert scene_settings() == before
+    assert list(bench.folder.iterdir()) == [file]
+
+
+def test_a_turntable_is_no_undo_step_and_nothing_to_save(bench: Bench) -> None:
+    bench.cube("Here")
+    own_camera()
+    cmds.file(modified=False)
+    before = scene_settings()
+    images = bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3)
+    for _ in images:
+        assert scene_settings() == before
+    assert len(list(bench.folder.iterdir())) == 3
+
+
+def test_without_a_camera_to_render_a_still_is_refused(bench: Bench) -> None:
+    for shape in cmds.ls(type="camera"):
+        cmds.setAttr(f"{shape}.renderable", False)
+    with pytest.raises(HostError, match="no camera of the scene"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 32, None)
+
+
+def test_an_empty_scene_has_no_turntable(bench: Bench) -> None:
+    own_camera()
+    cmds.setAttr(f"{bench.cube('Hidden')}.visibility", False)
+    images = bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3)
+    with pytest.raises(HostError, match="nothing that can be rendered"):
+        next(images)
+
+
+@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@pytest.mark.parametrize(
+    ("asked", "with_windows", "without"),
+    [
+        ("mayaHardware2", "mayaHardware2", "mayaHardware2"),
+        ("arnold", "arnold", "arnold"),
+        ("vray", "mayaHardware2", "mayaSoftware"),
+    ],
+)
+def test_the_scenes_renderer_renders(
+    bench: Bench, asked: str, with_windows: str, without: str
+) -> None:
+    if asked == "arnold":
+        cmds.loadPlugin("mtoa", quiet=True)
+    cmds.setAttr("defaultRenderGlobals.currentRenderer", asked, type="string")
+    before = scene_settings()
+    answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
+    assert answer["engine"] == (without if cmds.about(batch=True) else with_windows)
+    assert (bench.folder / "still.png").is_file()
+    assert scene_settings() == before
+    assert cmds.getAttr("defaultRenderGlobals.currentRenderer") == asked
+
+
+@pytest.mark.skipif(REAL, reason="Maya itself has a graphics card, or not")
+def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> None:
+    from maya._session import session
+
+    session.graphics_card = False
+    cmds.setAttr("defaultRenderGlobals.currentRenderer", "mayaHardware2", type="string")
+    before = scene_settings()
+    (bench.folder / "still.png").write_bytes(b"an older one")
+    with pytest.raises(HostError, match=r"could not render 'still.png'.*graphics device"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
+    assert scene_settings() == before
+    assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
+    assert bench.host.blocked_by() is None

@@ -57,6 +57,8 @@ def setAttr(name, *values, type=None, lock=None):
             raise RuntimeError(f"setAttr: Error reading data element for '{name}'.")
         node.attributes[attribute] = [float(value) for value in values]
         return
+    if any(isinstance(value, str) for value in values) and type != "string":
+        raise RuntimeError(f"setAttr: the type of '{name}' must be given.")
     if len(values) != 1:
         raise RuntimeError(f"setAttr: one value is needed for '{name}'.")
     if axis is not None:

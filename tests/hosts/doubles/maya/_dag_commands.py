@@ -13,7 +13,7 @@ from ._scene import TRANSFORM_TYPES, Node
 from ._session import session
 
 #: What is derived from what, for ``ls -type`` and its kin.
-_BASES = {"transform": ("transform", "joint")}
+_BASES = {"transform": ("transform", "joint"), "surfaceShape": ("mesh",)}
 
 
 def flat(arguments) -> list[str]:
@@ -80,9 +80,11 @@ def ls(
     dagObjects=False,
     flatten=False,
     long=False,
+    noIntermediate=False,
     objectsOnly=False,
     selection=False,
     type=None,
+    visible=False,
 ):
     scene = session.scene
     found: list[tuple[Node, str]] = []
@@ -107,6 +109,8 @@ def ls(
     for node, part in found:
         if type is not None and (part or not is_a(node, type)):
             continue
+        if visible and not _is_visible(node):
+            continue
         if part and objectsOnly:
             # Parts belong to the shape.
             node, part = scene.shape(node) or node, ""
@@ -117,6 +121,15 @@ def ls(
         else:
             answer.append(name + part)
     return answer
+
+
+def _is_visible(node: Node) -> bool:
+    at: Node | None = node
+    while at is not None:
+        if not at.attributes.get("visibility", True):
+            return False
+        at = session.scene.nodes[at.parent] if at.parent is not None else None
+    return node.dag
 
 
 @command()
@@ -162,13 +175,16 @@ def camera(*names, startupCamera=False, mode="create"):
 
 
 @command(undoable=True)
-def createNode(type, name=None, parent=None):
+def createNode(type, name=None, parent=None, skipSelect=False):
     scene = session.scene
     dag = type in (*TRANSFORM_TYPES, "mesh", "camera")
     above = one(parent).id if parent else None
     if dag and type not in TRANSFORM_TYPES and above is None:
         raise NotImplementedError("a shape without a parent")
-    return scene.short(scene.add(type, name or f"{type}1", above, dag))
+    made = scene.add(type, name or f"{type}1", above, dag)
+    if not skipSelect:
+        scene.selection = [(made.id, "")]
+    return scene.short(made)
 
 
 @command(undoable=True)

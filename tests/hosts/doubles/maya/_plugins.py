@@ -24,6 +24,9 @@ def load(path: str) -> str:
         except ImportError as error:
             raise RuntimeError(f"Unable to dynamically load : {name}: {error}") from None
         session.plugins[name] = (None, set())
+    elif name == "mtoa":
+        session.scene.add("aiAOVDriver", "defaultArnoldDriver")
+        session.plugins[name] = (None, set())
     else:
         session.unloaded = False
         spec = importlib.util.spec_from_file_location(name, path)

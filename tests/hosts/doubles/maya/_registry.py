@@ -16,6 +16,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {}
 PLUGIN_FLAGS = {
     "mayaUSDImport": "file f parent p primPath pp readAnimData ani shadingMode shd frameRange fr",
     "mayaUSDExport": "file f selection sl defaultUSDFormat duf exportDisplayColor dsp",
+    "arnoldRender": "batch b camera cam height h seq width w",
 }
 #: Queries that the published stubs lack, though Maya's documentation has them.
 LACKING = {

@@ -27,7 +27,29 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "matrix": None,
     },
     "mesh": {"inMesh": None},
-    "camera": {"startupCamera": False},
+    "camera": {
+        "startupCamera": False,
+        "renderable": False,
+        "focalLength": 35.0,
+        "horizontalFilmAperture": 1.417,
+        "verticalFilmAperture": 0.945,
+        "nearClipPlane": 0.1,
+        "farClipPlane": 10000.0,
+    },
+    "renderGlobals": {
+        "currentRenderer": "mayaSoftware",
+        "animation": False,
+        "imageFilePrefix": None,
+        "imageFormat": 7,
+    },
+    "resolution": {
+        "width": 960,
+        "height": 540,
+        "deviceAspectRatio": 16 / 9,
+        "pixelAspect": 1.0,
+    },
+    "colorManagementGlobals": {"outputTransformEnabled": False},
+    "aiAOVDriver": {"aiTranslator": "exr", "prefix": ""},
     "shadingEngine": {"surfaceShader": None, "dagSetMembers": None},
     "standardSurface": {"baseColor": [0.8, 0.8, 0.8], "outColor": [0.0, 0.0, 0.0]},
     "lambert": {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]},
@@ -198,7 +220,10 @@ def new_scene() -> Scene:
     for name in ("persp", "top", "front", "side"):
         camera = scene.add("transform", name, dag=True)
         shape = scene.add("camera", f"{name}Shape", camera.id, dag=True)
-        shape.attributes["startupCamera"] = True
+        shape.attributes.update(startupCamera=True, renderable=name == "persp")
+    scene.add("renderGlobals", "defaultRenderGlobals")
+    scene.add("resolution", "defaultResolution")
+    scene.add("colorManagementGlobals", "defaultColorMgtGlobals")
     material = scene.add("standardSurface", "standardSurface1")
     group = scene.add("shadingEngine", "initialShadingGroup")
     scene.connections.append((material.id, "outColor", group.id, "surfaceShader"))

@@ -36,6 +36,8 @@ class Session:
         self.chunk: _Chunk | None = None
         self.options: dict[str, Any] = {}
         self.workspace = "/projects/default"
+        self.file_rules = {"images": "images"}
+        self.graphics_card = True
         self.plugins: dict[str, Any] = {}
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0

@@ -41,7 +41,13 @@ def upAxis(axis=None, mode="create"):
 
 
 @command()
-def workspace(rootDirectory=False, mode="create"):
+def workspace(rootDirectory=False, fileRule=None, fileRuleEntry=None, mode="create"):
+    if fileRule is not None:
+        name, folder = fileRule
+        session.file_rules[name] = folder
+        return None
+    if fileRuleEntry is not None:
+        return session.file_rules.get(fileRuleEntry, "")
     if mode != "query" or not rootDirectory:
         raise NotImplementedError("other uses of workspace")
     return f"{session.workspace}/"
@@ -70,8 +76,8 @@ def warning(text):
 
 @command()
 def undoInfo(
-    chunkName="", closeChunk=False, openChunk=False, state=None, undoName=False,
-    undoQueueEmpty=False, mode="create",
+    chunkName="", closeChunk=False, openChunk=False, state=None, stateWithoutFlush=None,
+    undoName=False, undoQueueEmpty=False, mode="create",
 ):  # fmt: skip
     if mode == "query":
         if undoName:
@@ -85,6 +91,8 @@ def undoInfo(
         session.undo_on = bool(state)
         if not state:
             session.flush()
+    elif stateWithoutFlush is not None:
+        session.undo_on = bool(stateWithoutFlush)
     return None
 
 
@@ -107,7 +115,7 @@ def file(
     *paths,
     executeScriptNodes=True,
     force=False,
-    modified=False,
+    modified=None,
     new=False,
     open=False,
     prompt=True,
@@ -119,6 +127,9 @@ def file(
 ):
     if mode == "query":
         return session.file if sceneName else session.modified
+    if modified is not None:
+        session.modified = bool(modified)
+        return session.modified
     if rename is not None:
         session.file = rename
         return rename

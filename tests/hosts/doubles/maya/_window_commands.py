@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 
+from ._images import png
 from ._registry import command
 from ._session import session
 
@@ -31,20 +30,9 @@ def playblast(
         raise RuntimeError(f"'{editorPanelName}' is no 3D view")
     width, height = (round(size * percent / 100) for size in widthHeight)
     session.tell("condition", "playblasting", True)
-    Path(completeFilename).write_bytes(_png(width, height))
+    Path(completeFilename).write_bytes(png(width, height))
     session.tell("condition", "playblasting", False)
     return completeFilename
-
-
-def _png(width: int, height: int) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        check = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + check
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = (b"\0" + b"\x60\x60\x60" * width) * height
-    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
 
 
 @command(windows=True)

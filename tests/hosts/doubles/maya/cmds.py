@@ -9,6 +9,7 @@ from . import (  # noqa: F401
     _connection_commands,
     _dag_commands,
     _mesh_commands,
+    _render_commands,
     _session_commands,
     _time_commands,
     _window_commands,
@@ -16,7 +17,11 @@ from . import (  # noqa: F401
 from ._registry import COMMANDS
 from ._session import session
 
-_OF_PLUGINS = {"mayaUSDImport": "mayaUsdPlugin", "mayaUSDExport": "mayaUsdPlugin"}
+_OF_PLUGINS = {
+    "mayaUSDImport": "mayaUsdPlugin",
+    "mayaUSDExport": "mayaUsdPlugin",
+    "arnoldRender": "mtoa",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,233 @@
+"""Rendering to files: the port ``render``.
+
+The scene's own renderer renders where it is Arnold, Maya Hardware 2.0 or Maya Software. In place of
+any other one, Hardware 2.0 does in a Maya with windows, and Maya Software, which needs no graphics
+card, in one without. The answer names the renderer and the camera.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard.orbit import View, around, numbered, orbiting
+from callboard.replacing import replacing
+from callboard.suffixes import checked_suffix
+from callboard_maya import transforms
+from callboard_maya.matrices import decompose
+from callboard_maya.names import full_path, parent_of, telling
+from callboard_maya.timing import current_frame
+
+#: What Maya, and what Arnold calls the format.
+_FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
+_SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
+_ARNOLD_FILES = "defaultArnoldDriver"
+
+
+class MayaRender:
+    """``rendering`` is entered while Maya renders."""
+
+    def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rendering = rendering
+
+    def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
+        camera = _camera()
+        started = perf_counter()
+        with self._rendering(), _unnoticed(), _frame(frame):
+            engine = _render(path, width, height, camera)
+            return {
+                "path": path,
+                "width": width,
+                "height": height,
+                "frame": round(current_frame()),
+                "seconds": perf_counter() - started,
+                "engine": engine,
+                "camera": camera,
+            }
+
+    def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
+        low, high = around(_boxes())
+        up_axis = str(cmds.upAxis(query=True, axis=True)).upper()
+        for index in range(frames):
+            path = numbered(pattern, index + 1)
+            view = orbiting(low, high, index / frames, width / height, up_axis)
+            # Everything is put back after each frame: between two slices the scene is the artist's.
+            with self._rendering(), _unnoticed(), _camera_at(view, width / height) as camera:
+                _render(path, width, height, camera)
+            yield {"path": path, "frame": index + 1}
+
+
+def _camera() -> str:
+    """The camera that is set to be rendered; one of the artist's own before those of each scene."""
+    shapes = cmds.ls(type="camera", long=True) or []
+    found = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
+    if not found:
+        raise HostError(
+            "no camera of the scene is set to be rendered; render a turntable, which brings its own"
+        )
+    found.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
+    return parent_of(found[0]) or found[0]
+
+
+def _boxes() -> Iterator[tuple[list[float], list[float]]]:
+    """Of every surface that is visible."""
+    found = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
+    for shape in found:
+        box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
+        # What is empty has a box that is inside out.
+        if box[0] <= box[3]:
+            yield box[:3], box[3:]
+
+
+def _render(path: str, width: int, height: int, camera: str) -> str:
+    """The renderer's name."""
+    engine = _engine()
+    format, arnold_format = _FORMATS[checked_suffix(path, _FORMATS)]
+    wanted: list[tuple[str, Any]] = [
+        ("defaultRenderGlobals.animation", False),
+        ("defaultRenderGlobals.imageFilePrefix", "callboard"),
+        ("defaultRenderGlobals.imageFormat", format),
+        ("defaultResolution.width", width),
+        ("defaultResolution.height", height),
+        ("defaultResolution.pixelAspect", 1.0),
+        ("defaultResolution.deviceAspectRatio", width / height),
+    ]
+    if engine == _ARNOLD:
+        wanted += [
+            (f"{_ARNOLD_FILES}.aiTranslator", arnold_format),
+            (f"{_ARNOLD_FILES}.prefix", ""),
+        ]
+    else:
+        # Otherwise a picture of 8 bits is too dark.
+        wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
+    with (
+        replacing(path) as written,
+        TemporaryDirectory(prefix="callboard-") as folder,
+        telling(f"render '{Path(path).name}'"),
+        _settings(wanted),
+        _images_in(folder),
+    ):
+        _draw(engine, camera, width, height)
+        # Each renderer has its own rules for names and folders, so what there is, is it.
+        found = [file for file in Path(folder).rglob("*") if file.suffix.lower() in _FORMATS]
+        if not found:
+            raise HostError("Maya rendered no picture; its Script Editor may say why")
+        shutil.copyfile(min(found, key=lambda file: len(str(file))), written)
+    return engine
+
+
+def _engine() -> str:
+    asked = str(cmds.getAttr("defaultRenderGlobals.currentRenderer"))
+    # Arnold's settings come into a scene when it is first set up there.
+    if asked == _ARNOLD and cmds.objExists(_ARNOLD_FILES) and hasattr(cmds, "arnoldRender"):
+        return asked
+    if asked in (_SOFTWARE, _HARDWARE):
+        return asked
+    return _SOFTWARE if cmds.about(batch=True) else _HARDWARE
+
+
+def _draw(engine: str, camera: str, width: int, height: int) -> None:
+    # Where a renderer doesn't know a camera by its full path, it would take another one.
+    camera = str(cmds.ls(camera)[0])
+    if engine == _SOFTWARE:
+        cmds.render(camera, xresolution=width, yresolution=height)
+    elif engine == _HARDWARE:
+        cmds.ogsRender(
+            camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
+        )
+    else:
+        batch = {"batch": True} if cmds.about(batch=True) else {}
+        # The plug-in's command is in none of the published stubs.
+        command: Any = getattr(cmds, "arnoldRender")  # noqa: B009
+        command(camera=camera, width=width, height=height, **batch)
+
+
+@contextmanager
+def _unnoticed() -> Iterator[None]:
+    """Neither an undo step, nor anything to save."""
+    recording = bool(cmds.undoInfo(query=True, state=True))
+    modified = bool(cmds.file(query=True, modified=True))
+    cmds.undoInfo(stateWithoutFlush=False)
+    try:
+        yield
+    finally:
+        cmds.undoInfo(stateWithoutFlush=recording)
+        if not modified:
+            cmds.file(modified=False)
+
+
+@contextmanager
+def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
+    """The render settings for one picture; the scene's own come back afterwards."""
+    before = [(plug, cmds.getAttr(plug), value) for plug, value in wanted]
+    try:
+        for plug, _, value in before:
+            _set(plug, value)
+        yield
+    finally:
+        for plug, value, like in reversed(before):
+            _set(plug, (value or "") if isinstance(like, str) else value)
+
+
+def _set(plug: str, value: Any) -> None:
+    if isinstance(value, str):
+        cmds.setAttr(plug, value, type="string")
+    else:
+        cmds.setAttr(plug, value)
+
+
+@contextmanager
+def _images_in(folder: str) -> Iterator[None]:
+    """Maya writes pictures below that folder instead of the project's."""
+    before = str(cmds.workspace(fileRuleEntry="images") or "")
+    cmds.workspace(fileRule=("images", Path(folder).as_posix()))
+    try:
+        yield
+    finally:
+        cmds.workspace(fileRule=("images", before))
+
+
+@contextmanager
+def _frame(number: int | None) -> Iterator[None]:
+    before = current_frame()
+    try:
+        if number is not None:
+            cmds.currentTime(number)
+        yield
+    finally:
+        if number is not None:
+            cmds.currentTime(before)
+
+
+@contextmanager
+def _camera_at(view: View, aspect: float) -> Iterator[str]:
+    """A camera of its own; the path of its transform."""
+    path = full_path(cmds.createNode("transform", name="callboardTurntable", skipSelect=True))
+    try:
+        shape = full_path(cmds.createNode("camera", parent=path, skipSelect=True))
+        focal_length = 35.0
+        inches = 2 * view.wide * focal_length / 25.4
+        for attribute, value in (
+            ("focalLength", focal_length),
+            ("horizontalFilmAperture", inches),
+            ("verticalFilmAperture", inches / aspect),
+            ("nearClipPlane", view.near),
+            ("farClipPlane", view.far),
+        ):
+            cmds.setAttr(f"{shape}.{attribute}", value)
+        translate, rotate, _ = decompose(
+            [value for row in view.rows[:3] for value in (*row, 0.0)] + [*view.rows[3], 1.0]
+        )
+        transforms.write(path, translate, rotate, None)
+        yield path
+    finally:
+        cmds.delete(path)
