@@ -307,6 +307,10 @@ class Host(ABC):
         """Capability to port. Replaced as a whole, never mutated, so any thread may read it."""
         return self._ports
 
+    def leave(self, code: int) -> None:  # noqa: B027 - most hosts end as Python does
+        """Called last in a process that was started for this host alone and ends now, with that
+        code: for a host whose own way out can't be trusted. Main thread."""
+
     def set_ports(self, ports: Mapping[str, object]) -> None:
         """Publishes what the host can do now (a plug-in was loaded, a viewport appeared)."""
         self._ports = MappingProxyType(dict(ports))

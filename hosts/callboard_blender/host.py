@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
+import os
+import shutil
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -69,8 +75,22 @@ class BlenderHost(host.Host):
         file = bpy.data.filepath
         return [str(Path(file).parent)] if file else []
 
+    def leave(self, code: int) -> None:
+        # First of what Python calls at its end, after it has waited for its threads.
+        atexit.register(_end, bpy.app.tempdir, code)
+
     def close(self) -> None:
         """Stops listening to Blender. Main thread."""
         self._changes.close()
         self._busy.close()
         self.announce("closing")
+
+
+def _end(temporary: str, code: int) -> None:
+    """Ends the process here: in its destructors Blender's module now and then hangs or crashes."""
+    shutil.rmtree(temporary, ignore_errors=True)
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -97,6 +97,7 @@ def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
             inbox.run()
     finally:
         app.stop()
+    host.leave(0)
     return 0
 
 

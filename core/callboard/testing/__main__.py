@@ -41,7 +41,9 @@ def main(argv: list[str] | None = None) -> int:
                 flush=True,
             )
     print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()), file=sys.stderr)
-    return 1 if counts["failed"] or not counts["ok"] else 0
+    code = 1 if counts["failed"] or not counts["ok"] else 0
+    host.leave(code)
+    return code
 
 
 if __name__ == "__main__":

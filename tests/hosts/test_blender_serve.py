@@ -1,0 +1,54 @@
+"""``callboard serve --host blender`` ends when it is told to, every time."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from callboard.testing.fake_client import FakeClient
+from e2e.serving import Program, callboard, environment
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("bpy") is None or sys.platform == "win32",
+    reason="bpy is not installed, or there is no signal to end it by",
+)
+
+#: Blender as a module crashed or hung at some exits, not at all.
+PROCESSES, AT_ONCE = 4, 2
+
+
+def serve_once(home: Path) -> tuple[int, list[str]]:
+    """The process's exit code, and what it left among the temporary files."""
+    temporary = home / "tmp"
+    temporary.mkdir(parents=True)
+    env = {**environment(home), "TMPDIR": str(temporary)}
+    with Program(callboard("serve", "--host", "blender"), env) as program:
+        with FakeClient(program.url, program.token) as client:
+            client.call("scene__create_primitive", {"kind": "cube"})
+        program.process.terminate()
+        try:
+            code = program.process.wait(30)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            return -1, []
+    return code, [path.name for path in temporary.iterdir()]
+
+
+def test_it_ends_with_its_server(tmp_path: Path) -> None:
+    found: list[tuple[int, list[str]]] = []
+
+    def some(first: int) -> None:
+        for number in range(first, PROCESSES, AT_ONCE):
+            found.append(serve_once(tmp_path / str(number)))
+
+    threads = [threading.Thread(target=some, args=(first,)) for first in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(0, [])] * PROCESSES
