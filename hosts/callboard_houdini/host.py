@@ -12,6 +12,7 @@ from callboard_houdini.animation import HoudiniAnimation
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles
 from callboard_houdini.messages import Messages
+from callboard_houdini.render import HoudiniRender
 from callboard_houdini.scene import HoudiniSceneReader
 from callboard_houdini.scripts import HoudiniScripts
 from callboard_houdini.undo import HoudiniUndo
@@ -46,6 +47,7 @@ class HoudiniHost(host.Host):
             host.USD: HoudiniUsd(),
             host.ANIMATION: HoudiniAnimation(),
             host.SCRIPT: HoudiniScripts(),
+            host.RENDER: HoudiniRender(lambda: self._messages.during("rendering")),
         }
         if not headless:
             ports[host.VIEWPORT] = HoudiniViewport()

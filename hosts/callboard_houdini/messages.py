@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import hou
@@ -46,6 +47,15 @@ class Messages:
         """What Houdini is in the middle of, in the artist's words. Any thread."""
         busy = self._busy
         return busy[-1] if busy else None
+
+    @contextmanager
+    def during(self, words: str) -> Iterator[None]:
+        """What we do ourselves, and Houdini doesn't tell of."""
+        self._note(words, True)
+        try:
+            yield
+        finally:
+            self._note(words, False)
 
     def close(self) -> None:
         """Removes every callback. Idempotent."""

@@ -13,7 +13,7 @@ pytest.importorskip("pxr", reason="this Python has no OpenUSD")
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
-from callboard.host import ANIMATION, SCRIPT, USD, VIEWPORT
+from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
 from callboard.testing.compliance import Bench, Check, checks
 
 
@@ -414,3 +414,94 @@ def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
         with pytest.raises((ValueError, HostError), match=words):
             bench.call(f"houdini_nodes__{tool}", arguments)
         assert bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"}) == before, tool
+
+
+# -- rendering ----------------------------------------------------------------------------------
+
+
+def around_the_scene() -> list[Any]:
+    """What rendering must leave alone."""
+    return [
+        [node.path() for node in hou.node("/obj").allSubChildren()],
+        [node.path() for node in hou.node("/out").children()],
+        hou.frame(),
+        [node.path() for node in hou.selectedNodes()],
+        hou.undos.undoLabels(),
+        hou.undos.areEnabled(),
+    ]
+
+
+def test_a_still_is_rendered_and_nothing_else_changes(bench: Bench) -> None:
+    hou.node("/obj").createNode("cam", "shot_cam")
+    bench.cube("Here")
+    before = around_the_scene()
+    file = bench.folder / "still.png"
+    arguments = {"path": str(file), "width": 48, "height": 80, "frame": 7}
+    answer = bench.call("render__still", arguments)
+    assert file.read_bytes()[16:24] == (48).to_bytes(4, "big") + (80).to_bytes(4, "big")
+    assert (answer["frame"], answer["camera"]) == (7, "/obj/shot_cam")
+    assert around_the_scene() == before
+    assert list(bench.folder.iterdir()) == [file]
+
+
+def test_a_turntable_leaves_nothing_between_its_pictures(bench: Bench) -> None:
+    bench.cube("Here")
+    before = around_the_scene()
+    for _ in bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3):
+        assert around_the_scene() == before
+    assert len(list(bench.folder.iterdir())) == 3
+
+
+def test_without_a_camera_a_still_is_refused(bench: Bench) -> None:
+    bench.cube("Here")
+    with pytest.raises(HostError, match="has no camera"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 32, None)
+
+
+def test_what_is_hidden_has_no_turntable(bench: Bench) -> None:
+    hou.node(bench.cube("Hidden")).setDisplayFlag(False)
+    with pytest.raises(HostError, match="nothing that can be rendered"):
+        next(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3))
+
+
+@pytest.mark.parametrize("name", ["$HIP.png", "`system('touch x')`.png", "a b.png"])
+def test_houdini_expands_nothing_in_a_path(bench: Bench, name: str) -> None:
+    hou.node("/obj").createNode("cam", "shot_cam")
+    file = bench.folder / name.replace("/", "_")
+    bench.port(RENDER).still(str(file), 32, 32, None)
+    assert list(bench.folder.iterdir()) == [file]
+
+
+@pytest.mark.skipif(REAL, reason="hython has neither windows nor another renderer")
+def test_the_camera_that_is_looked_through_and_the_frame_and_the_renderer(bench: Bench) -> None:
+    session = hou._session.session
+    for name in ("first", "second"):
+        hou.node("/obj").createNode("cam", name)
+    session.view_camera = "/obj/second"
+    port, seen = bench.port(RENDER), []
+    session.rendering.append(lambda: seen.append(bench.host.blocked_by()))
+    answer = port.still(str(bench.folder / "still.png"), 32, 16, None)
+    assert answer["camera"] == ("/obj/second" if hou.isUIAvailable() else "/obj/first")
+    assert answer["engine"] == "ifd"
+    session.not_installed.add("ifd")
+    assert port.still(str(bench.folder / "still.png"), 32, 16, 12)["engine"] == "opengl"
+    assert session.rendered == [("ifd", 1, 1), ("opengl", 12, 12)]
+    assert (seen, bench.host.blocked_by()) == (["rendering", "rendering"], None)
+
+
+@pytest.mark.skipif(REAL, reason="Houdini itself has a graphics card, or not")
+def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> None:
+    session = hou._session.session
+    hou.node("/obj").createNode("cam", "shot_cam")
+    session.not_installed.add("ifd")
+    session.graphics_card = False
+    before = around_the_scene()
+    (bench.folder / "still.png").write_bytes(b"an older one")
+    with pytest.raises(HostError, match=r"could not render 'still.png'.*GL context"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
+    session.not_installed.add("opengl")
+    with pytest.raises(HostError, match="neither Mantra nor"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
+    assert around_the_scene() == before
+    assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
+    assert bench.host.blocked_by() is None

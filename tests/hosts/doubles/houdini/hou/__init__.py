@@ -59,6 +59,7 @@ from ._nodes import (  # noqa: F401
     ObjNode,
     OpNode,
     OpNodeTypeCategory,
+    RopNode,
     SopNode,
     VopNode,
     clearAllSelected,
@@ -87,6 +88,10 @@ def objNodeTypeCategory() -> NodeTypeCategory:
 
 def sopNodeTypeCategory() -> NodeTypeCategory:
     return NodeTypeCategory("Sop")
+
+
+def ropNodeTypeCategory() -> NodeTypeCategory:
+    return NodeTypeCategory("Driver")
 
 
 def __getattr__(name: str) -> Any:

@@ -116,6 +116,10 @@ class undos:
         return _group(label)
 
     @staticmethod
+    def disabler():
+        return _disabler()
+
+    @staticmethod
     def undoLabels():
         return tuple(label for label, _ in reversed(session.undo))
 
@@ -129,6 +133,15 @@ class undos:
         session.put_back(scene)
         session.modified = True
         return True
+
+
+@contextmanager
+def _disabler():
+    before, session.undo_on = session.undo_on, False
+    try:
+        yield
+    finally:
+        session.undo_on = before
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 
 from . import _types
 from ._errors import InvalidInput, ObjectWasDeleted, OperationFailed, PermissionError
+from ._images import png
 from ._math import Matrix4
 from ._parms import ParmTuple
 from ._session import guarded, guarded_function, session
@@ -27,7 +29,11 @@ class NodeTypeCategory:
         return self._name
 
     def nodeTypes(self):
-        return {name: NodeType(type) for name, type in _types.TYPES.get(self._name, {}).items()}
+        return {
+            name: NodeType(type)
+            for name, type in _types.TYPES.get(self._name, {}).items()
+            if name not in session.not_installed
+        }
 
 
 OpNodeTypeCategory = NodeTypeCategory
@@ -133,6 +139,9 @@ class Node(NetworkMovableItem):
     def children(self):
         return tuple(wrap(node.id) for node in session.scene.children(self._data.id))
 
+    def allSubChildren(self, top_down=True, recurse_in_locked_nodes=True):
+        return tuple(wrap(node.id) for node in session.scene.below(self._data.id))
+
     def node(self, node_path):
         found = session.scene.find(f"{self.path()}/{node_path}")
         return wrap(found.id) if found else None
@@ -212,7 +221,7 @@ class OpNode(Node):
     ):
         node = self._data
         found = _types.resolve(node.type.children or "", node_type_name)
-        if found is None:
+        if found is None or found.name in session.not_installed:
             raise OperationFailed("Invalid node type name.")
         if node_name is not None and not force_valid_node_name:
             _check_name(node_name)
@@ -289,6 +298,50 @@ class LopNode(OpNode):
 
 
 @guarded
+class RopNode(OpNode):
+    def render(
+        self,
+        frame_range=(),
+        res=(),
+        output_file=None,
+        output_format=None,
+        to_flipbook=False,
+        quality=2,
+        ignore_inputs=False,
+        method=None,
+        ignore_bypass_flags=False,
+        ignore_lock_flags=False,
+        verbose=False,
+        output_progress=False,
+    ):
+        if res or output_file is not None or len(frame_range) != 2:
+            raise NotImplementedError("other ways to render")
+        mantra = self._data.type.name == "ifd"
+        if not mantra and not session.graphics_card:
+            raise OperationFailed("The attempted operation failed.\nUnable to open a GL context.")
+        said = {name: session.scene.values(self._data, name) for name in self._data.parms}
+        camera = session.scene.find(said["camera"][0])
+        if camera is None or camera.type.name != "cam":
+            raise OperationFailed("The attempted operation failed.\nCan't find the camera.")
+        (picture,) = said["vm_picture" if mantra else "picture"]
+        if picture == "ip" or "$" in picture or "`" in picture:
+            raise NotImplementedError("pictures that aren't plain files")
+        for look in session.rendering:
+            look()
+        if mantra and not said["soho_foreground"][0]:
+            return  # Mantra has been started; it hasn't finished
+        size = (1280, 720)
+        if mantra and said["override_camerares"][0] and said["res_fraction"][0] == "specific":
+            size = said["res_override"]
+        elif not mantra and said["tres"][0]:
+            size = said["res"]
+        if not picture.endswith(".png"):
+            raise NotImplementedError("pictures that aren't PNG")
+        session.rendered.append((self._data.type.name, *frame_range))
+        Path(picture).write_bytes(png(*size))
+
+
+@guarded
 class ObjNode(OpNode):
     def localTransform(self):
         return session.scene.local(self._data)
@@ -315,6 +368,10 @@ class ObjNode(OpNode):
         session.record("Pretransform")
         self._data.pre = matrix
 
+    def setWorldTransform(self, matrix, fail_on_locked_parms=False):
+        above = self.parentAndSubnetTransform().inverted()
+        self.setParmTransform(matrix * above * self.preTransform().inverted())
+
     def setParmTransform(self, matrix, fail_on_locked_parms=False):
         parts = matrix.explode()
         if self.parm("xOrd").evalAsString() != "srt" or self.parm("rOrd").evalAsString() != "xyz":
@@ -334,7 +391,7 @@ class ObjNode(OpNode):
         return wrap(shown) if shown is not None else None
 
 
-_CLASSES = {"Object": ObjNode, "Sop": SopNode, "Vop": VopNode, "Lop": LopNode}
+_CLASSES = {"Object": ObjNode, "Sop": SopNode, "Vop": VopNode, "Lop": LopNode, "Driver": RopNode}
 #: (node's number, event types, callback)
 _callbacks: list = []
 

@@ -46,6 +46,12 @@ class Session:
         self.panes: list[Any] = []
         self.interfaces: dict[str, Any] = {}
         self.preferences = ""
+        self.graphics_card = True
+        self.not_installed: set[str] = set()
+        self.view_camera = ""
+        #: Called while something renders; the renderer's node type and the frames of each.
+        self.rendering: list[Any] = []
+        self.rendered: list[tuple[Any, ...]] = []
         self.unloaded = False
 
     # -- the rules ----------------------------------------------------------------------------

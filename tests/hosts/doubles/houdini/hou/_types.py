@@ -64,7 +64,19 @@ _TRANSFORM = {
 _ALL = [
     Type("geo", "Object", "Sop", {**_TRANSFORM, "shop_materialpath": text()}, "Geometry"),
     Type("null", "Object", "Sop", dict(_TRANSFORM), "Null"),
-    Type("cam", "Object", "Sop", dict(_TRANSFORM), "Camera"),
+    Type(
+        "cam",
+        "Object",
+        "Sop",
+        {
+            **_TRANSFORM,
+            "aperture": number(41.4214),
+            "focal": number(50.0),
+            "near": number(0.001),
+            "far": number(10000.0),
+        },
+        "Camera",
+    ),
     Type("subnet", "Object", "Object", dict(_TRANSFORM), "Subnetwork", 4),
     Type(
         "sphere",
@@ -142,6 +154,32 @@ _ALL = [
     ),
     Type("sphere", "Lop", None, {"primpath": text("/sphere1"), "radius": number(1.0)}, "Sphere"),
     Type("merge", "Lop", None, {}, "Merge", 9999),
+    Type(
+        "ifd",
+        "Driver",
+        None,
+        {
+            "camera": text("/obj/cam1"),
+            "override_camerares": whole(0),
+            "res_fraction": Parm("0.5", menu=("0.1", "0.25", "0.5", "specific"), kind="Menu"),
+            "res_override": Parm([1280, 720], kind="Int"),
+            "vm_picture": text("ip"),
+            "soho_foreground": whole(0),
+        },
+        "Mantra",
+    ),
+    Type(
+        "opengl",
+        "Driver",
+        None,
+        {
+            "camera": text("/obj/cam1"),
+            "tres": whole(0),
+            "res": Parm([1280, 720], "12", kind="Int"),
+            "picture": text("$HIP/render/$HIPNAME.$OS.$F4.exr"),
+        },
+        "OpenGL",
+    ),
 ]
 TYPES: dict[str, dict[str, Type]] = {}
 for _type in _ALL:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 
 from . import _enums as enums
 from ._errors import OperationFailed
+from ._images import png
 from ._session import guarded, session
 
 
@@ -39,8 +38,12 @@ class PythonPanel(PaneTab):
         self._widget = interface.create()
 
 
+@guarded
 class GeometryViewport:
-    pass
+    def camera(self):
+        from ._nodes import node
+
+        return node(session.view_camera) if session.view_camera else None
 
 
 @guarded
@@ -92,18 +95,7 @@ class SceneViewer(PaneTab):
         first, last = values["frameRange"]
         if first != last or not values["useResolution"]:
             raise NotImplementedError("other flipbooks")
-        Path(values["output"]).write_bytes(_png(*values["resolution"]))
-
-
-def _png(width, height):
-    def chunk(kind, data):
-        check = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + check
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = (b"\0" + b"\x60\x60\x60" * width) * height
-    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
+        Path(values["output"]).write_bytes(png(*values["resolution"]))
 
 
 class Interface:
