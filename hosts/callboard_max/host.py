@@ -12,6 +12,7 @@ from callboard_max.animation import MaxAnimation
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles
 from callboard_max.messages import PROJECT, REPLACING, SCENE, Messages
+from callboard_max.render import MaxRender
 from callboard_max.scene import MaxSceneReader
 from callboard_max.scripts import MaxScripts
 from callboard_max.undo import MaxUndo
@@ -44,6 +45,7 @@ class MaxHost(host.Host):
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: MaxAnimation(),
             host.SCRIPT: MaxScripts(),
+            host.RENDER: MaxRender(),
         }
         if usd_is_there():
             ports[host.USD] = MaxUsd()

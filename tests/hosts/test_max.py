@@ -11,7 +11,7 @@ import pytest
 from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import CapabilityMissing, HostError
-from callboard.host import ANIMATION, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
+from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
 from callboard.testing.compliance import Bench, Check, checks
 
 rt = pymxs.runtime
@@ -316,3 +316,87 @@ def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench
         with pytest.raises((ValueError, HostError), match=words):
             bench.call(f"max_modifiers__{tool}", arguments)
         assert bench.call("max_modifiers__list_modifiers", {"name": "Crate"}) == before, tool
+
+
+# -- rendering ----------------------------------------------------------------------------------
+
+
+def around_the_scene() -> list[Any]:
+    """What rendering must leave alone."""
+    return [
+        [str(node.name) for node in rt.objects],
+        [str(node.name) for node in rt.selection],
+        float(rt.sliderTime.frame),
+        bool(rt.getSaveRequired()),
+        int(rt.theHold.GetGlobalPutCount()),
+    ]
+
+
+def test_a_still_is_rendered_and_nothing_else_changes(bench: Bench) -> None:
+    rt.Freecamera(name="Shot")
+    bench.cube("Here")
+    rt.setSaveRequired(False)
+    before = around_the_scene()
+    file = bench.folder / "still.png"
+    arguments = {"path": str(file), "width": 48, "height": 80, "frame": 7}
+    answer = bench.call("render__still", arguments)
+    assert file.read_bytes()[16:24] == (48).to_bytes(4, "big") + (80).to_bytes(4, "big")
+    assert (answer["frame"], answer["camera"]) == (7, "/Shot")
+    assert answer["engine"]
+    assert around_the_scene() == before
+    assert list(bench.folder.iterdir()) == [file]
+
+
+def test_a_turntable_is_no_undo_step_and_nothing_to_save(bench: Bench) -> None:
+    bench.cube("Here")
+    rt.setSaveRequired(False)
+    before = around_the_scene()
+    for _ in bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3):
+        assert around_the_scene() == before
+    assert len(list(bench.folder.iterdir())) == 3
+
+
+def test_without_a_camera_a_still_is_refused(bench: Bench) -> None:
+    bench.cube("Here")
+    with pytest.raises(HostError, match="has no camera"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 32, None)
+
+
+def test_what_is_hidden_has_no_turntable(bench: Bench) -> None:
+    bench.cube("Hidden")
+    rt.getNodeByName("Hidden", exact=True).isHidden = True
+    with pytest.raises(HostError, match="nothing that can be rendered"):
+        next(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3))
+
+
+@pytest.mark.skipif(REAL, reason="3dsmaxbatch has no active view")
+def test_the_camera_of_the_view_and_the_frame_and_what_it_is_busy_with(bench: Bench) -> None:
+    session = pymxs._session.session
+    first, second = rt.Targetcamera(name="First"), rt.Freecamera(name="Second")
+    rt.Targetobject(name="First.Target")
+    with pytest.raises(HostError, match="nothing that can be rendered"):
+        next(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3))
+    session.view_camera = "Second"
+    seen: list[str | None] = []
+    rt.callbacks.addScript(
+        rt.Name("preRender"), lambda: seen.append(bench.host.blocked_by()), id=rt.Name("test")
+    )
+    rt.sliderTime = 3
+    answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
+    expected = second if session.windows else first
+    assert answer["camera"] == f"/{expected.name}"
+    assert session.rendered == [(3, expected.inode.handle)]
+    assert (seen, bench.host.blocked_by()) == (["rendering"], None)
+    assert session.bitmaps == 0
+
+
+@pytest.mark.skipif(REAL, reason="nobody cancels it there")
+def test_a_render_that_was_cancelled_leaves_the_older_picture(bench: Bench) -> None:
+    session = pymxs._session.session
+    rt.Freecamera(name="Shot")
+    session.cancel_renders = True
+    (bench.folder / "still.png").write_bytes(b"an older one")
+    with pytest.raises(HostError, match="rendered no picture"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
+    assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
+    assert session.bitmaps == 0

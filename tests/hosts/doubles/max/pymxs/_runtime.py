@@ -166,6 +166,8 @@ def classOf(what):
     if isinstance(what, objects.Controller):
         kinds = {"Position": "Position_XYZ", "Rotation": "Euler_XYZ", "Scale": "Bezier_Scale"}
         return values.Class(kinds.get(what._component or "", what._data.controller))
+    if isinstance(what, values.Class):
+        return what  # a renderer: it has nothing else
     raise NotImplementedError(f"the class of {what!r}")
 
 
@@ -255,6 +257,10 @@ def IsNetServer():
 
 def getSaveRequired():
     return session.modified
+
+
+def setSaveRequired(required):
+    session.modified = bool(required)
 
 
 def loadMaxFile(path, useFileUnits=True, quiet=False):
@@ -409,6 +415,8 @@ def pasteBitmap(source, target, from_corner, to_corner):
 def save(bitmap):
     if not bitmap.filename:
         raise RuntimeError("a modal prompt: where to save the bitmap")
+    if not bitmap.filename.endswith(".png"):
+        raise NotImplementedError("pictures that aren't PNG")
     Path(bitmap.filename).write_bytes(_png(bitmap.width, bitmap.height, bitmap._fill))
 
 
@@ -425,6 +433,46 @@ def _png(width, height, fill):
     rows = (b"\0" + bytes([fill]) * 3 * width) * height
     body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + body
+
+
+def render(
+    camera=None,
+    frame=None,
+    outputwidth=640,
+    outputheight=480,
+    outputfile="",
+    vfb=True,
+    quiet=False,
+):
+    if vfb:
+        session.needs_windows("the frame buffer")
+        raise RuntimeError("render would open a window")
+    if not quiet:
+        raise RuntimeError("a modal prompt: maps may be missing")
+    if camera is None or str(superClassOf(camera)) != "camera":
+        raise RuntimeError("-- Runtime error: render() needs a camera")
+    session.tell("preRender")
+    try:
+        made = Bitmap(outputwidth, outputheight, outputfile)
+        if not session.cancel_renders:
+            session.rendered.append((frame, camera._id))
+            save(made)
+        return made
+    finally:
+        session.tell("postRender")
+
+
+class _Renderers(_Struct):
+    @property
+    def current(self):
+        session.guard("rt.renderers.current")
+        return values.Class(session.renderer)
+
+
+class _Viewport(_Struct):
+    def getCamera(self):
+        session.needs_windows("viewport.getCamera")
+        return getNodeByName(session.view_camera) if session.view_camera else None
 
 
 # -- the module ------------------------------------------------------------------
@@ -447,9 +495,10 @@ _NAMES = {
                 deleteModifier,
                 getTriMeshFaceCount,
             ),
-            *(maxVersion, IsNetServer, getSaveRequired, loadMaxFile, saveMaxFile, resetMaxFile),
+            *(maxVersion, IsNetServer, getSaveRequired, setSaveRequired),
+            *(loadMaxFile, saveMaxFile, resetMaxFile),
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
-            *(bitmap, completeRedraw, pasteBitmap, save, close),
+            *(bitmap, completeRedraw, pasteBitmap, save, close, render),
         )
     },
     "copy": copy_,
@@ -466,6 +515,8 @@ _STRUCTS = {
     "pathConfig": _PathConfig(),
     "units": _Units(),
     "gw": _Gw(),
+    "renderers": _Renderers(),
+    "viewport": _Viewport(),
 }
 _GLOBALS = {
     "objects": lambda: [objects.Node(id) for id in session.scene.nodes],

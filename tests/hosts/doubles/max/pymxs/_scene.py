@@ -25,6 +25,11 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Editable_Poly": ("GeometryClass", {"points": (), "faces": 0}),
     "Dummy": ("helper", {}),
     "Targetcamera": ("camera", {"fov": 45.0}),
+    "Targetobject": ("GeometryClass", {}),
+    "Freecamera": (
+        "camera",
+        {"fov": 45.0, "clipManually": False, "nearclip": 1.0, "farclip": 1000.0},
+    ),
 }
 MODIFIERS: dict[str, dict[str, Any]] = {
     "Bend": {"BendAngle": 0.0, "BendDir": 0.0, "BendAxis": 2},

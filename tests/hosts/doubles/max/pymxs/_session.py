@@ -48,6 +48,11 @@ class Session:
         self.ini: dict[tuple[str, str], str] = {}
         self.prompts: list[str] = []
         self.bitmaps = 0
+        self.renderer = "Arnold"
+        self.view_camera = ""
+        self.cancel_renders = False
+        #: The frames that were rendered, and with which camera.
+        self.rendered: list[tuple[float, int]] = []
         self.render_node = False
         self.accelerators_off: list[Any] = []
         self.unloaded = False
@@ -70,7 +75,7 @@ class Session:
         """Before every change that 3ds Max can undo. What Python does outside ``pymxs.undo`` is
         recorded nowhere."""
         self.modified = True
-        if self.hold is not None:
+        if self.hold is not None and not self.undo_off:
             self.hold[2] = True
             self.puts += 1
 
@@ -123,12 +128,16 @@ class undo(_Context):
     def __enter__(self):
         session.guard("pymxs.undo")
         self._outer = session.hold
-        if self._enabled and session.hold is None:
+        if not self._enabled:
+            session.undo_off += 1
+        elif session.hold is None:
             session.hold = [self._message, copy.deepcopy(session.scene), False]
         return self
 
     def __exit__(self, *_):
-        if self._outer is None and session.hold is not None:
+        if not self._enabled:
+            session.undo_off -= 1
+        elif self._outer is None and session.hold is not None:
             label, before, touched = session.hold
             session.hold = None
             if touched:
