@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from build_archive import Files, write_zip
+from build_library import (
+    NEEDED,
+    OLDEST_PYTHON,
+    PANEL,
+    check_imports,
+    check_library,
+    library,
+)
 from build_requirements import BuildError, described, notices, targets, wheels
-from build_vendored import NAMESPACE, privately, vendored
-from build_wheel import our_files, version, write_wheel
+from build_wheel import version, write_wheel
 
 HERE = Path(__file__).parent / "blender"
 PACKAGES = ["callboard", "callboard_blender", "callboard_ui"]
-#: What the server imports, by the name that pip knows and the one that Python knows.
-NEEDED = {
-    "tornado": "tornado",
-    "PyYAML": "yaml",
-    "fastjsonschema": "fastjsonschema",
-    "platformdirs": "platformdirs",
-    "watchdog": "watchdog",
-}
-#: What the panel imports. Once loaded, they stay: qtpy changes Qt's classes.
-PANEL = ["qtpy", "packaging"]
 #: What a full bundle carries besides, for the panel's window.
 QT = ["PySide6-Essentials", "shiboken6"]
 #: The Pythons of Blender 4.2 to 5.0, and of 5.1.
 PYTHONS = ("3.11", "3.13")
-#: The oldest Python of Blender 3.4 to 4.1.
-LEGACY_PYTHON = "3.10"
 #: The folder in the older add-on's archive, and so its module.
 LEGACY_NAME = "callboard_addon"
 
@@ -54,7 +49,7 @@ def build_extension(out: Path, full: bool) -> Path:
         files[f"wheels/{own.name}"] = own.read_bytes()
     files["__init__.py"] = _entry([*NEEDED.values(), "_yaml"])
     files["blender_manifest.toml"] = _manifest(sorted(files))
-    files.update(notices([described(path) for path in carried.values()]))
+    files.update(_notices(carried.values()))
     path = out / f"callboard-blender-{version()}{'-full' if full else ''}.zip"
     write_zip(path, files)
     _check_extension(path, full)
@@ -114,21 +109,27 @@ def blender_tool() -> Path | None:
 
 
 def build_legacy(out: Path, full: bool = False) -> Path:
-    # Their Python files are the same on every machine; compiled parts are left out.
-    carried = wheels([*NEEDED, *PANEL], targets(LEGACY_PYTHON)[0])
-    private = {*NEEDED.values(), *PANEL}
-    inside = {**vendored(carried, private), **privately(our_files(PACKAGES), private)}
+    inside, carried = library(PACKAGES)
     files: Files = {f"lib/{name}": data for name, data in inside.items()}
     files["__init__.py"] = _entry([])
     if full:
-        qt = {path.name: path for to in targets(LEGACY_PYTHON) for path in wheels(QT, to)}
+        qt = {path.name: path for to in targets(OLDEST_PYTHON) for path in wheels(QT, to)}
         files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})
         carried = [*carried, *qt.values()]
-    files.update(notices([described(path) for path in carried]))
+    files.update(_notices(carried))
     path = out / f"callboard-blender-{version()}-legacy{'-full' if full else ''}.zip"
     write_zip(path, {f"{LEGACY_NAME}/{name}": data for name, data in files.items()})
-    _check_legacy(path, private)
+    _check_legacy(path)
     return path
+
+
+def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    """Every licence; Qt's own wheels name theirs, and bring no text of it."""
+    bundled = [described(path) for path in carried]
+    yield from notices(bundled)
+    if any("LGPL" in one.license and not one.texts for one in bundled):
+        for text in sorted((HERE / "licenses").iterdir()):
+            yield f"licenses/Qt/{text.name}", text.read_bytes()
 
 
 def _entry(bundled: list[str]) -> bytes:
@@ -141,24 +142,13 @@ def _entry(bundled: list[str]) -> bytes:
     ).encode()
 
 
-def _check_legacy(path: Path, private: set[str]) -> None:
+def _check_legacy(path: Path) -> None:
+    within = f"{LEGACY_NAME}/lib/"
     with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            parts = name.split("/")
-            if parts[0] != LEGACY_NAME:
+        names = archive.namelist()
+        check_library([n.removeprefix(within) for n in names if n.startswith(within)], PACKAGES)
+        for name in names:
+            if not name.startswith(f"{LEGACY_NAME}/"):
                 raise BuildError(f"{name} is outside of the add-on's folder")
-            if parts[1] == "lib" and parts[2] not in (*PACKAGES, NAMESPACE):
-                raise BuildError(f"{name} would be importable under somebody else's name")
             if name.endswith(".py"):
-                _check_imports(name, archive.read(name), private)
-
-
-def _check_imports(name: str, source: bytes, private: set[str]) -> None:
-    for node in ast.walk(ast.parse(source)):
-        imported: list[str] = []
-        if isinstance(node, ast.Import):
-            imported = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            imported = [node.module or ""]
-        if private.intersection(each.partition(".")[0] for each in imported):
-            raise BuildError(f"{name} imports {', '.join(imported)} from outside")
+                check_imports(name, archive.read(name))

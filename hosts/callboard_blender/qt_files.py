@@ -42,6 +42,10 @@ class QtSearch:
         self._probe: subprocess.Popen[str] | None = None
         self._ended = False
         self._installed = find_spec("PySide6") is not None
+        if (loaded := sys.modules.get("PySide6")) is not None:
+            # From when the add-on was enabled before; its folder may be gone from the path.
+            folder = str(Path(loaded.__file__ or "").parents[1])
+            self.folder = folder if folder not in sys.path else None
         self._path = list(sys.path)
         self._thread = threading.Thread(target=self._run, name="callboard-qt", daemon=True)
         self._thread.start()

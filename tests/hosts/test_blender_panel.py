@@ -220,6 +220,29 @@ def test_without_qt_or_what_it_needs_the_sidebar_says_what_to_do(fresh: Gui) -> 
     opened(fresh)
 
 
+def test_a_full_bundle_brings_qt(fresh: Gui, tmp_path: Path) -> None:
+    from build_blender import LEGACY_PYTHON, QT
+    from build_requirements import BuildError, targets, wheels
+
+    try:
+        carried = wheels(QT, targets(LEGACY_PYTHON)[0])
+    except BuildError as error:
+        pytest.skip(str(error))
+    folder = Path(fresh.run(f"import {ADDON}\nanswer = {ADDON}.__path__[0]")) / "wheels"
+    folder.mkdir()
+    for wheel in carried:
+        (folder / wheel.name).symlink_to(wheel)
+    # The second time Qt is loaded already, but no longer on Python's path.
+    for _ in range(2):
+        fresh.enable()
+        fresh.run("path = list(sys.path)\nbpy.ops.callboard.window()")
+        opened(fresh)
+        found = Path(fresh.run("answer = sys.modules['PySide6'].__file__"))
+        assert tmp_path / "callboard" / "cache" / "qt" in found.parents
+        fresh.run(f"bpy.ops.preferences.addon_disable(module='{ADDON}')")
+        assert fresh.run("answer = [each for each in sys.path if each not in path]") == []
+
+
 @pytest.mark.parametrize("order", list(permutations(["close", "disable", "quit"])), ids="-".join)
 def test_closing_disabling_and_quitting_in_any_order(
     fresh: Gui, order: tuple[str, ...], tmp_path: Path

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import build_blender
-from build_requirements import BuildError
+from build_requirements import CACHE, BuildError
 from build_vendored import private
 
 HERE = Path(__file__).parent
@@ -53,6 +53,18 @@ def test_the_older_addon_imports_nothing_by_anothers_name(built: list[Path]) -> 
     with zipfile.ZipFile(built[1]) as archive:
         tops = {name.split("/")[2] for name in archive.namelist() if "/lib/" in name}
     assert tops == {"callboard", "callboard_blender", "callboard_ui", "callboard_vendor"}
+
+
+def test_the_full_archives_carry_qt_for_every_system(tmp_path: Path) -> None:
+    if not list(CACHE.glob("pyside6_essentials-*")):
+        pytest.skip("Qt for every system is not in build/wheels; build with --full first")
+    for path in build_blender.build(tmp_path, True):
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        for tag in ("manylinux", "win_amd64", "macosx"):
+            assert any("/pyside6_essentials-" in name and tag in name for name in names)
+        assert any(f"/{name}".endswith("/licenses/Qt/LGPL-3.0.txt") for name in names)
+        path.unlink()  # 270 MB
 
 
 @pytest.mark.parametrize(
