@@ -15,7 +15,12 @@ from pathlib import Path
 from build_requirements import PROJECT, BuildError
 
 #: Host to the module that builds for it: ``build(out, full)`` returns what it wrote.
-HOSTS = {"blender": "build_blender"}
+HOSTS = {
+    "blender": "build_blender",
+    "maya": "build_maya",
+    "houdini": "build_houdini",
+    "3dsmax": "build_max",
+}
 
 
 def main(arguments: Sequence[str]) -> int:

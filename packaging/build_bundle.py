@@ -1,0 +1,87 @@
+"""Archives for Maya, Houdini and 3ds Max: unpacked where the host looks, they make one folder that
+is ours, and beside it at most the file by which the host finds that.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from build_archive import Files, write_zip
+from build_library import check_imports, check_library, library
+from build_requirements import PROJECT, BuildError, described, notices
+from build_wheel import version
+
+_VERSION = b"@VERSION@"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a host wants what. Paths have forward slashes."""
+
+    host: str
+    #: The adapter's package.
+    package: str
+    #: Files and folders below the package that the host itself reads, to their archive paths.
+    static: Mapping[str, str]
+    #: The folder in the archive that is ours.
+    ours: str
+    #: The folder in the archive that the host, or what it reads, puts on ``sys.path``.
+    library: str
+    #: The archive paths outside of ``ours``.
+    beside: tuple[str, ...] = ()
+
+    @property
+    def packages(self) -> list[str]:
+        return ["callboard", self.package, "callboard_qt", "callboard_ui"]
+
+
+def build_bundle(layout: Layout, out: Path) -> Path:
+    """Writes the archive into ``out`` and checks what is common to all. Raises BuildError."""
+    inside, carried = library(layout.packages)
+    apart = tuple({f"{layout.package}/{each.partition('/')[0]}" for each in layout.static})
+    files: Files = {
+        f"{layout.library}/{name}": data
+        for name, data in inside.items()
+        if not name.startswith(apart)
+    }
+    files.update(_static(layout))
+    for name, data in notices([described(path) for path in carried]):
+        files[f"{layout.ours}/{name}"] = data
+    path = out / f"callboard-{layout.host}-{version()}.zip"
+    write_zip(path, files)
+    _check(layout, path)
+    return path
+
+
+def _static(layout: Layout) -> Files:
+    files: Files = {}
+    root = PROJECT / "hosts" / layout.package
+    for source, target in layout.static.items():
+        for path in [root / source, *sorted((root / source).rglob("*"))]:
+            if path.is_file() and path.suffix != ".pyc":
+                below = path.relative_to(root / source).as_posix()
+                name = target if below == "." else f"{target}/{below}"
+                files[name] = path.read_bytes().replace(_VERSION, version().encode())
+    return files
+
+
+def _check(layout: Layout, path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    within = f"{layout.library}/"
+    check_library(
+        [name.removeprefix(within) for name in files if name.startswith(within)], layout.packages
+    )
+    for name, data in files.items():
+        if not name.startswith(f"{layout.ours}/") and name not in layout.beside:
+            raise BuildError(f"{name} is outside of {layout.ours}")
+        if name.endswith(".py"):
+            check_imports(name, data)
+        if _VERSION in data:
+            raise BuildError(f"{name} doesn't say its version")
+    needed = {*layout.beside, *(f"{within}{package}/__init__.py" for package in layout.packages)}
+    if lacking := needed.difference(files):
+        raise BuildError(f"{path.name} lacks {', '.join(sorted(lacking))}")
