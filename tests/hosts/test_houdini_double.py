@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,3 +116,29 @@ def _elsewhere(call: Any) -> None:
     thread.start()
     thread.join(20)
     outcome.result(timeout=0)
+
+
+def test_rendering_takes_known_arguments_and_mantra_must_be_waited_for(tmp_path: Path) -> None:
+    camera = hou.node("/obj").createNode("cam", "shot_cam")
+    mantra = hou.node("/out").createNode("ifd")
+    mantra.parm("vm_picture").set(str(tmp_path / "a.png"))
+    with pytest.raises(hou.OperationFailed, match="camera"):
+        mantra.render(frame_range=(1, 1))
+    mantra.parm("camera").set(camera.path())
+    with pytest.raises(TypeError):
+        mantra.render(resolution=(640, 360))
+    # These are factors, not pixels.
+    with pytest.raises(NotImplementedError):
+        mantra.render(frame_range=(1, 1), res=(640, 360))
+    mantra.render(frame_range=(1, 1))
+    assert list(tmp_path.iterdir()) == []
+    mantra.parm("soho_foreground").set(1)
+    mantra.render(frame_range=(1, 1))
+    assert [file.name for file in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_undo_can_be_switched_off_for_a_while() -> None:
+    with hou.undos.disabler():
+        hou.node("/obj").createNode("null")
+    assert hou.undos.undoLabels() == ()
+    assert hou.undos.areEnabled()

@@ -102,3 +102,22 @@ def _elsewhere(call: Any) -> None:
     thread.start()
     thread.join(20)
     outcome.result(timeout=0)
+
+
+def test_rendering_takes_known_arguments_a_camera_and_no_windows(tmp_path: Any) -> None:
+    camera = rt.Freecamera(name="Shot")
+    file = str(tmp_path / "a.png")
+    with pytest.raises(TypeError):
+        rt.render(camera=camera, path=file, vfb=False, quiet=True)
+    with pytest.raises(RuntimeError, match="needs a camera"):
+        rt.render(camera=rt.Box(), outputfile=file, vfb=False, quiet=True)
+    with pytest.raises(RuntimeError, match="open a window"):
+        rt.render(camera=camera, outputfile=file, quiet=True)
+    with pytest.raises(RuntimeError, match="modal prompt"):
+        rt.render(camera=camera, outputfile=file, vfb=False)
+
+
+def test_what_is_done_with_undo_off_inside_a_block_is_not_recorded() -> None:
+    with pymxs.undo(True, "block"), pymxs.undo(False):
+        rt.delete(rt.Freecamera(name="Shot"))
+    assert (session.undo, session.puts) == ([], 0)

@@ -129,3 +129,29 @@ def _elsewhere(call) -> None:
     thread.start()
     thread.join(20)
     outcome.result(timeout=0)
+
+
+def test_rendering_takes_known_flags_a_camera_and_the_pictures_own_shape() -> None:
+    cmds.setAttr("defaultRenderGlobals.imageFormat", 32)
+    for call in (
+        lambda: cmds.render("persp", camera="persp"),
+        lambda: cmds.ogsRender(camera="persp", file="a.png"),
+    ):
+        with pytest.raises(TypeError, match="Invalid flag"):
+            call()
+    with pytest.raises(AttributeError):
+        cmds.arnoldRender  # noqa: B018
+    cmds.polyCube(name="Crate")
+    with pytest.raises(RuntimeError, match="is no camera"):
+        cmds.ogsRender(camera="Crate", currentFrame=True, width=16, height=9)
+    with pytest.raises(RuntimeError, match="distorted"):
+        cmds.render("persp", xresolution=16, yresolution=16)
+
+
+def test_undo_can_be_switched_off_and_keeps_what_it_has() -> None:
+    cmds.polyCube(name="One")
+    cmds.undoInfo(stateWithoutFlush=False)
+    cmds.polyCube(name="Two")
+    cmds.undoInfo(stateWithoutFlush=True)
+    cmds.undo()
+    assert not cmds.objExists("One")
