@@ -170,7 +170,7 @@ def _classified(metadata: object) -> str:
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
     """The files that say what is bundled, and under which licence."""
     unique = {(one.name, one.version): one for one in bundled}
-    lines = ["callboard carries these, unchanged but for what is said here:", ""]
+    lines = ["callboard carries these. Files that it changed say so at their end.", ""]
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):
         lines.append(f"{one.name} {one.version}: {one.license}")
         for name, text in one.texts.items():

@@ -8,6 +8,7 @@ are left out: every package that we carry works without.
 from __future__ import annotations
 
 import ast
+import re
 import zipfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -17,14 +18,26 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: What must be otherwise where two copies of a package are loaded: file, text, replacement.
+#: What must be otherwise where two copies of a package are loaded: file, and text to replacement.
 _MENDED = {
     # The second qtpy finds what the first gave the base class, and can't delete it.
-    "qtpy/QtGui.py": (
-        b"if hasattr(_class, _obsolete_function):",
-        b"if _obsolete_function in vars(_class):",
-    ),
+    "qtpy/QtGui.py": {
+        b"if hasattr(_class, _obsolete_function):": b"if _obsolete_function in vars(_class):",
+    },
+    # The environment belongs to everybody: ours neither obeys what is said there to another
+    # qtpy nor writes to it. It takes the binding that is loaded, else the host's.
+    "qtpy/__init__.py": {
+        b'\nQT_API = "QT_API"\n': b'\nQT_API = "CALLBOARD_QT_API"\n',
+        b"os.environ[QT_API] = API": b"pass",
+        b'os.environ.get("FORCE_QT_API")': b'os.environ.get("CALLBOARD_FORCE_QT_API")',
+        b'os.environ.get(QT_API, "pyqt5").lower()': (
+            b'os.environ.get(QT_API, "pyside2" if find_spec("PySide2") else "pyside6").lower()'
+        ),
+        b"\nimport contextlib\n": b"\nimport contextlib; from importlib.util import find_spec\n",
+    },
 }
+
+_NOTICE = b"\n# Changed by callboard, which loads this under a private name.\n"
 
 
 def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
@@ -35,20 +48,25 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             for name in archive.namelist():
-                if name.partition("/")[0] not in packages or "/test/" in name:
+                if name.partition("/")[0] not in packages or re.search(r"/tests?/", name):
                     continue
                 if name.endswith(".py"):
-                    files[f"{NAMESPACE}/{name}"] = private(_mended(name, archive), packages)
+                    files[f"{NAMESPACE}/{name}"] = _changed(name, archive, packages)
                 elif name.endswith(("/py.typed", ".pem", ".txt")):
                     files[f"{NAMESPACE}/{name}"] = archive.read(name)
     return files
 
 
-def _mended(name: str, archive: zipfile.ZipFile) -> bytes:
+def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> bytes:
     source = archive.read(name)
-    if name in _MENDED:
-        wrong, right = _MENDED[name]
-        if source.count(wrong) != 1:
+    changed = private(_mended(name, source), packages)
+    # Licences want it said; at the end, so that lines keep their numbers.
+    return changed if changed == source else changed + _NOTICE
+
+
+def _mended(name: str, source: bytes) -> bytes:
+    for wrong, right in _MENDED.get(name, {}).items():
+        if wrong not in source:
             raise BuildError(f"{name} is not as it was: look whether it still needs mending")
         source = source.replace(wrong, right)
     return source
