@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qtpy.QtCore import QEvent, QSize, Qt
 from qtpy.QtGui import QCloseEvent, QIcon, QResizeEvent
-from qtpy.QtWidgets import QFrame, QTabWidget, QVBoxLayout, QWidget
+from qtpy.QtWidgets import QFrame, QStyle, QTabWidget, QVBoxLayout, QWidget
 
 from callboard.controls import Controls
 from callboard.records.reader import Reader
@@ -142,7 +142,8 @@ class Panel(QWidget):
             titles[CONSENT] = f"{titles[CONSENT]} ({self._asked})"
         room = self.width()
         text = [bar.fontMetrics().horizontalAdvance(title) for title in titles]
-        each = em(self, 2.7)
+        beside = bar.style().pixelMetric(QStyle.PixelMetric.PM_TabBarTabHSpace, None, bar)
+        each = beside + bar.iconSize().width() + em(self, 0.4)
         current = self.tabs.currentIndex()
         all_fit = sum(text) + 5 * each <= room
         for number, title in enumerate(titles):
