@@ -394,6 +394,29 @@ def test_code_needs_the_artists_leave(bench: Bench) -> None:
     assert bench.call("houdini_nodes__create_node", {**create, **wrangle})["verified"] is True
 
 
+def test_files_are_set_by_a_tool_whose_path_is_checked(bench: Bench) -> None:
+    bench.cube("Crate")
+    create = {"network": "/obj/Crate", "type": "file"}
+    with pytest.raises(ValueError, match="houdini_nodes__set_file"):
+        bench.call("houdini_nodes__create_node", {**create, "parms": {"file": "/etc/passwd"}})
+    node = bench.call("houdini_nodes__create_node", create)["node"]["path"]
+    for name in ("rock.bgeo", "rock.$F4.bgeo"):
+        file = (bench.folder / name).as_posix()
+        arguments = {"path": node, "parm": "file", "file": file}
+        assert bench.call("houdini_nodes__set_file", arguments)["verified"] is True
+        assert hou.node(node).parm("file").unexpandedString() == file
+    before = bench.call("houdini_nodes__get_node", {"path": node})
+    for parm, file, words in (
+        ("file", "/x/$HOME/rock.bgeo", "no variables"),
+        ("file", "/x/$FF.bgeo", "no variables"),
+        ("file", "/x/`pwd`.bgeo", "no expressions"),
+        ("files", "/x/rock.bgeo", "no parameter 'files'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bench.call("houdini_nodes__set_file", {"path": node, "parm": parm, "file": file})
+        assert bench.call("houdini_nodes__get_node", {"path": node}) == before
+
+
 def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
     bench.cube("Crate")
     before = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import hou
@@ -17,6 +18,7 @@ Json = dict[str, Any]
 
 #: Parameters of render nodes that Houdini runs as HScript or Python.
 _HOOKS = ("prerender", "preframe", "postframe", "postwrite", "postrender")
+_FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 _SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
 
 
@@ -62,6 +64,24 @@ def set_parms(ctx: Any, path: str, parms: Mapping[str, Any]) -> Json:
     return _done(node)
 
 
+def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
+    """``file`` arrives resolved and checked."""
+    for capability in ("scene.mutate", "filesystem.read", "filesystem.write"):
+        ctx.port(capability)
+    node = node_at(path)
+    target = node.parm(parm)
+    if target is None or not _holds_file(target):
+        raise ValueError(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
+    written = Path(file).as_posix()
+    # What Houdini would put in their place was never checked.
+    if "`" in written or "$" in _FRAME.sub("", written):
+        raise ValueError("a path may hold no variables but $F, and no expressions")
+    with _telling(f"set '{parm}' of {node.path()}"):
+        target.set(written)
+    _read_back(parm, target, written)
+    return _done(node)
+
+
 def display_node(ctx: Any, path: str) -> Json:
     ctx.port("scene.mutate")
     node = node_at(path)
@@ -102,6 +122,8 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
                 raise ValueError(_no_parm(node, name, value))
             target = target[0]
         _refuse_code(node, name, target, value)
+        if isinstance(value, str) and _holds_file(target):
+            raise ValueError(f"'{name}' holds a file; set it with houdini_nodes__set_file")
         with _telling(f"set '{name}' of {node.path()}"):
             target.set(int(value) if isinstance(value, bool) else value)
         _read_back(name, target, value)
@@ -117,6 +139,12 @@ def _refuse_code(node: Any, name: str, target: Any, value: Any) -> None:
             f"'{name}' of a {node.type().name()} would run code; use script__execute for that, "
             "which the artist has to allow"
         )
+
+
+def _holds_file(target: Any) -> bool:
+    template = target.parmTemplate()
+    is_text = template.type() == hou.parmTemplateType.String
+    return bool(is_text and template.stringType() == hou.stringParmType.FileReference)
 
 
 def _no_parm(node: Any, name: str, value: Any) -> str:

@@ -37,6 +37,7 @@ from ._enums import (  # noqa: F401
     parmTemplateType,
     playbarEvent,
     severityType,
+    stringParmType,
 )
 from ._errors import (  # noqa: F401
     Error,

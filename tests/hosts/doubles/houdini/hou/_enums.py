@@ -32,6 +32,9 @@ orientUpAxis = _enum("orientUpAxis", "Y", "Z")
 exprLanguage = _enum("exprLanguage", "Hscript", "Python")
 severityType = _enum("severityType", "Message", "ImportantMessage", "Warning", "Error", "Fatal")
 paneTabType = _enum("paneTabType", "SceneViewer", "PythonPanel", "NetworkEditor")
+stringParmType = _enum(
+    "stringParmType", "Regular", "FileReference", "NodeReference", "NodeReferenceList"
+)
 parmTemplateType = _enum(
     "parmTemplateType",
     *("Int", "Float", "String", "Toggle", "Menu", "Button", "FolderSet", "Separator"),

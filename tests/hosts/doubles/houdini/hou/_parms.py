@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._enums import EnumValue, exprLanguage, parmTemplateType
+from ._enums import EnumValue, exprLanguage, parmTemplateType, stringParmType
 from ._errors import OperationFailed, PermissionError
 from ._geometry import Geometry
 from ._session import guarded, session
@@ -44,6 +44,11 @@ class ParmTemplate:
 
     def type(self):
         return getattr(parmTemplateType, self._parm.kind)
+
+    def stringType(self):
+        if self._parm.kind != "String":
+            raise AttributeError("'ParmTemplate' object has no attribute 'stringType'")
+        return getattr(stringParmType, self._parm.holds)
 
     def tags(self):
         return dict(self._parm.tags)

@@ -20,10 +20,15 @@ class Parm:
     menu: tuple[str, ...] = ()
     kind: str = "Float"
     tags: dict[str, str] = field(default_factory=dict)
+    holds: str = "Regular"
 
 
 def text(default: str = "", **tags: str) -> Parm:
     return Parm(default, kind="String", tags=tags)
+
+
+def picture_or_file(default: str) -> Parm:
+    return Parm(default, kind="String", holds="FileReference")
 
 
 def menu(*tokens: str) -> Parm:
@@ -138,7 +143,7 @@ _ALL = [
     Type("merge", "Sop", None, {}, "Merge", 9999),
     Type("attribwrangle", "Sop", None, {"snippet": text(editor="1", editorlang="VEX")}, "Wrangle"),
     Type("python", "Sop", None, {"python": text(editor="1", editorlang="python")}, "Python"),
-    Type("file", "Sop", None, {"file": text("default.bgeo")}, "File"),
+    Type("file", "Sop", None, {"file": picture_or_file("default.bgeo")}, "File"),
     Type("matnet", "Sop", "Vop", {}, "Material Network", 0),
     Type(
         "principledshader::2.0",
@@ -163,7 +168,7 @@ _ALL = [
             "override_camerares": whole(0),
             "res_fraction": Parm("0.5", menu=("0.1", "0.25", "0.5", "specific"), kind="Menu"),
             "res_override": Parm([1280, 720], kind="Int"),
-            "vm_picture": text("ip"),
+            "vm_picture": picture_or_file("ip"),
             "soho_foreground": whole(0),
         },
         "Mantra",
@@ -176,7 +181,7 @@ _ALL = [
             "camera": text("/obj/cam1"),
             "tres": whole(0),
             "res": Parm([1280, 720], "12", kind="Int"),
-            "picture": text("$HIP/render/$HIPNAME.$OS.$F4.exr"),
+            "picture": picture_or_file("$HIP/render/$HIPNAME.$OS.$F4.exr"),
         },
         "OpenGL",
     ),
