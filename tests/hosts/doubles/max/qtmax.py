@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pymxs._session import session
-from qtpy.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 _window: QMainWindow | None = None
 

@@ -8,15 +8,15 @@ from ._session import session
 class MQtUtil:
     @staticmethod
     def getCurrentParent() -> int:
-        from qtpy import shiboken
+        import shiboken6 as shiboken
 
         session.guard("MQtUtil.getCurrentParent")
         return shiboken.getCppPointer(session.windows["building"])[0]
 
     @staticmethod
     def addWidgetToMayaLayout(widget: int, parent: int) -> bool:
-        from qtpy import shiboken
-        from qtpy.QtWidgets import QWidget
+        import shiboken6 as shiboken
+        from PySide6.QtWidgets import QWidget
 
         session.guard("MQtUtil.addWidgetToMayaLayout")
         shiboken.wrapInstance(parent, QWidget).layout().addWidget(

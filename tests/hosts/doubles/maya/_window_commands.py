@@ -96,7 +96,7 @@ def workspaceControl(
         return name
     if name in session.windows:
         raise RuntimeError(f"Object's name '{name}' is not unique.")
-    from qtpy.QtWidgets import QVBoxLayout, QWidget
+    from PySide6.QtWidgets import QVBoxLayout, QWidget
 
     widget = session.windows[name] = QWidget()
     QVBoxLayout(widget)
