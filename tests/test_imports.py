@@ -23,6 +23,7 @@ LAYERS = (
         "replacing",
         "script_code",
         "suffixes",
+        "usd_files",
         "usd_nesting",
     },
     {"guest", "protocol"},

@@ -11,11 +11,9 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.replacing import replacing
-from callboard.usd_nesting import check_usd_nesting
+from callboard.suffixes import checked_suffix
+from callboard.usd_files import WRITE, exported, metadata, opened
 from callboard_max.names import find, handle, objects, parent_of, paths_of, telling
-
-READ = (".usd", ".usda", ".usdc", ".usdz")
-WRITE = (".usd", ".usda", ".usdc")
 
 
 def usd_is_there() -> bool:
@@ -39,7 +37,7 @@ class MaxUsd:
         return {"path": path, "created": paths_of(made)}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        _check_suffix(path, WRITE)
+        checked_suffix(path, WRITE)
         if selected_only and not list(rt.selection):
             raise HostError("nothing is selected; select objects, or export everything")
         with replacing(path) as written, telling(f"export '{Path(path).name}'"):
@@ -47,49 +45,13 @@ class MaxUsd:
             options.FileFormat = rt.Name("binary" if path.lower().endswith(".usdc") else "ascii")
             source = rt.Name("selected" if selected_only else "all")
             rt.USDExporter.ExportFile(written, exportOptions=options, contentSource=source)
-        # Held, because a stage that is let go takes its prims along.
-        stage = _open(path)
-        prims = sum(1 for _ in stage.TraverseAll())
-        return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
+        return exported(path, _open(path))
 
     def stage_metadata(self, path: str) -> Json:
-        stage = _open(path)
-        from pxr import UsdGeom
-
-        default = stage.GetDefaultPrim()
-        timed = stage.HasAuthoredTimeCodeRange()
-        used = (layer for layer in stage.GetUsedLayers() if layer != stage.GetRootLayer())
-        return {
-            "path": path,
-            "default_prim": str(default.GetPath()) if default else None,
-            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
-            "meters_per_unit": UsdGeom.GetStageMetersPerUnit(stage),
-            "start_frame": stage.GetStartTimeCode() if timed else None,
-            "end_frame": stage.GetEndTimeCode() if timed else None,
-            "fps": stage.GetTimeCodesPerSecond(),
-            "prims": sum(1 for _ in stage.TraverseAll()),
-            "layers": [path, *(layer.realPath for layer in used if layer.realPath)],
-        }
+        return metadata(path, _open(path))
 
 
 def _open(path: str) -> Any:
-    file = Path(path)
-    _check_suffix(path, READ)
-    if not file.is_file():
-        raise HostError(f"there is no file '{file.name}' there")
-    check_usd_nesting(path)
     from pxr import Sdf, Tf, Usd
 
-    try:
-        # A file read before may have changed since, and OpenUSD keeps what it has read.
-        known = Sdf.Layer.Find(path)
-        if known is not None:
-            known.Reload(True)
-        return Usd.Stage.Open(path)
-    except Tf.ErrorException:
-        raise HostError(f"'{file.name}' is not a USD file that can be read") from None
-
-
-def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:
-    if Path(path).suffix.lower() not in allowed:
-        raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
+    return opened(path, Sdf, Tf, Usd)

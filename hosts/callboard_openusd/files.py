@@ -11,11 +11,10 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.replacing import replacing
+from callboard.suffixes import checked_suffix
+from callboard.usd_files import READ, WRITE
 from callboard.usd_nesting import check_usd_nesting
 from callboard_openusd.document import Document, OpenStage, refuse, working_layer
-
-READ = (".usd", ".usda", ".usdc", ".usdz")
-WRITE = (".usd", ".usda", ".usdc")
 
 
 class UsdFiles:
@@ -61,7 +60,7 @@ def read_layer(path: str) -> Sdf.Layer:
 def write_layer(layer: Sdf.Layer, path: str, anchor: str | None) -> int:
     """Writes the file at once or not at all; returns its bytes. ``anchor`` is the file that the
     layer's relative references are relative to."""
-    check_suffix(path, WRITE)
+    checked_suffix(path, WRITE)
     if anchor is not None and Path(anchor).parent != Path(path).parent:
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
@@ -75,14 +74,9 @@ def write_layer(layer: Sdf.Layer, path: str, anchor: str | None) -> int:
     return Path(path).stat().st_size
 
 
-def check_suffix(path: str, allowed: tuple[str, ...]) -> None:
-    if Path(path).suffix.lower() not in allowed:
-        raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
-
-
 def _check(file: Path, seen: set[Path]) -> None:
     """Refuses what would take the process down, in the file or in the files it is composed of."""
-    check_suffix(str(file), READ)
+    checked_suffix(str(file), READ)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
     check_usd_nesting(str(file))

@@ -8,9 +8,11 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.suffixes import checked_suffix
+from callboard.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
 from callboard_openusd.document import Document, refuse, working_layer
-from callboard_openusd.files import WRITE, check_suffix, read_layer, write_layer
+from callboard_openusd.files import read_layer, write_layer
 from callboard_openusd.layout import home, objects_in
 
 
@@ -44,7 +46,7 @@ class UsdStages:
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
         """Writes the composed scene as one file that refers to no other layer."""
-        check_suffix(path, WRITE)
+        checked_suffix(path, WRITE)
         stage = self._document.stage
         if selected_only:
             selected = [Sdf.Path(p) for p in self._document.opened.selection]
@@ -55,26 +57,11 @@ class UsdStages:
             stage = Usd.Stage.OpenMasked(self._document.opened.layer, mask)
             stage.ExpandPopulationMask()
         flat = stage.Flatten(False)
-        size = write_layer(flat, path, anchor=None)
-        return {"path": path, "bytes": size, "prims": sum(1 for _ in stage.TraverseAll())}
+        write_layer(flat, path, anchor=None)
+        return exported(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
-        stage = _open(path)
-        default = stage.GetDefaultPrim()
-        own = (stage.GetRootLayer(), stage.GetSessionLayer())
-        files = [layer.realPath for layer in stage.GetUsedLayers() if layer not in own]
-        timed = stage.HasAuthoredTimeCodeRange()
-        return {
-            "path": path,
-            "default_prim": str(default.GetPath()) if default else None,
-            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
-            "meters_per_unit": UsdGeom.GetStageMetersPerUnit(stage),
-            "start_frame": stage.GetStartTimeCode() if timed else None,
-            "end_frame": stage.GetEndTimeCode() if timed else None,
-            "fps": stage.GetTimeCodesPerSecond(),
-            "prims": sum(1 for _ in stage.TraverseAll()),
-            "layers": [path, *filter(None, files)],
-        }
+        return metadata(path, _open(path))
 
 
 def _open(path: str) -> Usd.Stage:
