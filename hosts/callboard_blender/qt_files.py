@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,11 +35,12 @@ class QtSearch:
     """Looks for PySide6 in a thread of its own. Made, asked and ended on the main thread."""
 
     def __init__(self, bundled: Path) -> None:
-        """``bundled`` is the folder with the add-on's wheels, if there is one."""
+        """``bundled`` is the folder with the add-on's wheels, if there is one. Raises HostError
+        where there is no Qt at all."""
         #: What goes onto Python's path, and why there is no Qt; valid once ``done``.
         self.folder: str | None = None
         self.problem: str | None = None
-        self._bundled = bundled
+        self._wheels = [path for path in sorted(bundled.glob("*.whl")) if _fits(path.name)]
         self._probe: subprocess.Popen[str] | None = None
         self._ended = False
         self._installed = find_spec("PySide6") is not None
@@ -46,6 +48,11 @@ class QtSearch:
             # From when the add-on was enabled before; its folder may be gone from the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None
+        if not self._installed and not self._wheels:
+            raise HostError(
+                "This is the light bundle, without Qt. For the window install the full bundle, or "
+                "PySide6-Essentials where Blender's Python finds it; the sidebar does most of it."
+            )
         self._path = list(sys.path)
         self._thread = threading.Thread(target=self._run, name="callboard-qt", daemon=True)
         self._thread.start()
@@ -66,7 +73,7 @@ class QtSearch:
     def _run(self) -> None:
         try:
             if not self._installed:
-                self.folder = str(_unpacked(self._bundled))
+                self.folder = str(_unpacked(self._wheels))
             self._try()
         except HostError as error:
             self.problem = str(error)
@@ -109,14 +116,8 @@ def what_to_do(said: str) -> str:
     return "Qt can't open a window here: " + (" ".join(lines[-_LINES:]) or "it gives no reason")
 
 
-def _unpacked(bundled: Path) -> Path:
-    """The folder to import PySide6 from. Raises HostError where the bundle has no Qt."""
-    wheels = sorted(path for path in bundled.glob("*.whl") if _fits(path.name))
-    if not wheels:
-        raise HostError(
-            "This is the light bundle, without Qt. The sidebar does most of it; for the window "
-            "install the full bundle, or PySide6-Essentials where Blender's Python finds it."
-        )
+def _unpacked(wheels: Sequence[Path]) -> Path:
+    """The folder to import PySide6 from."""
     folder = cache_folder() / "qt" / wheels[0].name.removesuffix(".whl")
     if folder.is_dir():
         return folder

@@ -49,15 +49,19 @@ class QtWindow:
 
     def open(self, server: Callboard) -> None:
         """Opens the window, or begins to: whether Qt works here is found out meanwhile. What is
-        open comes to the front."""
+        open comes to the front. ``problem`` says why it failed."""
         self.problem = None
         if self._panel is not None:
             self._panel.raise_()
             self._panel.activateWindow()
             return
-        self._server = server
-        if self._search is None and not self._found:
-            self._search = QtSearch(self._bundled)
+        try:
+            if self._search is None and not self._found:
+                self._search = QtSearch(self._bundled)
+        except HostError as error:
+            self.problem = str(error)
+        else:
+            self._server = server
 
     def tick(self) -> bool:
         """Does what there is to do, and says whether there will be more. Once a tick of Blender."""

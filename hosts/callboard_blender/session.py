@@ -76,8 +76,8 @@ class Session:
             self._leave.append(self.app.controls.attend())
 
     def open_window(self, bundled: Path) -> None:
-        """Opens the large panel, or begins to. ``bundled`` is the folder with Qt's wheels, if there
-        is one."""
+        """Opens the large panel, or begins to; ``problem`` of ``window`` says why it failed.
+        ``bundled`` is the folder with Qt's wheels, if there is one."""
         if self.app is not None and isinstance(self._inbox, TimerInbox):
             if self.window is None:
                 self.window = QtWindow(bundled)
@@ -128,6 +128,10 @@ class Session:
         window, self.window = self.window, None
         if window is not None:
             window.shut_down()
+
+
+#: The one of this Blender.
+session = Session()
 
 
 def redraw() -> None:

@@ -1,0 +1,118 @@
+"""Makes panel.png: the large panel beside Blender, in its real user interface, while a client asks
+to run code.
+
+    python docs/blender/make_panel_picture.py
+
+Needs Blender 3.4, Xvfb, xdotool and the extra ``ui``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+for source in ("core", "hosts", "tests", "packaging"):
+    sys.path.insert(0, str(PROJECT / source))
+
+from callboard.testing.fake_client import FakeClient  # noqa: E402
+from hosts.blender_gui_rig import Gui, blender_gui, build_addon, install, screen  # noqa: E402
+
+#: Side by side on the rig's screen of 1280 x 800.
+BLENDER = ("--window-geometry", "0", "0", "780", "800")
+PANEL = "780, 0, 500, 800"
+#: From the upper right corner of the sidebar.
+TAB = (-14, 174)
+CODE = """import math
+
+ring = bpy.data.collections.new("Ring")
+bpy.context.scene.collection.children.link(ring)
+for number in range(12):
+    angle = 2 * math.pi * number / 12
+    bpy.ops.mesh.primitive_cube_add(
+        size=0.5, location=(4 * math.cos(angle), 4 * math.sin(angle), 0)
+    )
+"""
+WORK = (
+    ("scene__list_objects", {}),
+    ("scene__delete", {"names": ["Cube"]}),
+    ("scene__create_primitive", {"kind": "sphere", "name": "Ball", "radius": 1.2}),
+    ("scene__set_material_color", {"name": "Ball", "color": [0.9, 0.35, 0.1]}),
+    ("scene__create_primitive", {"kind": "plane", "name": "Floor", "width": 8, "depth": 8}),
+    ("scene__transform", {"name": "Floor", "translate": [0, 0, -1.2]}),
+)
+
+
+def agent(gui: Gui) -> FakeClient:
+    """A client with a name that one knows."""
+    client = gui.client()
+    params = {
+        "protocolVersion": client.revision,
+        "capabilities": {},
+        "clientInfo": {"name": "claude-code", "version": "2.0"},
+    }
+    answer = client.post({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+    client.headers["Mcp-Session-Id"] = answer.headers["mcp-session-id"]
+    client.notify("notifications/initialized")
+    return client
+
+
+def main() -> None:
+    qt = find_spec("PySide6")
+    if qt is None or qt.origin is None:
+        raise SystemExit("PySide6 is not installed")
+    with tempfile.TemporaryDirectory() as folder, screen() as display:
+        archive = build_addon(Path(folder))
+        with blender_gui(Path(folder) / "gui", display, *BLENDER) as gui:
+            install(gui, archive)
+            gui.run(f"import sys\nsys.path.append({str(Path(qt.origin).parents[1])!r})")
+            gui.enable()
+            picture(gui, Path(__file__).with_name("panel.png"))
+
+
+def picture(gui: Gui, path: Path) -> None:
+    gui.run(
+        "from callboard_blender.addon import session\n"
+        "window = bpy.context.window_manager.windows[0]\n"
+        "view = next(a for a in window.screen.areas if a.type == 'VIEW_3D')\n"
+        "view.spaces.active.show_region_ui = True\n"
+        "view.spaces.active.shading.color_type = 'MATERIAL'\n"
+        "bpy.ops.callboard.window()"
+    )
+    gui.wait(lambda: gui.run("answer = session.window.panel is not None"), "window")
+    gui.run(
+        f"session.app.controls.restore('script.execute')\nsession.window.panel.setGeometry({PANEL})"
+    )
+    region = "region = next(r for r in view.regions if r.type == 'UI')\n"
+    corner = (
+        f"{region}answer = region.width > 1 and [region.x + region.width, region.y + region.height]"
+    )
+    right, top = gui.wait(lambda: gui.run(corner), "sidebar")
+    gui.click(right + TAB[0], 800 - top + TAB[1])
+    client = agent(gui)
+    try:
+        for tool, arguments in WORK:
+            client.call(tool, dict(arguments))
+        arguments = {"code": CODE}
+        asking = client.start("tools/call", {"name": "script__execute", "arguments": arguments})
+        gui.press("session.window.panel.consent.cards.cards[0].text")
+        settled = "answer = session.window.panel.consent.cards.cards[0].once.isEnabled()"
+        gui.wait(lambda: gui.run(settled), "card")
+        gui.xdotool("mousemove", "420", "600")
+        gui.run("bpy.ops.object.select_all(action='DESELECT')")
+        gui.run("session.window.panel.setFocus()")
+        gui.wait(lambda: gui.run("answer = not session.snapshot.stalled_ms"), "rest")
+        gui.run(
+            "from PySide6.QtWidgets import QApplication\n"
+            f"QApplication.primaryScreen().grabWindow(0).save({str(path)!r})"
+        )
+        gui.press("session.window.panel.consent.cards.cards[0].refuse")
+        gui.wait(asking.done, "answer")
+    finally:
+        client.close()
+
+
+if __name__ == "__main__":
+    main()
