@@ -31,6 +31,8 @@ from callboard_maya.timing import current_frame
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"
+#: The plug-in's command is in none of the published stubs.
+_ARNOLD_COMMAND = "arnoldRender"
 
 
 class MayaRender:
@@ -128,7 +130,7 @@ def _render(path: str, width: int, height: int, camera: str) -> str:
 def _engine() -> str:
     asked = str(cmds.getAttr("defaultRenderGlobals.currentRenderer"))
     # Arnold's settings come into a scene when it is first set up there.
-    if asked == _ARNOLD and cmds.objExists(_ARNOLD_FILES) and hasattr(cmds, "arnoldRender"):
+    if asked == _ARNOLD and cmds.objExists(_ARNOLD_FILES) and hasattr(cmds, _ARNOLD_COMMAND):
         return asked
     if asked in (_SOFTWARE, _HARDWARE):
         return asked
@@ -146,8 +148,7 @@ def _draw(engine: str, camera: str, width: int, height: int) -> None:
         )
     else:
         batch = {"batch": True} if cmds.about(batch=True) else {}
-        # The plug-in's command is in none of the published stubs.
-        command: Any = getattr(cmds, "arnoldRender")  # noqa: B009
+        command: Any = getattr(cmds, _ARNOLD_COMMAND)
         command(camera=camera, width=width, height=height, **batch)
 
 
@@ -168,14 +169,19 @@ def _unnoticed() -> Iterator[None]:
 @contextmanager
 def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
     """The render settings for one picture; the scene's own come back afterwards."""
-    before = [(plug, cmds.getAttr(plug), value) for plug, value in wanted]
+    before: list[tuple[str, Any]] = []
     try:
-        for plug, _, value in before:
-            _set(plug, value)
+        for plug, value in wanted:
+            old = cmds.getAttr(plug)
+            # What nobody has named is None.
+            old = old or "" if isinstance(value, str) else old
+            if old != value:
+                _set(plug, value)
+                before.append((plug, old))
         yield
     finally:
-        for plug, value, like in reversed(before):
-            _set(plug, (value or "") if isinstance(like, str) else value)
+        for plug, value in reversed(before):
+            _set(plug, value)
 
 
 def _set(plug: str, value: Any) -> None:

@@ -451,6 +451,16 @@ def test_an_empty_scene_has_no_turntable(bench: Bench) -> None:
         next(images)
 
 
+def test_settings_that_are_locked_are_told_and_the_others_come_back(bench: Bench) -> None:
+    own_camera()
+    cmds.setAttr("defaultResolution.height", lock=True)
+    before = scene_settings()
+    with pytest.raises(HostError, match=r"could not render.*locked"):
+        bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
+    assert scene_settings() == before
+    assert list(bench.folder.iterdir()) == []
+
+
 @pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
 @pytest.mark.parametrize(
     ("asked", "with_windows", "without"),
