@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path
 
 from build_archive import Files
@@ -33,9 +34,15 @@ _SYNTAX = (3, 10)
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """The files of a folder for ``sys.path`` with our packages and all that they import, and the
     wheels that these came from. Raises BuildError."""
+    others, carried = _others()
+    return {**others, **privately(our_files(packages), _PRIVATE)}, [*carried]
+
+
+@cache
+def _others() -> tuple[Files, list[Path]]:
     # Their Python files are the same on every machine; compiled parts are left out.
     carried = wheels([*NEEDED, *PANEL], targets(OLDEST_PYTHON)[0])
-    return {**vendored(carried, _PRIVATE), **privately(our_files(packages), _PRIVATE)}, carried
+    return vendored(carried, _PRIVATE), carried
 
 
 def check_library(names: Collection[str], packages: Sequence[str]) -> None:

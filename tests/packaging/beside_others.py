@@ -1,0 +1,238 @@
+"""Runs in a process of its own: an application whose other plug-ins have already imported old
+versions of what callboard carries, and that then loads a bundle.
+
+    python -I -S beside_others.py HOST OLD FOLDER SITE...
+
+OLD is ``broken`` for versions that no use can be made of, ``alike`` for what SITE has. FOLDER is
+where the archive was unpacked, or for Blender the archive. Prints what it found as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+import threading
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+CARRIED = ("tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog", "qtpy", "packaging")
+PARTS = ("tornado.web", "tornado.ioloop", "tornado.httpserver", "yaml.nodes", "qtpy.QtCore")
+
+used: list[str] = []
+
+
+class Old(ModuleType):
+    """What another plug-in imported. Who looks at more than its name is told off."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__path__":
+            return super().__getattribute__(name)
+        used.append(f"{super().__getattribute__('__name__')}.{name}")
+        raise RuntimeError("callboard uses what belongs to somebody else")
+
+
+def client(url: str, token: str | None) -> dict[str, Any]:
+    from callboard.transport.client import Client
+
+    with Client(url, token, timeout=30) as talk:
+        made = {"name": "scene__create_primitive", "arguments": {"kind": "cube", "name": "Crate"}}
+        talk.request("tools/call", made)
+        seen = {"name": "scene__list_objects", "arguments": {}}
+        answer: dict[str, Any] = talk.request("tools/call", seen)["structuredContent"]
+    return answer
+
+
+def in_qts_loop(work: Callable[[], Any]) -> Any:
+    """Runs ``work`` on another thread while Qt's own loop runs here."""
+    from PySide6.QtCore import QEventLoop, QMetaObject, Qt
+
+    loop, outcome = QEventLoop(), []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        finally:
+            QMetaObject.invokeMethod(loop, "quit", Qt.ConnectionType.QueuedConnection)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    loop.exec()
+    thread.join()
+    return outcome[0]
+
+
+def words(widget: Any) -> list[str]:
+    from PySide6.QtWidgets import QLabel
+
+    return [label.text() for label in widget.findChildren(QLabel)]
+
+
+def talk_and_look(plugin: Any, panel: Callable[[], Any]) -> dict[str, Any]:
+    server = plugin.running_session().server
+    answer = in_qts_loop(lambda: client(server.url, server.token))
+    return {"answer": answer, "panel": words(panel())}
+
+
+# -- each host, as it finds and loads what was unpacked --------------------------------------------
+
+
+def maya(folder: Path) -> dict[str, Any]:
+    from maya import cmds, utils
+    from maya._session import session
+
+    session.reset(batch=False)
+    first, *rest = (folder / "callboard.mod").read_text("utf-8").splitlines()
+    root = folder / first.split()[-1]
+    # As Maya does, in front of what was there.
+    sys.path[:0] = [str(root / line.partition(":= ")[2]) for line in rest]
+    cmds.loadPlugin(str(root / "plug-ins" / "callboard_plugin.py"))
+    utils.processIdleEvents()
+    from callboard_maya import panel, plugin
+
+    def opened() -> Any:
+        panel.show()
+        return session.windows[panel.CONTROL]
+
+    found = talk_and_look(plugin, opened)
+    cmds.unloadPlugin("callboard_plugin")
+    return found
+
+
+def houdini(folder: Path) -> dict[str, Any]:
+    import hou
+
+    hou._reset(windows=True)
+    hou._session.session.preferences = str(folder)
+    said = json.loads((folder / "packages" / "callboard.json").read_text("utf-8"))
+    home, path = said["env"]
+    root = home["CALLBOARD_HOUDINI"].replace("$HOUDINI_PACKAGE_PATH", str(folder / "packages"))
+    sys.path.append(path["PYTHONPATH"]["value"].replace("$CALLBOARD_HOUDINI", root))
+    libs = Path(said["hpath"].replace("$CALLBOARD_HOUDINI", root))
+    own = libs / f"python{sys.version_info[0]}.{sys.version_info[1]}libs"
+    # No Houdini has Python 3.12.
+    runpy.run_path(str((own if own.is_dir() else libs / "python3.11libs") / "uiready.py"))
+    from callboard_houdini import plugin
+
+    found = talk_and_look(plugin, plugin.make_panel)
+    plugin.unload()
+    return found
+
+
+def three_ds_max(folder: Path) -> dict[str, Any]:
+    import pymxs
+
+    pymxs._reset(windows=True, usd=True)
+    package = ET.parse(folder / "callboard" / "PackageContents.xml")
+    modules = [entry.get("ModuleName") or "" for entry in package.iter("ComponentEntry")]
+    script = folder / "callboard" / modules[-1]
+    runpy.run_path(str(script.with_name("callboard_startup.py")))
+    from callboard_max import panel, plugin
+
+    def opened() -> Any:
+        plugin.show_panel()
+        return panel._dock
+
+    found = talk_and_look(plugin, opened)
+    plugin.unload()
+    return found
+
+
+def blender_addon(archive: Path) -> dict[str, Any]:
+    import bpy
+
+    bpy.ops.preferences.addon_install(filepath=str(archive))
+    return _blender("callboard_addon")
+
+
+def blender_extension(archive: Path) -> dict[str, Any]:
+    import bpy
+
+    bpy.ops.extensions.package_install_files(
+        filepath=str(archive), repo="user_default", enable_on_install=False
+    )
+    return _blender("bl_ext.user_default.callboard")
+
+
+def _blender(module: str) -> dict[str, Any]:
+    import bpy
+
+    try:
+        bpy.ops.preferences.addon_enable(module=module)
+    except RuntimeError as error:
+        return {"refused": str(error)}
+    from callboard_blender import addon
+
+    session, outcome = addon.session, []
+    if session.app is None:
+        bpy.ops.callboard.start()
+    url, token = session.app.url, session.app.token
+
+    def work() -> None:
+        try:
+            outcome.append(client(url, token))
+        finally:
+            session.interrupt()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    bpy.ops.callboard.serve()
+    thread.join()
+    bpy.ops.preferences.addon_disable(module=module)
+    return {"answer": outcome[0]}
+
+
+HOSTS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "maya": maya,
+    "houdini": houdini,
+    "3dsmax": three_ds_max,
+    "blender-addon": blender_addon,
+    "blender-extension": blender_extension,
+}
+
+
+def already_imported(old: str, host: str) -> dict[str, ModuleType]:
+    """What the other plug-ins have in ``sys.modules``."""
+    if not host.startswith("blender"):
+        # Theirs was at work on Qt's classes before.
+        import_module("qtpy.QtGui")
+        import_module("qtpy.QtWidgets")
+        # It says so to the next qtpy, and so may somebody with another binding in mind.
+        os.environ["QT_API"] = "pyqt5"
+    for name in (*CARRIED, *PARTS) if old == "broken" else CARRIED[:5]:
+        sys.modules[name] = Old(name) if old == "broken" else import_module(name)
+    return {n: module for n, module in sys.modules.items() if n.partition(".")[0] in CARRIED}
+
+
+def main(host: str, old: str, folder: str, *site: str) -> None:
+    sys.path += site
+    if host.startswith("blender"):
+        import_module("bpy")
+    else:
+        doubles = HERE.parent / "hosts" / "doubles"
+        sys.path += [str(doubles), str(doubles / "houdini"), str(doubles / "max")]
+        from PySide6.QtWidgets import QApplication
+
+        app = QApplication(["host"])
+        app.setQuitOnLastWindowClosed(False)
+    others = already_imported(old, host)
+    before, environment = set(sys.modules), dict(os.environ)
+    found = HOSTS[host](Path(folder))
+    files = {n: getattr(sys.modules[n], "__file__", None) or "" for n in set(sys.modules) - before}
+    found["used"] = used
+    found["replaced"] = [n for n, module in others.items() if sys.modules.get(n) is not module]
+    found["told"] = [
+        n for n in {*environment, *os.environ} if os.environ.get(n) != environment.get(n)
+    ]
+    found["brought"] = sorted({n.partition(".")[0] for n, file in files.items() if folder in file})
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,97 @@
+"""Bundles in a process where other plug-ins have imported what these carry, and older."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from archives import built
+
+HERE = Path(__file__).parent
+#: The name of our adapter's package, by host.
+ADAPTERS = {"maya": "callboard_maya", "houdini": "callboard_houdini", "3dsmax": "callboard_max"}
+
+
+def run(host: str, old: str, folder: Path, home: Path) -> dict[str, Any]:
+    site = {
+        str(Path(spec.origin).parents[1])
+        for spec in map(find_spec, ("PySide6", "tornado", "bpy"))
+        if spec and spec.origin
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(HERE / "beside_others.py"), host, old, str(folder), *site],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "CALLBOARD_HOME": str(home / "callboard"),
+            "BLENDER_USER_RESOURCES": str(home / "blender"),
+        },
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    assert "answer" in found, found
+    return [each["name"] for each in found["answer"]["objects"]]
+
+
+@pytest.mark.parametrize("host", ADAPTERS)
+def test_it_serves_and_leaves_the_others_alone(host: str, tmp_path: Path) -> None:
+    pytest.importorskip("PySide6", reason="these tests need a Qt")
+    pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+    (archive,) = built(host)
+    unpacked = tmp_path / "unpacked"
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(unpacked)
+    found = run(host, "broken", unpacked, tmp_path)
+    assert names(found) == ["Crate"]
+    assert "No client is connected" in found["panel"]
+    assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
+    ours = ["callboard", ADAPTERS[host], "callboard_qt", "callboard_ui", "callboard_vendor"]
+    assert found["brought"] == sorted(ours)
+
+
+@pytest.fixture
+def blender() -> list[Path]:
+    if find_spec("bpy") is None:
+        pytest.skip("bpy is not installed")
+    return built("blender")
+
+
+def test_so_does_blenders_older_addon(blender: list[Path], tmp_path: Path) -> None:
+    found = run("blender-addon", "broken", blender[1], tmp_path)
+    assert "Crate" in names(found)
+    assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
+
+
+def test_blenders_extension_shares_what_others_installed(
+    blender: list[Path], tmp_path: Path
+) -> None:
+    """All extensions' wheels go into one folder, so what another one imported is what we brought,
+    or a later version of it."""
+    found = run("blender-extension", "alike", blender[0], tmp_path)
+    assert "Crate" in names(found)
+    assert (found["replaced"], found["told"]) == ([], [])
+
+
+def test_blenders_extension_is_refused_beside_what_it_cannot_use(
+    blender: list[Path], tmp_path: Path
+) -> None:
+    """What an add-on of the older kind carries about may be in the way; then Blender says so when
+    ours is enabled, and nothing of theirs is touched."""
+    found = run("blender-extension", "broken", blender[0], tmp_path)
+    assert "belongs to somebody else" in found["refused"]
+    assert (found["replaced"], found["told"]) == ([], [])
