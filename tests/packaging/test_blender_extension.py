@@ -56,7 +56,7 @@ def test_the_older_addon_imports_nothing_by_anothers_name(built: list[Path]) -> 
 
 
 def test_the_full_archives_carry_qt_for_every_system(tmp_path: Path) -> None:
-    if not list(CACHE.glob("pyside6_essentials-*")):
+    if len(list(CACHE.glob("pyside6_essentials-*"))) < 3:
         pytest.skip("Qt for every system is not in build/wheels; build with --full first")
     for path in build_blender.build(tmp_path, True):
         with zipfile.ZipFile(path) as archive:
