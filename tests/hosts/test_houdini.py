@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("pxr", reason="this Python has no OpenUSD")
 
+from camera_view import holds
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
@@ -473,6 +474,31 @@ def test_a_turntable_leaves_nothing_between_its_pictures(bench: Bench) -> None:
     for _ in bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3):
         assert around_the_scene() == before
     assert len(list(bench.folder.iterdir())) == 3
+
+
+@pytest.mark.skipif(REAL, reason="nobody is told when Houdini renders")
+@pytest.mark.parametrize("size", [(64, 16), (16, 64)])
+def test_a_turntables_camera_sees_everything_from_all_around(
+    bench: Bench, size: tuple[int, int]
+) -> None:
+    bench.cube("Here")
+    bench.editor.set_transform("Here", [40, 5, -3], None, [1, 9, 2])
+    bounds = bench.get("Here")["bounds"]
+    eyes: list[tuple[float, ...]] = []
+
+    def look() -> None:
+        camera = hou.node("/obj/callboard_turntable")
+        matrix = camera.worldTransform().asTuple()
+        axes = [matrix[i : i + 3] for i in (0, 4, 8)]
+        wide = camera.parm("aperture").eval() / 2 / camera.parm("focal").eval()
+        clip = (camera.parm("near").eval(), camera.parm("far").eval())
+        box = (bounds["min"], bounds["max"])
+        if holds(axes, matrix[12:15], wide, size[0] / size[1], clip, box) and axes[1][1] > 0:
+            eyes.append(tuple(round(value, 3) for value in matrix[12:15]))
+
+    hou._session.session.rendering.append(look)
+    list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
+    assert len(set(eyes)) == 5
 
 
 def test_without_a_camera_a_still_is_refused(bench: Bench) -> None:

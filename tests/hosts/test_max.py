@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from math import radians, tan
 from pathlib import Path
 from typing import Any
 
 import pytest
+from camera_view import holds
 from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import CapabilityMissing, HostError
@@ -354,6 +356,35 @@ def test_a_turntable_is_no_undo_step_and_nothing_to_save(bench: Bench) -> None:
     for _ in bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), 32, 32, 3):
         assert around_the_scene() == before
     assert len(list(bench.folder.iterdir())) == 3
+
+
+@pytest.mark.parametrize("size", [(64, 16), (16, 64)])
+def test_a_turntables_camera_sees_everything_from_all_around(
+    bench: Bench, size: tuple[int, int]
+) -> None:
+    bench.cube("Here")
+    bench.editor.set_transform("Here", [40, 5, -3], None, [1, 9, 2])
+    bounds = bench.get("Here")["bounds"]
+    eyes: list[tuple[float, ...]] = []
+
+    def look(_: object = None) -> None:
+        camera = rt.getNodeByName("callboard turntable", exact=True)
+        rows = [camera.transform.row1, camera.transform.row2, camera.transform.row3]
+        axes = [[row.x, row.y, row.z] for row in rows]
+        place = camera.transform.row4
+        eye = (place.x, place.y, place.z)
+        wide = tan(radians(camera.fov / 2))
+        clip = (camera.nearclip, camera.farclip)
+        box = (bounds["min"], bounds["max"])
+        if holds(axes, eye, wide, size[0] / size[1], clip, box) and axes[1][2] > 0:
+            eyes.append(tuple(round(value, 3) for value in eye))
+
+    rt.callbacks.addScript(rt.Name("preRender"), look, id=rt.Name("test"))
+    try:
+        list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
+    finally:
+        rt.callbacks.removeScripts(id=rt.Name("test"))
+    assert len(set(eyes)) == 5
 
 
 def test_without_a_camera_a_still_is_refused(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import maya.api.OpenMaya as om
 import pytest
+from camera_view import holds
 from maya import cmds
 from maya_rig import REAL, maya_host, new_maya
 
@@ -434,6 +435,37 @@ def test_a_turntable_is_no_undo_step_and_nothing_to_save(bench: Bench) -> None:
     for _ in images:
         assert scene_settings() == before
     assert len(list(bench.folder.iterdir())) == 3
+
+
+@pytest.mark.parametrize("size", [(64, 16), (16, 64)])
+def test_a_turntables_camera_sees_everything_from_all_around(
+    bench: Bench, size: tuple[int, int]
+) -> None:
+    bench.cube("Here")
+    bench.editor.set_transform("Here", [40, 5, -3], None, [1, 9, 2])
+    bounds = bench.get("Here")["bounds"]
+    cmds.setAttr("defaultRenderGlobals.currentRenderer", "mayaSoftware", type="string")
+    eyes: list[tuple[float, ...]] = []
+
+    def look(_: object) -> None:
+        matrix = cmds.getAttr("callboardTurntable.matrix")
+        axes = [matrix[i : i + 3] for i in (0, 4, 8)]
+        shape = cmds.listRelatives("callboardTurntable", shapes=True)[0]
+        inches, focal = (
+            cmds.getAttr(f"{shape}.{name}") for name in ("horizontalFilmAperture", "focalLength")
+        )
+        near, far = (cmds.getAttr(f"{shape}.{name}ClipPlane") for name in ("near", "far"))
+        wide = inches * 25.4 / 2 / focal
+        box = (bounds["min"], bounds["max"])
+        if holds(axes, matrix[12:15], wide, size[0] / size[1], (near, far), box) and axes[1][1] > 0:
+            eyes.append(tuple(round(value, 3) for value in matrix[12:15]))
+
+    watching = om.MSceneMessage.addCallback(om.MSceneMessage.kBeforeSoftwareRender, look)
+    try:
+        list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
+    finally:
+        om.MMessage.removeCallback(watching)
+    assert len(set(eyes)) == 5
 
 
 def test_without_a_camera_to_render_a_still_is_refused(bench: Bench) -> None:
