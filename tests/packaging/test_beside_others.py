@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from archives import built
+
+from callboard.cli import main
 
 HERE = Path(__file__).parent
 #: The name of our adapter's package, by host.
@@ -53,15 +54,18 @@ def test_it_serves_and_leaves_the_others_alone(host: str, tmp_path: Path) -> Non
     pytest.importorskip("PySide6", reason="these tests need a Qt")
     pytest.importorskip("pxr", reason="this Python has no OpenUSD")
     (archive,) = built(host)
-    unpacked = tmp_path / "unpacked"
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(unpacked)
-    found = run(host, "broken", unpacked, tmp_path)
+    user = ["--dir", str(tmp_path / "user")]
+    assert main(["install", host, *user, "--archive", str(archive)]) == 0
+    folder = tmp_path / "user" / ("modules" if host == "maya" else ".")
+    found = run(host, "broken", folder, tmp_path)
     assert names(found) == ["Crate"]
     assert "No client is connected" in found["panel"]
     assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
     ours = ["callboard", ADAPTERS[host], "callboard_qt", "callboard_ui", "callboard_vendor"]
     assert found["brought"] == sorted(ours)
+    assert any(folder.rglob("*.pyc"))
+    assert main(["uninstall", host, *user]) == 0
+    assert list(folder.rglob("*callboard*")) == []
 
 
 @pytest.fixture

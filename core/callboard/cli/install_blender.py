@@ -9,12 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from callboard import __version__
+from callboard.cli.install_archive import built, contents
 from callboard.cli.placed_files import is_placed, place, remove
 from callboard.errors import HostError
 
@@ -72,7 +71,7 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
     """Installs into one version, or all that are found. Raises HostError."""
     told: list[str] = []
     for blender in _blenders(folder):
-        chosen = archive or _built("" if blender.takes_extensions else "-legacy")
+        chosen = archive or built("blender", "" if blender.takes_extensions else "-legacy")
         told += (_install_extension if blender.takes_extensions else _install_addon)(
             blender, chosen, dry_run
         )
@@ -96,7 +95,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
     files = {
         name.partition("/")[2]: data
-        for name, data in _contents(archive).items()
+        for name, data in contents(archive).items()
         if name.startswith(f"{ADDON}/")
     }
     if "__init__.py" not in files:
@@ -111,7 +110,7 @@ def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
 
 
 def _install_extension(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
-    files = _contents(archive)
+    files = contents(archive)
     if "blender_manifest.toml" not in files:
         raise HostError(f"{archive.name} is not the extension for {blender.name}")
     if _is_extension(blender) and all(
@@ -139,27 +138,6 @@ def _is_extension(blender: Blender) -> bool:
     if 'maintainer = "The callboard authors"' not in manifest:
         raise HostError(f"{blender.place} is not callboard's; move it away first")
     return True
-
-
-def _contents(archive: Path) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            return {n: opened.read(n) for n in opened.namelist() if not n.endswith("/")}
-    except (OSError, zipfile.BadZipFile) as error:
-        raise HostError(f"can't read {archive}: {error}") from None
-
-
-def _built(suffix: str) -> Path:
-    """The archive of this checkout, built now."""
-    project = Path(__file__).resolve().parents[3]
-    builder = project / "packaging" / "build.py"
-    if not builder.is_file():
-        raise HostError("name what to install with --archive; only a checkout can build it")
-    command = [sys.executable, str(builder), "blender"]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise HostError(f"could not build the archive:\n{done.stderr.strip()[-2000:]}")
-    return project / "dist" / f"callboard-blender-{__version__}{suffix}.zip"
 
 
 # -- finding and running Blender -------------------------------------------------------------------

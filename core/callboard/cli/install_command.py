@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from callboard.errors import HostError
+
 #: Host to the module that knows how: ``install(folder, archive, dry_run)`` and
 #: ``uninstall(folder, dry_run)`` return the lines that say what was done.
-HOSTS = {"blender": "callboard.cli.install_blender"}
+HOSTS = {
+    "blender": "callboard.cli.install_blender",
+    "maya": "callboard.cli.install_maya",
+    "houdini": "callboard.cli.install_houdini",
+    "3dsmax": "callboard.cli.install_max",
+}
 
 
 def add(commands: Any) -> None:
     for name, text in (
-        ("install", "put callboard into Maya, Blender …"),
+        ("install", "put callboard into Maya, Blender, Houdini or 3ds Max"),
         ("uninstall", "take callboard out of it again"),
     ):
         parser = commands.add_parser(name, help=text)
@@ -23,7 +32,8 @@ def add(commands: Any) -> None:
             "--dir",
             metavar="D",
             type=Path,
-            help="the user folder of one version of the host; without it every version found",
+            help="the user folder of one version of the host, for 3ds Max an ApplicationPlugins"
+            " folder; without it every version found",
         )
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
         if name == "install":
@@ -38,12 +48,24 @@ def add(commands: Any) -> None:
 
 def install(arguments: argparse.Namespace) -> int:
     host = importlib.import_module(HOSTS[arguments.host])
-    return _tell(host.install(_folder(arguments), arguments.archive, arguments.dry_run), arguments)
+    with _clear_errors():
+        told = host.install(_folder(arguments), arguments.archive, arguments.dry_run)
+    return _tell(told, arguments)
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
     host = importlib.import_module(HOSTS[arguments.host])
-    return _tell(host.uninstall(_folder(arguments), arguments.dry_run), arguments)
+    with _clear_errors():
+        told = host.uninstall(_folder(arguments), arguments.dry_run)
+    return _tell(told, arguments)
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HostError(f"{error.strerror or error}: {error.filename}") from None
 
 
 def _folder(arguments: argparse.Namespace) -> Path | None:

@@ -1,25 +1,33 @@
-"""Folders that ``callboard install`` writes into a host's own: noted file by file, so that they can
-be renewed and removed without touching anything else."""
+"""What ``callboard install`` writes into a host's folders: noted file by file, so that it can be
+renewed and removed without touching anything else."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from callboard.errors import HostError
+from callboard.replacing import replacing
 
-#: What is written is listed in this file, in the folder itself.
+#: What is written is listed in this file, in a folder that is ours alone.
 RECEIPT = ".callboard-installed.json"
 
 
-def place(folder: Path, files: Mapping[str, bytes], *, dry_run: bool) -> list[str]:
-    """Makes ``folder`` hold ``files``, names with forward slashes to content. Says what it did, or
+def place(
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    dry_run: bool,
+    ours: str = ".",
+    beside: str | None = None,
+) -> list[str]:
+    """Makes ``folder`` hold ``files``, names with forward slashes to content. They are below
+    ``ours``, which nobody else writes to, but for the one called ``beside``. Says what it did, or
     would do; nothing where it is so already. Raises HostError where that would overwrite what
     ``place`` didn't write, before it changes anything."""
-    known = _receipt(folder)
+    known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
     foreign = [name for name, found in there.items() if found not in (None, known.get(name))]
@@ -31,56 +39,56 @@ def place(folder: Path, files: Mapping[str, bytes], *, dry_run: bool) -> list[st
         )
     if there == {**dict.fromkeys(known, None), **wanted} and known == wanted:
         return []
-    told = f"{'replace' if known else 'write'} {folder} ({len(wanted)} files)"
+    told = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
     if dry_run:
         return [told]
-    for name in set(known).difference(wanted):
-        _remove(folder, name)
-    # Listed first: what is cut short here can be finished, or removed, by the next run.
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / RECEIPT).write_text(json.dumps({**known, **wanted}, indent=1), "utf-8")
+    # What is cut short anywhere here can be finished, or removed, by the next run: a file is in
+    # the list when it comes, and gone when its line goes.
+    for name, digest in known.items():
+        if wanted.get(name) != digest:
+            _remove(folder, name)
+    _write(folder / ours / RECEIPT, json.dumps(wanted, indent=1).encode())
     for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    (folder / RECEIPT).write_text(json.dumps(wanted, indent=1), "utf-8")
+        _write(folder / name, data)
     return [told]
 
 
-def remove(folder: Path, *, dry_run: bool) -> list[str]:
+def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
     """Removes what ``place`` wrote and nobody changed; says what it did, and what it left."""
-    known = _receipt(folder)
+    known = _receipt(folder, ours, beside)
     if not known:
         return []
     changed = [n for n, digest in known.items() if _digest_of(folder / n) not in (None, digest)]
     told = [f"leave {folder / name}: it was changed" for name in sorted(changed)]
-    told.append(f"remove {folder} ({len(known) - len(changed)} files)")
+    told.append(f"remove {folder / ours} ({len(known) - len(changed)} files)")
     if not dry_run:
         for name in set(known).difference(changed):
             _remove(folder, name)
-        (folder / RECEIPT).unlink()
-        _remove_if_empty(folder)
+        (folder / ours / RECEIPT).unlink()
+        _remove_if_empty(folder / ours)
     return told
 
 
 def is_placed(folder: Path) -> bool:
-    """Whether ``place`` wrote there."""
-    return bool(_receipt(folder))
+    """Whether ``place`` wrote there, all of it below ``folder``."""
+    return bool(_receipt(folder, ".", None))
 
 
-def _receipt(folder: Path) -> dict[str, str]:
+def _receipt(folder: Path, ours: str, beside: str | None) -> dict[str, str]:
     try:
-        found = json.loads((folder / RECEIPT).read_text("utf-8"))
+        found = json.loads((folder / ours / RECEIPT).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):
         return {}
-    # Somebody may have written to it: names that lead out of the folder are not ours.
-    root = folder.resolve()
+    # Somebody may have written to it: names that lead to other places are not ours.
+    root = (folder / ours).resolve()
     return {
         name: digest
         for name, digest in found.items()
-        if isinstance(digest, str) and (root / name).resolve().is_relative_to(root)
+        if isinstance(digest, str)
+        and "\0" not in name
+        and (name == beside or (folder / name).resolve().is_relative_to(root))
     }
 
 
@@ -98,6 +106,13 @@ def _digest_of(path: Path) -> str | None:
         return "unreadable"
 
 
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Half a file would look like one that somebody changed.
+    with replacing(str(path)) as partial:
+        Path(partial).write_bytes(data)
+
+
 def _remove(folder: Path, name: str) -> None:
     path = folder / name
     path.unlink(missing_ok=True)
@@ -112,5 +127,5 @@ def _remove(folder: Path, name: str) -> None:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        shutil.rmtree(folder)
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+        folder.rmdir()

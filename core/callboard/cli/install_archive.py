@@ -1,0 +1,47 @@
+"""What is installed into a host: the archive that the user names, or this checkout's own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from callboard import __version__
+from callboard.errors import HostError
+
+#: Bytes that an archive may unpack to. The largest of ours, with Qt for every system, is a third.
+_LARGEST = 1_000_000_000
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    """Its files, names with forward slashes to content. Raises HostError where it can't be read,
+    or names what lies outside of the folder that it is unpacked into."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            files = [each for each in opened.infolist() if not each.is_dir()]
+            if sum(each.file_size for each in files) > _LARGEST:
+                raise HostError(f"{archive.name} unpacks to more than any archive of callboard's")
+            for each in files:
+                parts = each.filename.split("/")
+                if re.search(r"[\\:\0]", each.filename) or not {"", ".", ".."}.isdisjoint(parts):
+                    raise HostError(f"{archive.name} holds a file called {each.filename!r}")
+            return {each.filename: opened.read(each) for each in files}
+    except OSError as error:
+        raise HostError(f"can't read {archive}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise HostError(f"can't read {archive}: {error}") from None
+
+
+def built(host: str, suffix: str = "") -> Path:
+    """The archive of this checkout for that host, built now. Raises HostError."""
+    project = Path(__file__).resolve().parents[3]
+    builder = project / "packaging" / "build.py"
+    if not builder.is_file():
+        raise HostError("name what to install with --archive; only a checkout can build it")
+    command = [sys.executable, str(builder), host]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise HostError(f"could not build the archive:\n{done.stderr.strip()[-2000:]}")
+    return project / "dist" / f"callboard-{host}-{__version__}{suffix}.zip"
