@@ -6,9 +6,10 @@ import argparse
 import platform
 import sys
 from collections.abc import Iterator
-from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
+
+import tornado
 
 from callboard import __version__
 from callboard.skills.discovery import scan_and_load, search_paths
@@ -38,7 +39,7 @@ def findings() -> Iterator[tuple[bool, str]]:
     version = platform.python_version()
     supported = (3, 10) <= sys.version_info[:2] <= (3, 13)
     yield supported, f"Python {version}" + ("" if supported else ": 3.10 to 3.13 are supported")
-    yield True, f"callboard {__version__}, tornado {metadata.version('tornado')}"
+    yield True, f"callboard {__version__}, tornado {tornado.version}"
     for module, purpose in _OPTIONAL.items():
         if find_spec(module) is not None:
             yield True, f"{module} is installed"
