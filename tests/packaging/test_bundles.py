@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -19,6 +21,9 @@ import build_maya
 from build_archive import Files
 from build_library import check_imports, check_library
 from build_requirements import PROJECT, BuildError
+from callboard.transport.client import Client
+
+DOUBLES = Path(__file__).parents[1] / "hosts" / "doubles"
 
 LAYOUTS = {
     "maya": build_maya.LAYOUT,
@@ -93,6 +98,40 @@ def test_licences_come_along_and_changes_are_said(host: str) -> None:
     web = files[f"{layout.library}/callboard_vendor/tornado/web.py"]
     assert b"from callboard_vendor.tornado import" in web
     assert b"# Changed by callboard" in web
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to end it with")
+def test_it_serves_without_windows_where_nothing_else_is_installed(tmp_path: Path) -> None:
+    (archive,) = built("maya")
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(tmp_path)
+    library = tmp_path / build_maya.LAYOUT.library
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-m", "callboard", "serve", "--host", "maya"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(library), str(DOUBLES)]),
+            "CALLBOARD_HOME": str(tmp_path / "home"),
+        },
+    )
+    try:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline() or "{}")
+        assert ready, process.communicate(timeout=20)[1]
+        with Client(ready["url"], ready["token"]) as client:
+            create = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
+            made = client.request("tools/call", create)["structuredContent"]
+        assert made["created"] == ["|Cube"]
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 0, errors
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
 
 
 @pytest.mark.parametrize(
