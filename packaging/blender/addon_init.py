@@ -58,7 +58,7 @@ def _forget() -> None:
     ours = [n for n in sys.modules if _package(n).startswith("callboard") and not _stays(n)]
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
-            del sys.modules[name]
+            _drop(sys.modules.pop(name))
     came = {name for name in sys.modules if name not in _found and _package(name) in _BUNDLED}
     others = [module for name, module in sys.modules.items() if _package(name) not in _BUNDLED]
     for package in {_package(name) for name in came}:
