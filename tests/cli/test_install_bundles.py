@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Callable
@@ -62,7 +63,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's home, on Linux."""
-    for name in ("MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR", "APPDATA"):
+    for name in (
+        *("MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR", "APPDATA"),
+        *("XDG_DOCUMENTS_DIR", "XDG_CONFIG_HOME"),
+    ):
         monkeypatch.delenv(name, raising=False)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
@@ -228,7 +232,15 @@ def placed(path: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("platform", "user"),
-    [("linux", "maya"), ("darwin", "Library/Preferences/Autodesk/maya")],
+    [
+        ("linux", "maya"),
+        ("darwin", "Library/Preferences/Autodesk/maya"),
+        pytest.param(
+            "win32",
+            "Documents/maya",
+            marks=pytest.mark.skipif(os.name == "nt", reason="the documents are the tester's own"),
+        ),
+    ],
 )
 def test_every_maya_that_was_started(
     platform: str,
@@ -269,6 +281,7 @@ def test_maya_told_of_another_user_folder(
             ["Library/Preferences/houdini/19.5", "Library/Preferences/houdini/20.5"],
             ["20.5"],
         ),
+        ("win32", None, ["houdini20.5", "houdini19.5"], ["20.5"]),
         ("linux", "prefs/__HVER__/user", ["prefs/20.5/user", "prefs/19.0/user"], ["20.5/user"]),
         ("linux", "prefs/any", ["prefs/any"], ["any"]),
     ],
