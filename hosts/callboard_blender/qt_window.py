@@ -90,6 +90,10 @@ class QtWindow:
         Idempotent."""
         self.close()
         app, self._app = self._app, None
+        if app is not None:
+            from callboard_ui.posting import make_unready
+
+            make_unready()
         if app is not None and self._ours and not app.topLevelWidgets():
             app.shutdown()
         if self._folder is not None:

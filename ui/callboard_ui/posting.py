@@ -21,7 +21,7 @@ _RUN = QEvent.Type.User
 
 
 class _Inbox(QObject):
-    """Lives as long as the process: what is posted never meets a deleted object."""
+    """Lives as long as the application: what is posted never meets a deleted object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,10 +54,17 @@ def make_ready() -> None:
         _inbox = _Inbox()
 
 
+def make_unready() -> None:
+    """Main thread, before the QApplication is shut down: what is posted from now on is dropped."""
+    global _inbox
+    _inbox = None
+
+
 def post(fn: Callable[[], None]) -> None:
     """Runs ``fn`` soon on Qt's thread, inside a modal dialog's loop too. Any thread."""
-    if _inbox is not None and QCoreApplication.instance() is not None:
-        _inbox.post(fn)
+    inbox = _inbox
+    if inbox is not None and QCoreApplication.instance() is not None:
+        inbox.post(fn)
 
 
 class Newest(Generic[T]):
