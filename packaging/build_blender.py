@@ -13,9 +13,7 @@ from pathlib import Path
 
 from build_archive import Files, write_zip
 from build_library import (
-    NEEDED,
     OLDEST_PYTHON,
-    PANEL,
     check_imports,
     check_library,
     library,
@@ -42,25 +40,25 @@ def build(out: Path, full: bool) -> list[Path]:
 
 
 def build_extension(out: Path, full: bool) -> Path:
+    inside, carried = library(PACKAGES)
+    qt = {path.name: path for path in _qt()} if full else {}
     with tempfile.TemporaryDirectory() as folder:
-        carried = {path.name: path for path in _carried(full)}
-        own = write_wheel(Path(folder), PACKAGES)
-        files: Files = {f"wheels/{name}": path.read_bytes() for name, path in carried.items()}
-        files[f"wheels/{own.name}"] = own.read_bytes()
-    files["__init__.py"] = _entry([*NEEDED.values(), "_yaml"])
+        # A wheel, as Blender wants it, in which others' packages have private names: all
+        # extensions' wheels go into one folder, and add-ons import what they brought before ours.
+        own = write_wheel(Path(folder), inside)
+        files: Files = {f"wheels/{own.name}": own.read_bytes()}
+    files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})
+    files["__init__.py"] = _entry()
     files["blender_manifest.toml"] = _manifest(sorted(files))
-    files.update(_notices(carried.values()))
+    files.update(_notices([*carried, *qt.values()]))
     path = out / f"callboard-blender-{version()}{'-full' if full else ''}.zip"
     write_zip(path, files)
     _check_extension(path, full)
     return path
 
 
-def _carried(full: bool) -> list[Path]:
-    names = [*NEEDED, *PANEL, *(QT if full else [])]
-    return [
-        wheel for python in PYTHONS for target in targets(python) for wheel in wheels(names, target)
-    ]
+def _qt() -> list[Path]:
+    return [path for python in PYTHONS for to in targets(python) for path in wheels(QT, to)]
 
 
 def _manifest(names: list[str]) -> bytes:
@@ -74,15 +72,12 @@ def _manifest(names: list[str]) -> bytes:
 def _check_extension(path: Path, full: bool) -> None:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-    for system in ("linux", "win_amd64", "macosx"):
-        for package in (
-            "tornado",
-            "pyyaml",
-            "watchdog",
-            *(("pyside6", "shiboken6") if full else ()),
-        ):
+    for system in ("linux", "win_amd64", "macosx") if full else ():
+        for package in ("pyside6", "shiboken6"):
             if not any(re.match(rf"wheels/{package}.*{system}", name.lower()) for name in names):
                 raise BuildError(f"{path.name} has no wheel of {package} for {system}")
+    if f"wheels/callboard-{version()}-py3-none-any.whl" not in names:
+        raise BuildError(f"{path.name} has no wheel of callboard")
     strays = [n for n in names if not n.startswith(("wheels/", "licenses/")) and "/" in n]
     if strays or not {"__init__.py", "blender_manifest.toml"} <= set(names):
         raise BuildError(f"{path.name} holds what it should not, or lacks what it should: {strays}")
@@ -111,7 +106,7 @@ def blender_tool() -> Path | None:
 def build_legacy(out: Path, full: bool = False) -> Path:
     inside, carried = library(PACKAGES)
     files: Files = {f"lib/{name}": data for name, data in inside.items()}
-    files["__init__.py"] = _entry([])
+    files["__init__.py"] = _entry()
     if full:
         qt = {path.name: path for to in targets(OLDEST_PYTHON) for path in wheels(QT, to)}
         files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})
@@ -132,14 +127,12 @@ def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
             yield f"licenses/Qt/{text.name}", text.read_bytes()
 
 
-def _entry(bundled: list[str]) -> bytes:
+def _entry() -> bytes:
     text = (HERE / "addon_init.py").read_text("utf-8")
     numbers = ", ".join(version().split("."))
     if f'"version": ({numbers})' not in text:
         raise BuildError(f"addon_init.py doesn't say version ({numbers})")
-    return text.replace(
-        "_BUNDLED: tuple[str, ...] = ()", f"_BUNDLED: tuple[str, ...] = {tuple(bundled)!r}"
-    ).encode()
+    return text.encode()
 
 
 def _check_legacy(path: Path) -> None:

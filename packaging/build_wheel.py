@@ -30,10 +30,9 @@ def our_files(packages: Sequence[str]) -> Files:
     return files
 
 
-def write_wheel(folder: Path, packages: Sequence[str]) -> Path:
-    """The distribution ``callboard`` with these packages, without dependencies: the bundle brings
-    them."""
-    files = our_files(packages)
+def write_wheel(folder: Path, inside: Files) -> Path:
+    """The distribution ``callboard`` with these files, which need no other distribution."""
+    files = dict(inside)
     info = f"callboard-{version()}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.4\nName: callboard\nVersion: {version()}\n"

@@ -26,14 +26,9 @@ bl_info = {
 }
 
 _LIB = Path(__file__).parent / "lib"
-#: Packages of others that come with ours; filled in when the archive is built.
-_BUNDLED: tuple[str, ...] = ()
-
-_found: set[str] = set()
 
 
 def register() -> None:
-    _found.update(sys.modules)
     if _LIB.is_dir():
         sys.path.insert(0, str(_LIB))
     try:
@@ -53,23 +48,15 @@ def unregister() -> None:
 
 
 def _forget() -> None:
-    """Leaves Python as it was: our modules go, and those that came with us unless somebody else
-    has begun to use them."""
+    """Leaves Python as it was: our modules go, and those that came with us, which are below
+    ours."""
     ours = [n for n in sys.modules if _package(n).startswith("callboard") and not _stays(n)]
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
             _drop(sys.modules.pop(name))
-    came = {name for name in sys.modules if name not in _found and _package(name) in _BUNDLED}
-    others = [module for name, module in sys.modules.items() if _package(name) not in _BUNDLED]
-    for package in {_package(name) for name in came}:
-        if not any(_uses(module, package) for module in others):
-            for name in came:
-                if _package(name) == package:
-                    _drop(sys.modules.pop(name))
     # What typing remembers keeps every class it was ever asked about, and with it the modules.
     for clear in getattr(typing, "_cleanups", ()):
         clear()
-    _found.clear()
     if str(_LIB) in sys.path:
         sys.path.remove(str(_LIB))
     # Qt's objects may be deleted on this thread only; the collector runs on any.
@@ -95,20 +82,3 @@ def _drop(module: ModuleType) -> None:
 
 def _package(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _uses(module: object, package: str) -> bool:
-    """Whether the module holds something of ``package``. Looks at plain modules, functions and
-    classes only: anything else may do who knows what when it is looked at."""
-    if not isinstance(module, ModuleType):
-        return False
-    for value in list(vars(module).values()):
-        if isinstance(value, ModuleType):
-            name = vars(value).get("__name__")
-        elif isinstance(value, (FunctionType, type)):
-            name = value.__module__
-        else:
-            continue
-        if isinstance(name, str) and _package(name) == package:
-            return True
-    return False

@@ -75,27 +75,10 @@ def blender() -> list[Path]:
     return built("blender")
 
 
-def test_so_does_blenders_older_addon(blender: list[Path], tmp_path: Path) -> None:
-    found = run("blender-addon", "broken", blender[1], tmp_path)
+@pytest.mark.parametrize("kind", ["extension", "addon"])
+@pytest.mark.parametrize("old", ["broken", "alike"])
+def test_so_do_blenders(kind: str, old: str, blender: list[Path], tmp_path: Path) -> None:
+    archive = blender[["extension", "addon"].index(kind)]
+    found = run(f"blender-{kind}", old, archive, tmp_path)
     assert "Crate" in names(found)
     assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
-
-
-def test_blenders_extension_shares_what_others_installed(
-    blender: list[Path], tmp_path: Path
-) -> None:
-    """All extensions' wheels go into one folder, so what another one imported is what we brought,
-    or a later version of it."""
-    found = run("blender-extension", "alike", blender[0], tmp_path)
-    assert "Crate" in names(found)
-    assert (found["replaced"], found["told"]) == ([], [])
-
-
-def test_blenders_extension_is_refused_beside_what_it_cannot_use(
-    blender: list[Path], tmp_path: Path
-) -> None:
-    """What an add-on of the older kind carries about may be in the way; then Blender says so when
-    ours is enabled, and nothing of theirs is touched."""
-    found = run("blender-extension", "broken", blender[0], tmp_path)
-    assert "belongs to somebody else" in found["refused"]
-    assert (found["replaced"], found["told"]) == ([], [])
