@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -17,26 +16,28 @@ from callboard.errors import CallboardError
 from callboard.guest.main_thread import Job
 from callboard.host import SCENE_READ, HostEvent
 from callboard.protocol.session import Session
-from callboard.server.capabilities import missing
 from callboard.server.consent import Answer, Subject
 from callboard.server.consent import Policy as ConsentPolicy
-from callboard.server.tools import Tool
 from callboard.server.workspace import Policy, Root, WorkspaceRoots
 from callboard.skills.catalog import KnownSkill
-from callboard.skills.model import Failure
+from callboard.snapshot_parts import (
+    Served,
+    bundle_status,
+    root_status,
+    said,
+    skill_status,
+)
 from callboard.status import (
+    BundleStatus,
     CallStatus,
-    CapabilityStatus,
     ClientStatus,
     PathAnswer,
     PromptsStatus,
     PromptStatus,
     QuestionStatus,
-    RootStatus,
     SkillStatus,
     Snapshot,
     Status,
-    ToolStatus,
 )
 
 if TYPE_CHECKING:
@@ -59,15 +60,17 @@ class Controls:
         self.status.on_wanted = self._look
         self._pending = False
         self._ended = 0
+        self._expiry: asyncio.TimerHandle | None = None
         self._scene = ""
         self._stop_watching: Callable[[], None] | None = None
-        self._served = _Served()
+        self._served = Served()
         self._known: tuple[list[KnownSkill], dict[str, tuple[str, ...]]] = ([], {})
         self._skill_statuses: tuple[SkillStatus, ...] = ()
         app.dispatcher.observers.append(self._call_ended)
         app.dispatcher.on_activity = self.refresh
         app.dispatcher.consent.on_change = self.refresh
         app.roots.on_change = self.refresh
+        app.endpoint.stateless.recent.on_change = self.refresh
         app.tools.on_change(self.refresh)
         app.capabilities.on_change(self.refresh)
 
@@ -125,6 +128,32 @@ class Controls:
         job = Job("undo", lambda: port.undo(undo_id), done)
         self._do(self._app.dispatcher.main.submit, job)
 
+    def load_plug_in(
+        self, capability: str, answered: Callable[[str | None], None] = lambda problem: None
+    ) -> None:
+        """Loads what brings a capability, on the main thread. ``answered`` hears why that failed,
+        or None, on that thread or the server's."""
+        plug_in = self._app.host.plug_ins.get(capability)
+        if plug_in is None or plug_in.load is None:
+            answered("there is nothing to load")
+            return
+
+        def done(value: object, error: BaseException | None) -> None:
+            if error is not None and not isinstance(error, CallboardError):
+                log.error("%s could not be loaded", plug_in.name, exc_info=error)
+            answered(None if error is None else str(error) or type(error).__name__)
+            self.refresh()
+
+        job = Job(f"load {plug_in.name}", plug_in.load, done)
+
+        def submit() -> None:
+            try:
+                self._app.dispatcher.main.submit(job)
+            except CallboardError as busy:
+                answered(busy.message)
+
+        self._do(submit)
+
     def try_path(
         self,
         path: str,
@@ -155,7 +184,7 @@ class Controls:
                 )
                 for name, p in found.prompts.items()
             )
-            failures = tuple((f.skill, _said(f)) for f in found.failures)
+            failures = tuple((f.skill, said(f)) for f in found.failures)
             answered(PromptsStatus(prompts, failures))
 
         self._do(self._in_thread, read)
@@ -257,8 +286,8 @@ class Controls:
             stalled_ms=stall["stalled_ms"],
             stalled_by=app.host.blocked_by() or stall.get("call"),
             queued=stall["queued"],
-            clients=tuple(self._client(session) for session in app.endpoint.sessions),
-            roots=tuple(map(_root, (*app.roots.artist, *app.roots.project))),
+            clients=(*map(self._client, app.endpoint.sessions), *self._recent_clients()),
+            roots=tuple(map(root_status, (*app.roots.artist, *app.roots.project))),
             roots_policy=app.roots.policy,
             capabilities=self._serving().capabilities,
             tools=self._serving().tools,
@@ -269,6 +298,7 @@ class Controls:
             ),
             policies=tuple(sorted(app.dispatcher.consent.policies.items())),
             skills=self._skills(),
+            bundles=self._bundles(),
             ended_calls=self._ended,
         )
 
@@ -280,16 +310,34 @@ class Controls:
             session.client.title or session.client.name,
             session.client.version,
             session.features.name,
-            tuple(map(_root, roots)),
+            tuple(map(root_status, roots)),
             known.problem,
         )
 
-    def _serving(self) -> _Served:
+    def _recent_clients(self) -> list[ClientStatus]:
+        recent = self._app.endpoint.stateless.recent
+        found = [
+            ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)
+            for client, era in recent.all()
+        ]
+        soon = recent.next_goes_in
+        if self._expiry is not None:
+            self._expiry.cancel()
+            self._expiry = None
+        if soon is not None and self.status.wanted:
+            self._expiry = self._loop.call_later(soon, self.refresh)
+        return found
+
+    def _bundles(self) -> tuple[BundleStatus, ...]:
+        bundles = self._app.bundles
+        return () if bundles is None else tuple(bundle_status(*each) for each in bundles.in_use())
+
+    def _serving(self) -> Served:
         """Tools and capabilities, counted again only when one of them changed."""
         capabilities, tools = self._app.capabilities, self._app.tools.all()
         state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.declared)
         if tools is not self._served.source or state != self._served.state:
-            self._served = _Served(tools, *state)
+            self._served = Served(tools, *state, self._app.host.plug_ins)
         return self._served
 
     def _calls(self) -> tuple[CallStatus, ...]:
@@ -314,38 +362,9 @@ class Controls:
         if (known, lacking) != self._known:
             self._known = (known, lacking)
             self._skill_statuses = tuple(
-                _skill(one, lacking.get(one.skill.name, ())) for one in known
+                skill_status(one, lacking.get(one.skill.name, ())) for one in known
             )
         return self._skill_statuses
-
-
-class _Served:
-    """What is served at one moment, as the snapshot says it."""
-
-    def __init__(
-        self,
-        tools: Sequence[Tool] = (),
-        offered: tuple[str, ...] = (),
-        withdrawn: frozenset[str] = frozenset(),
-        declared: tuple[str, ...] = (),
-    ) -> None:
-        self.source = tools
-        self.state = (offered, withdrawn, declared)
-        self.tools = tuple(
-            ToolStatus(
-                tool.name,
-                tool.description,
-                tool.skill,
-                tool.required_capabilities,
-                tuple(missing(tool.required_capabilities, declared)),
-            )
-            for tool in tools
-        )
-        unlocks = Counter(c for tool in tools for c in set(tool.required_capabilities))
-        self.capabilities = tuple(
-            CapabilityStatus(name, name in offered, name in withdrawn, unlocks[name])
-            for name in (*offered, *sorted(set(unlocks).difference(offered)))
-        )
 
 
 def _meaning(roots: WorkspaceRoots, path: str, write: bool) -> PathAnswer:
@@ -361,27 +380,3 @@ def _meaning(roots: WorkspaceRoots, path: str, write: bool) -> PathAnswer:
 
 def _holds(root: Root, path: str) -> bool:
     return root.path is not None and WorkspaceRoots([root]).contains(path)
-
-
-def _skill(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
-    skill = known.skill
-    return SkillStatus(
-        skill.name,
-        skill.description,
-        str(skill.path),
-        known.scope,
-        known.loaded,
-        len(skill.tools),
-        tuple(map(_said, skill.failures)),
-        lacking,
-    )
-
-
-def _said(failure: Failure) -> str:
-    """One failure as editors print them."""
-    line = f":{failure.line}" if failure.line else ""
-    return f"{failure.reference}{line}: {failure.message}"
-
-
-def _root(root: Root) -> RootStatus:
-    return RootStatus(root.uri, root.name, root.path, root.source, root.read_only)

@@ -259,6 +259,17 @@ class UndoPort(Protocol):
         """Undoes that step if it is the newest one; else False."""
 
 
+@dataclass(frozen=True)
+class PlugIn:
+    """What a capability comes with where it isn't built in. ``advice`` tells the artist how to get
+    it; ``load`` loads what is installed, and raises HostError. Main thread. None where the host
+    can't be told to."""
+
+    name: str
+    advice: str
+    load: Callable[[], None] | None = None
+
+
 class Host(ABC):
     """An application that callboard lives in."""
 
@@ -267,6 +278,8 @@ class Host(ABC):
     #: Whether somebody looks at a window that the main thread draws: callboard's own may be the
     #: only one. Set before the server is made.
     has_windows: bool = False
+    #: What brings a capability, by its name; constant once the host is made.
+    plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
 
     def __init__(self) -> None:
         self._ports: Mapping[str, object] = MappingProxyType({})

@@ -61,12 +61,17 @@ class QuestionStatus:
 
 @dataclass(frozen=True)
 class CapabilityStatus:
-    """``unlocks`` counts the tools that need it."""
+    """``unlocks`` counts the tools that need it. Where it isn't offered, ``plug_in`` and ``advice``
+    say what would bring it, as far as the host knows, and ``loadable`` whether the host can load
+    it now."""
 
     name: str
     offered: bool
     withdrawn: bool
     unlocks: int
+    plug_in: str = ""
+    advice: str = ""
+    loadable: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,20 @@ class SkillStatus:
     failures: tuple[str, ...] = ()
     #: What its bundle would like of the host and doesn't get.
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BundleStatus:
+    """One installed bundle, and the host capabilities that its manifest names. ``missing`` is what
+    of them it doesn't get; ``problem`` is why its own server doesn't run."""
+
+    name: str
+    version: str
+    description: str
+    required: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,7 @@ class Snapshot:
     questions: tuple[QuestionStatus, ...] = ()
     policies: tuple[tuple[str, str], ...] = ()
     skills: tuple[SkillStatus, ...] = ()
+    bundles: tuple[BundleStatus, ...] = ()
     #: Counts calls that ended, so that a view knows when to look into the records again.
     ended_calls: int = 0
 

@@ -344,7 +344,7 @@ def pictures(session: Session, light: QPalette) -> None:
     dialog.close()
     panel.link.controls.pause()
     session.show(NARROW, tabs.CAPABILITIES)
-    panel.capabilities.page.setCurrentIndex(2)
+    panel.capabilities.page.setCurrentIndex(3)
     rest(0.9)
     save(panel, "paused-asked-for")
 

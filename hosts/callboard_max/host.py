@@ -47,6 +47,8 @@ class MaxHost(host.Host):
             host.SCRIPT: MaxScripts(),
             host.RENDER: MaxRender(),
         }
+        advice = "install Autodesk's component USD for 3ds Max, then restart 3ds Max"
+        self.plug_ins = {host.USD: host.PlugIn("USD for 3ds Max", advice)}
         if usd_is_there():
             ports[host.USD] = MaxUsd()
         if not headless:

@@ -17,7 +17,7 @@ from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader
 from callboard_maya.scripts import MayaScripts
 from callboard_maya.undo import MayaUndo
-from callboard_maya.usd import MayaUsd, usd_is_there
+from callboard_maya.usd import PLUGIN, MayaUsd, load_plugin, usd_is_there
 from callboard_maya.viewport import MayaViewport
 
 SKILLS = Path(__file__).parent / "skills"
@@ -54,6 +54,8 @@ class MayaHost(host.Host):
         }
         if not batch:
             self._steady[host.VIEWPORT] = MayaViewport()
+        advice = f"the plug-in {PLUGIN} isn't loaded; it comes with Maya"
+        self.plug_ins = {host.USD: host.PlugIn(PLUGIN, advice, load_plugin)}
         self._usd = MayaUsd()
         self._publish()
         self._messages = Messages()

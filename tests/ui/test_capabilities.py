@@ -64,7 +64,7 @@ def test_what_agents_asked_for_is_counted(shown: Any) -> None:
     with shown.server.client() as client:
         shown.call(client, "mcpeye_request_capability", capability="bake cloth", context="a cape")
         shown.call(client, "render__still", path="/tmp/a.png")
-    for _ in range(2):
+    for _ in range(3):
         shown.press(tab.page, Qt.Key.Key_Down)
     shown.until(lambda: {row.cells[0] for row in tab.below.rows} == {"bake cloth", "render"})
     said = {row.cells[0]: row for row in tab.below.rows}

@@ -32,17 +32,18 @@ from callboard.host import (
     VIEWPORT,
 )
 from callboard.records.report import build
-from callboard.status import CapabilityStatus, Snapshot, ToolStatus
+from callboard.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
+from callboard_ui.plug_ins import PlugIns
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 
 #: What is asked for and missing is counted over this many seconds, and again after this many.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
-TOOLS, LACKING, ASKED = range(3)
+TOOLS, LACKING, BUNDLES, ASKED = range(4)
 
 
 class CapabilitiesTab(QWidget):
@@ -75,10 +76,16 @@ class CapabilitiesTab(QWidget):
         self.model.on_check = self._switch
         self.view = self._tree(self.model, self.tr("Capabilities"))
         self.view.installEventFilter(self)
+        self.plug_ins = PlugIns(link, self._titles, self)
         self.page = QComboBox(self)
         self.page.setAccessibleName(self.tr("What to list"))
         self.page.addItems(
-            [self.tr("Tools"), self.tr("Tools that lack something"), self.tr("Asked for, missing")]
+            [
+                self.tr("Tools"),
+                self.tr("Tools that lack something"),
+                self.tr("Bundles"),
+                self.tr("Asked for, missing"),
+            ]
         )
         self.page.currentIndexChanged.connect(lambda index: self._page_chosen())
         self.search = QLineEdit(self)
@@ -155,7 +162,13 @@ class CapabilitiesTab(QWidget):
         box.addWidget(self._note)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self.view)
+        upper = QWidget(self)
+        above = QVBoxLayout(upper)
+        above.setContentsMargins(0, 0, 0, 0)
+        above.setSpacing(space)
+        above.addWidget(self.view, 1)
+        above.addWidget(self.plug_ins)
+        self._splitter.addWidget(upper)
         self._splitter.addWidget(lower)
         self._splitter.setStretchFactor(0, 3)
         self._splitter.setStretchFactor(1, 2)
@@ -167,6 +180,7 @@ class CapabilitiesTab(QWidget):
         for model in (self.model, self.below):
             model.set_look(self.palette(), self.font())
         tint(self._note, "dim")
+        self.plug_ins.draw()
 
     def _arrange(self) -> None:
         wide = self.width() > em(self, 50)
@@ -188,6 +202,7 @@ class CapabilitiesTab(QWidget):
         self.view.expandAll()
         for number in range(self.model.rowCount()):
             self.view.setFirstColumnSpanned(number, self.view.rootIndex(), True)
+        self.plug_ins.show_missing(self._snapshot.capabilities)
         self._fill_below()
 
     def _area(self, title: str, capabilities: Sequence[CapabilityStatus]) -> Row:
@@ -197,10 +212,10 @@ class CapabilitiesTab(QWidget):
         name = one_line(one.name)
         title = self._titles.get(one.name, name)
         if not one.offered:
-            says = self.tr("not here")
-            tip = self.tr("{0}: this host doesn't offer it now; a plug-in may be missing")
-            cells = (title, says, name)
-            return Row(one.name, cells, "slash", "dim", tip.format(name), enabled=False)
+            says = self.tr("not loaded") if one.loadable else self.tr("not here")
+            why = visible(one.advice) or self.tr("this host doesn't offer it")
+            tip = self.tr("{0}: {1}\nTools that need it: {2}").format(name, why, one.unlocks)
+            return Row(one.name, (title, says, name), "slash", "dim", tip, enabled=False)
         tip = self.tr("{0}: {1} tools need it").format(name, one.unlocks)
         if one.withdrawn:
             tip += "\n" + self.tr("Withdrawn: calls that need it are refused")
@@ -211,6 +226,9 @@ class CapabilitiesTab(QWidget):
         page, text = self.page.currentIndex(), self.search.text().strip().casefold()
         if page == ASKED:
             self._fill_asked(text)
+            return
+        if page == BUNDLES:
+            self._fill_bundles(text)
             return
         key = (page, text, id(self._snapshot.tools))
         if self._tools_shown and self._tools_shown[0] == key:
@@ -242,6 +260,39 @@ class CapabilitiesTab(QWidget):
         glyph, kind = ("slash", "warn") if lacks else ("check", "good")
         says = self.tr("lacks {0}").format(lacks) if lacks else ""
         return Row(tool.name, (one_line(short), says), glyph, kind, tip)
+
+    def _fill_bundles(self, text: str) -> None:
+        self._tools_shown = ()
+        self.below.set_rows(
+            [self._bundle(one) for one in self._snapshot.bundles if text in one.name.casefold()]
+        )
+        self._after_fill(self.tr("No bundle is installed."))
+
+    def _bundle(self, one: BundleStatus) -> Row:
+        title = f"{one_line(one.name)} {one_line(one.version)}"
+        tip = f"{title}\n{visible(one.description)}"
+        wanted = [
+            self._wanted(name, says, lacking=name in one.missing)
+            for names, says in (
+                (one.required, self.tr("required")),
+                (one.preferred, self.tr("preferred")),
+            )
+            for name in names
+        ]
+        if one.problem is not None:
+            says = one_line(one.problem)
+            wanted.insert(0, Row(":problem", (self.tr("Its server"), says), "cross", "bad", says))
+        if not wanted:
+            nothing = self.tr("needs nothing of the host")
+            wanted.append(Row(":nothing", (nothing, ""), "check", "dim"))
+        return Row(one.name, (title,), tip=tip, heading=True, rows=tuple(wanted))
+
+    def _wanted(self, name: str, says: str, *, lacking: bool) -> Row:
+        shown = one_line(name)
+        if not lacking:
+            return Row(name, (shown, says), "check", "good", shown)
+        tip = self.tr("{0}: the bundle works without it, but does less").format(shown)
+        return Row(name, (shown, self.tr("{0}, missing").format(says)), "slash", "warn", tip)
 
     def _fill_asked(self, text: str) -> None:
         self._tools_shown = ()

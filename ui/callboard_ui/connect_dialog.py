@@ -23,7 +23,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.cli.config_command import Change, ClientFormat, formats, planned
+from callboard.cli.config_command import Change, ClientFormat, bridge, formats, planned
 from callboard.errors import CallboardError
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
@@ -44,6 +44,7 @@ class ConnectDialog(QDialog):
             for name, found in formats().items()
         }
         self._change: Change | None = None
+        self._lacks_bridge = False
         self.client = QComboBox(self)
         for name, found in self._formats.items():
             self.client.addItem(found.title, name)
@@ -111,13 +112,20 @@ class ConnectDialog(QDialog):
         found = self._format
         entry = {found.key: {"callboard": found.entry(self._info.instance)}}
         self.configuration.setPlainText(json.dumps(entry, indent=2))
-        if found.stdio:
+        self._lacks_bridge = found.stdio and bridge() is None
+        if self._lacks_bridge:
+            about = self.tr(
+                "This client starts the program “callboard”, which isn't installed for this user. "
+                "Install it with “pipx install callboard”, then open this window again."
+            )
+        elif found.stdio:
             about = self.tr("This client starts a small bridge that finds this instance by itself.")
         elif self._info.instance.token:
             about = self.tr("It holds a secret token: paste it into your client only.")
         else:
             about = self.tr("Every program on this machine may call: there is no token.")
         self._about.setText(about)
+        tint(self._about, "bad" if self._lacks_bridge else "text")
         known = found.path is not None
         for widget in (self._file_label, self.file, self.browse, self._difference_label):
             widget.setVisible(known)
@@ -145,7 +153,7 @@ class ConnectDialog(QDialog):
         lines = "".join(change.difference)
         self.difference.setPlainText(visible(lines) or self.tr("Nothing: it is there already."))
         self._change = change if lines else None
-        self.write.setEnabled(bool(lines))
+        self.write.setEnabled(bool(lines) and not self._lacks_bridge)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.tr("The client's file"), self.file.text())

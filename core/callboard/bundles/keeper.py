@@ -162,6 +162,14 @@ class BundleKeeper:
         """Host capabilities that a skill's bundle would like and doesn't get, by the skill."""
         return {name: bundle.missing for name, bundle in self._skills.items() if bundle.missing}
 
+    def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
+        """Bundles with why their servers don't run, where they have one that doesn't."""
+        servers = self._servers
+        return [
+            (bundle, servers[folder].problem if folder in servers else None)
+            for folder, bundle in self._installed.items()
+        ]
+
     def platform(self, call: Call) -> HostResources | None:
         """What this host offers a tool of an installed bundle, as :func:`callboard.extensions.host`
         wants it; None for other tools. Any thread."""

@@ -6,8 +6,12 @@ import argparse
 import difflib
 import json
 import os
+import re
+import shutil
 import sys
+import sysconfig
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +33,8 @@ class ClientFormat:
     def entry(self, instance: Instance | None) -> dict[str, Any]:
         """Its entry for one instance; a client of a program finds instances by itself."""
         if self.stdio:
-            return {"command": sys.executable, "args": ["-m", "callboard", "stdio"]}
+            command, *arguments = bridge() or COMMAND
+            return {"command": command, "args": arguments}
         assert instance is not None
         entry: dict[str, Any] = {"type": "http", "url": instance.url}
         if instance.token:
@@ -49,6 +54,32 @@ def formats() -> dict[str, ClientFormat]:
         "vscode": ClientFormat("VS Code", "servers", Path(".vscode").absolute() / "mcp.json"),
         "other": ClientFormat("any other client", "mcpServers", None),
     }
+
+
+#: What starts the bridge where callboard is installed as programs are.
+COMMAND = ("callboard", "stdio")
+NO_BRIDGE = (
+    "this client starts the program 'callboard', which isn't installed for this user: install it "
+    "with `pipx install callboard` or `pip install --user callboard`, then come back"
+)
+
+
+def bridge() -> list[str] | None:
+    """What a client can start as the bridge on this machine; None where nothing would do.
+
+    Inside an application, Python's executable is that application, or a Python that doesn't see
+    what the application sees; so it counts only if callboard is installed in that very Python."""
+    if re.fullmatch(r"(python|pypy|mayapy|hython)[\d.]*w?", Path(sys.executable).stem.lower()):
+        folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+        if any(metadata.distributions(name="callboard", path=sorted(folders))):
+            return [sys.executable, "-m", "callboard", "stdio"]
+    found = shutil.which(COMMAND[0]) or shutil.which(COMMAND[0], path=str(_programs()))
+    return None if found is None else [found, *COMMAND[1:]]
+
+
+def _programs() -> Path:
+    """Where pipx and uv put programs, which applications started from a menu don't look into."""
+    return Path.home() / ".local" / "bin"
 
 
 def _desktop_folder() -> Path:
@@ -71,11 +102,16 @@ def run(arguments: argparse.Namespace) -> int:
     known = formats()[arguments.client]
     instance = None if known.stdio else choose(arguments.instance)
     addition = {known.key: {"callboard": known.entry(instance)}}
+    lacks_bridge = known.stdio and bridge() is None
     if not arguments.write:
         print(json.dumps(addition, indent=2))
         if known.path is not None:
             print(f"# for {known.title}: {known.path}", file=sys.stderr)
+        if lacks_bridge:
+            print(f"# {NO_BRIDGE}", file=sys.stderr)
         return 0
+    if lacks_bridge:
+        raise PeerError(NO_BRIDGE)
     if known.path is None:
         raise PeerError("that client's file isn't known; print the configuration and paste it")
     merge(known.path, known.key, known.entry(instance))

@@ -26,6 +26,7 @@ from callboard.protocol.peer import (
     PeerRequest,
     lacks,
 )
+from callboard.protocol.recent_clients import RecentClients
 from callboard.protocol.request_state import RequestStates
 from callboard.protocol.revisions import REVISION_2026_07_28, REVISIONS
 from callboard.protocol.session import Channel, Server
@@ -120,6 +121,7 @@ class StatelessEra:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._states = RequestStates()
+        self.recent = RecentClients()
 
     def check(self, message: Request, headers: Mapping[str, str] | None) -> Peer:
         """Who asks. ``headers`` is None where there are none, as on stdio. Raises HeaderMismatch,
@@ -155,6 +157,7 @@ class StatelessEra:
             raise InvalidParams(f"_meta['{LOG_LEVEL_KEY}'] must be one of {', '.join(LOG_LEVELS)}")
         peer.memory["log_level"] = level
         peer.memory["headers"] = headers
+        self.recent.saw(peer)
         return peer
 
     async def answer(
