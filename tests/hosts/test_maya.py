@@ -75,6 +75,19 @@ def test_usd_comes_and_goes_with_its_plug_in(host: Any) -> None:
     stop()
 
 
+def test_the_usd_plug_in_is_loaded_when_the_artist_asks(host: Any) -> None:
+    plug_in = host.plug_ins[USD]
+    try:
+        plug_in.load()
+    except HostError as error:
+        assert "could not load the plug-in mayaUsdPlugin" in error.message
+        pytest.skip("this Maya has no USD plug-in")
+    assert USD in host.ports
+    plug_in.load()
+    cmds.unloadPlugin("mayaUsdPlugin", force=True)
+    assert USD not in host.ports
+
+
 def test_a_viewport_needs_windows(host: Any) -> None:
     assert (VIEWPORT in host.ports) is not bool(cmds.about(batch=True))
     assert host.identity.headless is bool(cmds.about(batch=True))

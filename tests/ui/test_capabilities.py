@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +12,15 @@ pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=I
 
 from qtpy.QtCore import Qt
 
-from callboard.errors import CAPABILITY_MISSING
+from callboard.bundles.places import user_bundles
+from callboard.errors import CAPABILITY_MISSING, HostError
+from callboard.extensions.manifest import HOST_KEY
+from callboard.host import USD, PlugIn
+from callboard.testing.fake_host import FakeHost
 from callboard_ui.panel import CAPABILITIES
 
 CUBE = {"kind": "cube"}
+WANTED = {"com.example/files": {"required": True}, "com.example/tags": {"required": False}}
 
 
 @pytest.fixture
@@ -70,3 +78,101 @@ def test_what_agents_asked_for_is_counted(shown: Any) -> None:
     said = {row.cells[0]: row for row in tab.below.rows}
     assert said["bake cloth"].cells[1] == "asked for, sessions: 1"
     assert "a cape" in said["bake cloth"].tip
+
+
+class WithoutUsd(FakeHost):
+    """Its USD plug-in isn't loaded; what it does when it is to be, the test says."""
+
+    def __init__(self, fails: bool = False) -> None:
+        super().__init__()
+        self._all, self._fails = dict(self.ports), fails
+        self.plug_ins = {USD: PlugIn("fakeUsd", "the plug-in fakeUsd isn't loaded", self._load)}
+        self.set_ports({name: port for name, port in self._all.items() if name != USD})
+
+    def _load(self) -> None:
+        self.require_main_thread()
+        if self._fails:
+            raise HostError("fakeUsd could not be loaded: no licence")
+        self.set_ports(self._all)
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_plug_in_that_is_missing_is_loaded(open_panel: Any, by: str) -> None:
+    shown = open_panel(WithoutUsd, skills=True)
+    shown.turn_to(CAPABILITIES)
+    tab = shown.panel.capabilities
+    shown.until(lambda: USD in tab.plug_ins.buttons)
+    assert tab.model.row(tab.model.find(USD, "Scene")).cells[1] == "not loaded"
+    assert "the plug-in fakeUsd isn't loaded" in tab.plug_ins.words[USD].text()
+    button = tab.plug_ins.buttons[USD]
+    if by == "mouse":
+        shown.click(button)
+    else:
+        button.setFocus()
+        shown.press(button, Qt.Key.Key_Space)
+    shown.until(lambda: tab.model.row(tab.model.find(USD, "Scene")).checked)
+    shown.until(lambda: not tab.plug_ins.isVisible())
+    assert USD in shown.server.app.capabilities.declared
+
+
+def test_why_a_plug_in_was_not_loaded_is_said_and_it_can_be_tried_again(open_panel: Any) -> None:
+    shown = open_panel(lambda: WithoutUsd(fails=True), skills=True)
+    shown.turn_to(CAPABILITIES)
+    tab = shown.panel.capabilities
+    shown.until(lambda: USD in tab.plug_ins.buttons)
+    shown.click(tab.plug_ins.buttons[USD])
+    shown.until(lambda: "no licence" in tab.plug_ins.words[USD].text())
+    assert tab.plug_ins.buttons[USD].isEnabled()
+    assert USD not in shown.server.app.capabilities.declared
+
+
+def test_a_plug_in_that_only_the_artist_can_install_has_no_button(open_panel: Any) -> None:
+    class Uninstalled(WithoutUsd):
+        def __init__(self) -> None:
+            super().__init__()
+            self.plug_ins = {USD: PlugIn("USD", "install the component")}
+
+    shown = open_panel(Uninstalled, skills=True)
+    shown.turn_to(CAPABILITIES)
+    tab = shown.panel.capabilities
+    shown.until(lambda: USD in tab.plug_ins.words)
+    assert "install the component" in tab.plug_ins.words[USD].text()
+    assert not tab.plug_ins.buttons
+
+
+def test_bundles_show_what_they_want_of_the_host(
+    open_panel: Any, home: Path, tmp_path: Path
+) -> None:
+    block = {"host_version": "1.1", "host_capabilities": WANTED}
+    files = {
+        "manifest.json": json.dumps(
+            {
+                "manifest_version": "0.3",
+                "name": "rigging",
+                "version": "1.2.0",
+                "description": "Rigs bipeds",
+                "author": {"name": "A studio"},
+                "_meta": {HOST_KEY: block},
+            }
+        ),
+        "SKILL.md": "---\nname: rigging\ndescription: Rigs bipeds.\n---\n",
+    }
+    with zipfile.ZipFile(tmp_path / "rigging.mcpb", "w") as packed:
+        for name, text in files.items():
+            packed.writestr(name, text)
+    user_bundles().install(tmp_path / "rigging.mcpb", ["com.example/files"])
+    shown = open_panel(skills=True)
+    shown.turn_to(CAPABILITIES)
+    tab = shown.panel.capabilities
+    for _ in range(2):
+        shown.press(tab.page, Qt.Key.Key_Down)
+    shown.until(lambda: [row.key for row in tab.below.rows] == ["rigging"])
+    (row,) = tab.below.rows
+    assert row.cells == ("rigging 1.2.0",)
+    assert [child.cells for child in row.rows] == [
+        ("com.example/files", "required"),
+        ("com.example/tags", "preferred, missing"),
+    ]
+    shown.qtbot.keyClicks(tab.search, "zzz")
+    assert tab.below.rowCount() == 0
+    assert tab._note.text() == "No bundle matches."

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,14 @@ pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=I
 
 from qtpy.QtCore import QCoreApplication, QEvent, Qt
 from qtpy.QtGui import QColor, QFont, QPalette
-from qtpy.QtWidgets import QApplication, QLabel, QWidget
+from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QWidget
 
 from callboard.errors import PAUSED
+from callboard.protocol.recent_clients import KEPT
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.panel import Panel
+from server.stateless_client import Stateless
 from serving import served
 
 NOTHING = {"type": "object"}
@@ -48,6 +52,71 @@ def test_the_header_says_who_is_connected_and_where(open_panel: Any) -> None:
     shown.until(lambda: header.clients.text() == "No client is connected")
     shown.click(header.copy)
     assert QApplication.clipboard().text() == shown.server.app.url
+
+
+def test_a_client_without_a_session_is_shown_until_it_is_long_gone(open_panel: Any) -> None:
+    shown = open_panel()
+    header, now = shown.panel.header, [0.0]
+    recent = shown.server.app.endpoint.stateless.recent
+    recent._clock = lambda: now[0]
+    client = Stateless(shown.server.client())
+    client.request("tools/list")
+    client.request("tools/list")
+    shown.until(lambda: header.clients.text() == "stateless 1 · 2026-07-28")
+    now[0] = KEPT + 1
+    shown.server.app.controls.refresh()
+    shown.until(lambda: header.clients.text() == "No client is connected")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_client_of_a_program_gets_one_that_runs_wherever_this_runs(
+    open_panel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    program = programs / ("callboard.exe" if os.name == "nt" else "callboard")
+    if installed:
+        program.write_text("")
+        program.chmod(0o755)
+    # Inside an application, Python's executable is the application.
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "maya.bin"))
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    shown = open_panel()
+    shown.click(shown.panel.header.connect_button)
+    dialog = shown.panel.findChild(ConnectDialog)
+    dialog.client.setCurrentIndex(dialog.client.findData("claude-desktop"))
+    entry = json.loads(dialog.configuration.toPlainText())["mcpServers"]["callboard"]
+    assert entry["args"] == ["stdio"]
+    assert entry["command"] == (str(program) if installed else "callboard")
+    assert dialog.write.isEnabled() is installed
+    assert ("isn't installed" in dialog._about.text()) is not installed
+    dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("client", "key", "file"),
+    [
+        ("claude-code", "mcpServers", ".mcp.json"),
+        ("cursor", "mcpServers", "mcp.json"),
+        ("vscode", "servers", "mcp.json"),
+        ("other", "mcpServers", None),
+    ],
+)
+def test_every_client_gets_its_own_words(
+    open_panel: Any, client: str, key: str, file: str | None
+) -> None:
+    shown = open_panel()
+    shown.click(shown.panel.header.connect_button)
+    dialog = shown.panel.findChild(ConnectDialog)
+    dialog.client.setCurrentIndex(dialog.client.findData(client))
+    entry = json.loads(dialog.configuration.toPlainText())[key]["callboard"]
+    app = shown.server.app
+    assert (entry["type"], entry["url"]) == ("http", app.url)
+    assert entry["headers"] == {"Authorization": f"Bearer {app.token}"}
+    assert dialog.write.isVisible() is (file is not None)
+    assert dialog.file.text() == "" if file is None else Path(dialog.file.text()).name == file
+    dialog.close()
 
 
 def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_path: Path) -> None:
@@ -89,6 +158,20 @@ def test_a_narrow_dock_has_room_for_everything(open_panel: Any) -> None:
                 assert right < 280, child
     panel.resize(900, 600)
     shown.until(lambda: all(panel.tabs.tabText(n) for n in range(panel.tabs.count())))
+
+
+def test_a_narrow_dock_is_wide_enough_for_every_tab(open_panel: Any) -> None:
+    shown = open_panel(skills=True)
+    panel = shown.panel
+    panel.resize(280, 600)
+    assert panel.minimumSizeHint().width() <= 280
+    for number in range(panel.tabs.count()):
+        shown.turn_to(number)
+        shown.until(lambda: panel.width() == 280)
+        assert panel.tabs.widget(number).minimumSizeHint().width() <= 280
+        for area in panel.findChildren(QAbstractScrollArea):
+            if area.isVisible():
+                assert not area.horizontalScrollBar().isVisible(), area
 
 
 def test_whatever_takes_the_keyboard_has_a_name_and_its_turn(open_panel: Any) -> None:

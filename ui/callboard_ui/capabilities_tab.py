@@ -266,7 +266,8 @@ class CapabilitiesTab(QWidget):
         self.below.set_rows(
             [self._bundle(one) for one in self._snapshot.bundles if text in one.name.casefold()]
         )
-        self._after_fill(self.tr("No bundle is installed."))
+        none = self.tr("No bundle matches.") if text else self.tr("No bundle is installed.")
+        self._after_fill(none)
 
     def _bundle(self, one: BundleStatus) -> Row:
         title = f"{one_line(one.name)} {one_line(one.version)}"
