@@ -24,6 +24,8 @@ from callboard.testing.fake_client import FakeClient
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
 DEADLINE = 60.0
 _POLL = 0.02
+#: Seconds after which a click has been lost.
+_AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
 #: Blender counts from the bottom of the screen, X from its top.
@@ -130,6 +132,19 @@ class Gui:
         for _ in range(2):
             self.run("")  # Blender and Qt have seen where the mouse is
         self.xdotool("click", "1")
+
+    def click_until(self, outcome: str, x: int, y: int) -> None:
+        """Clicks, again where it did nothing: Blender takes no clicks while it shows what is new,
+        and doesn't say that it is done."""
+        end = monotonic() + DEADLINE
+        while True:
+            self.click(x, y)
+            again = min(end, monotonic() + _AGAIN)
+            while monotonic() < again:
+                if self.run(f"answer = {outcome}"):
+                    return
+                sleep(_POLL)
+            assert monotonic() < end, f"clicking did not lead to {outcome}"
 
     def press(self, widget: str) -> None:
         """Clicks the widget of Qt's that the expression names, once it's there."""

@@ -75,7 +75,10 @@ def gui(fresh: Gui) -> Gui:
 
 def opened(gui: Gui) -> None:
     """Waits for the window."""
-    gui.wait(lambda: gui.run(f"{SESSION}answer = session.window.panel is not None"), "window")
+    gui.wait(
+        lambda: gui.run(f"{SESSION}answer = bool(session.window and session.window.panel)"),
+        "window",
+    )
 
 
 def open_by_mouse(gui: Gui) -> None:
@@ -99,9 +102,9 @@ def open_by_mouse(gui: Gui) -> None:
     )
     left, right, top = gui.wait(lambda: gui.run(found), "sidebar")
     top = 800 - top
-    gui.click(right + TAB[0], top + TAB[1])
-    gui.wait(lambda: gui.run("answer = bool(seen)"), "tab of ours")
-    gui.click(left + OPEN[0], top + OPEN[1])
+    gui.click_until("bool(seen)", right + TAB[0], top + TAB[1])
+    gui.run(SESSION)
+    gui.click_until("session.window is not None", left + OPEN[0], top + OPEN[1])
     opened(gui)
     gui.run(f"panel = session.window.panel\npanel.setGeometry({PANEL})")
     gui.run("bpy.utils.unregister_class(CALLBOARD_PT_seen)")

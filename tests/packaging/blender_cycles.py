@@ -95,15 +95,16 @@ def main(archive: str, rounds: int) -> None:
         filepath=archive, repo="user_default", enable_on_install=False
     )
     before = state()
-    memory = []
+    memory, blocks = [], []
     for _ in range(rounds):
         once()
         gc.collect()
         memory.append(megabytes())
+        blocks.append(sys.getallocatedblocks())
     after = state()
     repos = [repo.module for repo in bpy.context.preferences.extensions.repos]
     bpy.ops.extensions.package_uninstall(repo_index=repos.index("user_default"), pkg_id="callboard")
-    print(json.dumps({"before": before, "after": after, "memory": memory}))
+    print(json.dumps({"before": before, "after": after, "memory": memory, "blocks": blocks}))
 
 
 if __name__ == "__main__":

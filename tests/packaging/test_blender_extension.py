@@ -115,9 +115,10 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1] if done.stdout else "{}")
     assert found["after"] == found["before"]
-    memory = found["memory"]
-    # Arenas come and go; a leak of one enabled add-on is over 300 kB a round.
-    assert memory[-1] - memory[4] < 3, memory
+    # A leak of one enabled add-on is some 2,200 of Python's blocks a round, and 300 kB; but what
+    # Python takes of the system comes in steps of several megabytes.
+    assert found["blocks"][-1] - found["blocks"][4] < 3000, found["blocks"]
+    assert found["memory"][-1] - found["memory"][4] < 12, found["memory"]
     ours = ("callboard", "tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog")
     assert [p for p in (user / "extensions").rglob("*") if p.name.lower().startswith(ours)] == []
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []
