@@ -324,6 +324,10 @@ class Host(ABC):
         """Called last in a process that was started for this host alone and ends now, with that
         code: for a host whose own way out can't be trusted. Main thread."""
 
+    def close(self) -> None:
+        """Stops listening to the application. Idempotent. Main thread."""
+        self.announce("closing")
+
     def set_ports(self, ports: Mapping[str, object]) -> None:
         """Publishes what the host can do now (a plug-in was loaded, a viewport appeared)."""
         self._ports = MappingProxyType(dict(ports))

@@ -10,9 +10,10 @@ from qtpy.QtCore import QCoreApplication
 
 from callboard.errors import HostError
 from callboard_houdini import panel
-from callboard_houdini.options import AUTOSTART, option, set_option
-from callboard_houdini.session import Session
+from callboard_houdini.host import HoudiniHost
+from callboard_houdini.options import AUTOSTART, PORT, option, set_option
 from callboard_qt.panel_frame import PanelFrame
+from callboard_qt.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def load() -> None:
     app = QCoreApplication.instance()
     if app is None:
         raise HostError("Houdini has no windows; use `callboard serve --host houdini` in hython")
-    _session = Session()
+    _session = Session(HoudiniHost, lambda: option(PORT, 0))
     # Houdini tells nobody that it quits; Qt does, and Python's own way out is the last one.
     app.aboutToQuit.connect(unload)
     atexit.register(unload)

@@ -8,8 +8,9 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard_max import panel
-from callboard_max.options import AUTOSTART, option, set_option
-from callboard_max.session import Session
+from callboard_max.host import MaxHost
+from callboard_max.options import AUTOSTART, PORT, option, set_option
+from callboard_qt.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ def load() -> None:
     3dsmaxbatch and on a render node there is nothing to do."""
     global _session
     if _session is None and not rt.maxOps.isInNonInteractiveMode() and not rt.IsNetServer():
-        _session = Session()
+        _session = Session(MaxHost, lambda: option(PORT, 0))
         rt.callbacks.removeScripts(id=rt.Name(_QUIT_ID))
         rt.callbacks.addScript(rt.Name("preSystemShutdown"), _QUIT, id=rt.Name(_QUIT_ID))
         if option(AUTOSTART, 1):

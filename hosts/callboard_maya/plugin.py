@@ -9,7 +9,9 @@ from maya import cmds, mel
 from maya import utils as maya_utils
 
 from callboard_maya import panel
-from callboard_maya.session import AUTOSTART, Session, option, set_option
+from callboard_maya.host import MayaHost
+from callboard_maya.options import AUTOSTART, PORT, option, set_option
+from callboard_qt.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +22,7 @@ class _Plugin:
     """Lives from load to unload."""
 
     def __init__(self) -> None:
-        self.session = Session()
+        self.session = Session(MayaHost, lambda: option(PORT, 0))
         self.loaded = True
         self.has_windows = not cmds.about(batch=True)
 

@@ -25,8 +25,8 @@ from callboard.testing.compliance import Bench, Check, checks
 from callboard.transport.client import Client, RemoteError
 from callboard_maya import panel, plugin
 from callboard_maya.host import MayaHost
+from callboard_maya.options import AUTOSTART, PORT
 from callboard_maya.panel import CONTROL
-from callboard_maya.session import AUTOSTART, PORT
 from callboard_qt.main_thread import QtMainThread
 
 pytestmark = pytest.mark.skipif(REAL, reason="mayapy has no windows")
