@@ -1,0 +1,115 @@
+"""Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's own
+loop and with a client that is calling. Run by a test, in a process that a crash may end."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "doubles")]
+
+from maya import cmds, utils
+from maya._session import session
+from maya_rig import PLUGIN, new_maya
+from qt_rig import application, spin_while
+from qtpy import shiboken
+from qtpy.QtCore import QCoreApplication, QEvent
+from qtpy.QtWidgets import QApplication, QMainWindow
+
+from callboard.transport.client import Client
+from callboard_maya import panel, plugin
+from callboard_maya.panel import CONTROL
+from callboard_ui.panel import Panel
+
+ROUNDS = 20
+
+
+def forget_control() -> None:
+    """Maya's control went with what it was in."""
+    found = session.windows.get(CONTROL)
+    if found is not None and not shiboken.isValid(found):
+        del session.windows[CONTROL]
+
+
+def close_window(window: QMainWindow) -> None:
+    window.close()
+    shiboken.delete(window)
+    forget_control()
+
+
+def close_panel(window: QMainWindow) -> None:
+    forget_control()
+    if cmds.workspaceControl(CONTROL, exists=True):
+        session.windows[CONTROL].close()
+        cmds.deleteUI(CONTROL, control=True)
+
+
+def close_plug_in(window: QMainWindow) -> None:
+    cmds.unloadPlugin("callboard_plugin")
+
+
+STEPS = (close_window, close_panel, close_plug_in)
+
+
+def one(order: tuple[Any, ...]) -> None:
+    """Opens all there is, and closes it in that order."""
+    window = QMainWindow()
+    cmds.loadPlugin(PLUGIN)
+    utils.processIdleEvents()
+    panel.show()
+    window.setCentralWidget(session.windows[CONTROL])
+    window.show()
+    running = plugin.running_session()
+    assert running is not None
+    server = running.server
+    assert server is not None
+    (shown,) = window.findChildren(Panel)
+    status = server.controls.status
+    assert status.wanted
+
+    def talk() -> dict[str, Any]:
+        with Client(server.url, server.token) as client:
+            return client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
+
+    assert "structuredContent" in spin_while(talk)
+    del shown, server, running
+    for step in order:
+        step(window)
+        settle()
+    assert not status.wanted, "somebody still listens"
+    assert plugin.running_session() is None
+    assert session.callbacks == {}
+
+
+def settle() -> None:
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    QApplication.processEvents()
+
+
+def main() -> int:
+    application()
+    new_maya(batch=False)
+    before = 0
+    for order in itertools.permutations(STEPS):
+        for number in range(ROUNDS):
+            one(order)
+            if not before and number:
+                before = threading.active_count()
+    gc.collect()
+    settle()
+    left = [type(w).__name__ for w in QApplication.topLevelWidgets() if isinstance(w, Panel)]
+    assert not left, left
+    assert threading.active_count() <= before, threading.enumerate()
+    print("closed in every order")
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    sys.exit(main())

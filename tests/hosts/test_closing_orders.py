@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", reason="this test needs a Qt", exc_type=ImportError)
+
+
+def test_window_panel_and_plug_in_close_in_every_order(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", Path(__file__).with_name("closing_orders.py")],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "CALLBOARD_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout == "closed in every order\n"
+    assert "Traceback" not in done.stderr
