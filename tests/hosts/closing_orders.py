@@ -1,18 +1,13 @@
-"""Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's own
-loop and with a client that is calling. Run by a test, in a process that a crash may end."""
+"""Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's
+own loop, after a client has called. Run by a test, in a process that a crash may end."""
 
 from __future__ import annotations
 
 import gc
 import itertools
-import os
 import sys
 import threading
-from pathlib import Path
 from typing import Any
-
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE / "doubles")]
 
 from maya import cmds, utils
 from maya._session import session
@@ -70,11 +65,11 @@ def one(order: tuple[Any, ...]) -> None:
     server = running.server
     assert server is not None
     (shown,) = window.findChildren(Panel)
-    status = server.controls.status
+    status, url, token = server.controls.status, server.url, server.token
     assert status.wanted
 
     def talk() -> dict[str, Any]:
-        with Client(server.url, server.token) as client:
+        with Client(url, token) as client:
             return client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
 
     assert "structuredContent" in spin_while(talk)
@@ -111,5 +106,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     sys.exit(main())

@@ -10,10 +10,18 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", reason="this test needs a Qt", exc_type=ImportError)
 
 
+HERE = Path(__file__).parent
+
+
 def test_window_panel_and_plug_in_close_in_every_order(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", Path(__file__).with_name("closing_orders.py")],
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "CALLBOARD_HOME": str(tmp_path)},
+        [sys.executable, "-X", "faulthandler", HERE / "closing_orders.py"],
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "CALLBOARD_HOME": str(tmp_path),
+            "PYTHONPATH": os.pathsep.join([*sys.path, str(HERE / "doubles")]),
+        },
         capture_output=True,
         text=True,
         timeout=240,
