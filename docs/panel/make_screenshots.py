@@ -10,10 +10,12 @@ removed afterwards.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
 import threading
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,12 +32,15 @@ from qtpy.QtGui import QColor, QPalette
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.app import Callboard
+from callboard.bundles.places import user_bundles
 from callboard.config import McpHttpConfig
-from callboard.host import SCRIPT
+from callboard.extensions.manifest import HOST_KEY
+from callboard.host import SCRIPT, USD, PlugIn
 from callboard_openusd.host import OpenUsdHost
 from callboard_qt.main_thread import QtMainThread
 from callboard_ui import make_panel
 from callboard_ui import panel as tabs
+from callboard_ui.capabilities_tab import ASKED, BUNDLES
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.panel import Panel
 
@@ -63,6 +68,11 @@ PROMPTS = """prompts:
     template: Publish {{asset}}.
   - name: ""
     template: nameless
+"""
+BUNDLED = """---
+name: biped-rigging
+description: Rigs bipeds.
+---
 """
 CODE = """for prim in stage.Traverse():
     if prim.GetName().startswith("tmp_"):
@@ -206,6 +216,19 @@ def project(folder: Path) -> list[Path]:
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text(SKILL, encoding="utf-8")
     (skill / "prompts.yaml").write_text(PROMPTS, encoding="utf-8")
+    wanted = {"ai.nimblebrain/host-resources": {"required": True}, "com.studio/library": {}}
+    manifest = {
+        "manifest_version": "0.3",
+        "name": "biped-rigging",
+        "version": "1.2.0",
+        "description": "Rigs bipeds.",
+        "author": {"name": "A studio"},
+        "_meta": {HOST_KEY: {"host_version": "1.1", "host_capabilities": wanted}},
+    }
+    with zipfile.ZipFile(folder / "rigging.mcpb", "w") as packed:
+        packed.writestr("manifest.json", json.dumps(manifest))
+        packed.writestr("SKILL.md", BUNDLED)
+    user_bundles().install(folder / "rigging.mcpb", ["ai.nimblebrain/host-resources"])
     return [hero, library]
 
 
@@ -246,6 +269,13 @@ class Session:
         ctx.progress(13, 20, "turntable, frame 13 of 20")
         self.release.wait(120)
         return "published"
+
+    def without_usd(self) -> None:
+        """As in Maya while its plug-in isn't loaded."""
+        advice = "the plug-in mayaUsdPlugin isn't loaded; it comes with Maya"
+        host = self.app.host
+        host.plug_ins = {USD: PlugIn("mayaUsdPlugin", advice, lambda: None)}
+        host.set_ports({name: port for name, port in host.ports.items() if name != USD})
 
     def work(self) -> None:
         """What the clients did before the first picture."""
@@ -344,9 +374,15 @@ def pictures(session: Session, light: QPalette) -> None:
     dialog.close()
     panel.link.controls.pause()
     session.show(NARROW, tabs.CAPABILITIES)
-    panel.capabilities.page.setCurrentIndex(3)
+    panel.capabilities.page.setCurrentIndex(ASKED)
     rest(0.9)
     save(panel, "paused-asked-for")
+    panel.link.controls.resume()
+    session.without_usd()
+    panel.capabilities.page.setCurrentIndex(BUNDLES)
+    until(lambda: panel.capabilities.plug_ins.buttons)
+    session.show(NARROW, tabs.CAPABILITIES)
+    save(panel, "load-bundles")
 
 
 def choose(panel: Panel) -> None:
