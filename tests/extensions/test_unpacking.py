@@ -180,6 +180,25 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, target: Path) -> None:
         unpack(tmp_path / "none", target)
 
 
+def test_damage_in_any_compression_is_refused(tmp_path: Path, target: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a", bytes(range(256)) * 8)
+    data = bytearray(path.read_bytes())
+    data[45:75] = b"\xff" * 30
+    path.write_bytes(data)
+    with pytest.raises(UnpackError, match="damaged"):
+        unpack(path, target)
+
+
+def test_a_name_that_is_not_the_utf8_it_claims_is_refused(tmp_path: Path, target: Path) -> None:
+    path = pack(tmp_path / "a.zip", ("é.txt", b"1"))
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    with pytest.raises(UnpackError, match="damaged"):
+        unpack(path, target)
+    assert everything_in(target) == []
+
+
 def test_an_encrypted_archive_says_so(tmp_path: Path, target: Path) -> None:
     path = pack(tmp_path / "a.zip", ("a", b"1"))
     data = bytearray(path.read_bytes())

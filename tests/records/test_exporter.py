@@ -19,10 +19,10 @@ from callboard.records.store import Store
 
 class Ingest:
     """A local ingest. ``answers`` are what it does with the next requests, one each, then 200: a
-    status, ``hang`` (never answers) or ``drop`` (closes). It stores what it answers with 200."""
+    status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It stores what it answers with 200."""
 
     def __init__(self) -> None:
-        self.answers: list[int | str] = []
+        self.answers: list[int | str | bytes] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.stored: list[str] = []
@@ -62,7 +62,7 @@ class Ingest:
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         ids = [event["callId"] for event in body["events"]]
         with self.changed:
-            answer: int | str = self.answers.pop(0) if self.answers else 200
+            answer: int | str | bytes = self.answers.pop(0) if self.answers else 200
             if self.poison in ids:
                 answer = 422
             self.requests.append(body)
@@ -74,7 +74,9 @@ class Ingest:
             self.changed.notify_all()
         if answer == "hang":
             self._release.wait(30)
-        if isinstance(answer, int):
+        if isinstance(answer, bytes):
+            handler.wfile.write(answer)
+        elif isinstance(answer, int):
             handler.send_response(answer)
             if answer == 302:
                 handler.send_header("Location", f"{self.url}/elsewhere")
@@ -178,6 +180,36 @@ def test_failing_hanging_and_dropping_lose_and_double_nothing(
     assert all(headers["path"] == "/ingest" for headers in ingest.headers)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"hello there\r\n\r\n",
+        b"HTTP/1.1 200 " + b"a" * 70_000 + b"\r\n\r\n",
+        b"HTTP/1.1 503 x\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    ],
+    ids=["no HTTP", "endless line", "endless headers"],
+)
+def test_an_answer_that_is_no_http_is_a_failure_like_others(
+    store: Store, ingest: Ingest, exporter: Exporter, answer: bytes
+) -> None:
+    ingest.answers = [answer, answer]
+    exporter.start()
+    ids = record(store, 15)
+    ingest.wait(lambda: len(ingest.stored) >= 15)
+    assert ingest.stored == ids
+
+
+def test_a_batch_that_was_taken_is_not_sent_again_for_its_answers_body(
+    store: Store, ingest: Ingest, exporter: Exporter
+) -> None:
+    ingest.answers = [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n"]
+    exporter.start()
+    first, last = record(store, 1)[0], record(store, 1)[0]
+    ingest.wait(lambda: last in ingest.stored)
+    sent = [event["callId"] for request in ingest.requests for event in request["events"]]
+    assert sent == [first, last]
+
+
 def test_an_ingest_that_restarts_gets_the_rest(
     store: Store, ingest: Ingest, exporter: Exporter
 ) -> None:
@@ -250,6 +282,19 @@ def test_nothing_recorded_yet_is_no_error(tmp_path: Path, ingest: Ingest) -> Non
 def test_a_url_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="ingest URL"):
         ExportTarget(url, "project")
+
+
+@pytest.mark.parametrize("url", ["http://x:99999", "http://x/a b", "http://x/\u00e9", "http://x\n"])
+def test_a_url_that_no_request_can_carry_is_refused(url: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        ExportTarget(url, "project")
+
+
+@pytest.mark.parametrize("secret", ["\u20ac", "a\r\nX: y"])
+def test_a_secret_that_no_header_can_carry_is_refused_and_not_shown(secret: str) -> None:
+    with pytest.raises(ValueError, match="secret") as refused:
+        ExportTarget("http://x.example", "project", secret)
+    assert secret not in str(refused.value)
 
 
 def test_the_secret_is_not_shown() -> None:

@@ -221,6 +221,11 @@ def test_since_as_a_span(text: str, seconds: int) -> None:
     assert report.parse_since(text, now=NOW) == NOW - seconds
 
 
+def test_since_before_there_were_dates(report_on: Callable[..., dict[str, Any]]) -> None:
+    since = report.parse_since("999999w", now=NOW)
+    assert report_on(a_call(started=NOW - 1), since=since)["calls"] == 1
+
+
 def test_since_as_a_date_or_all() -> None:
     assert report.parse_since("2026-03-01") == dt.datetime(2026, 3, 1).timestamp()
     assert report.parse_since("all") is None

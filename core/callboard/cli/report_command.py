@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from callboard.errors import PeerError
+from callboard.errors import HostError, PeerError
 from callboard.records.reader import Reader
 from callboard.records.report import build, parse_since
 from callboard.records.report_html import render
@@ -34,7 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
     elif arguments.html is not None:
-        arguments.html.write_text(render(report), "utf-8")
+        try:
+            arguments.html.write_text(render(report), "utf-8")
+        except OSError as error:
+            raise HostError(f"{arguments.html} can't be written: {error.strerror}") from None
     else:
         _print(report)
     return 0

@@ -62,4 +62,5 @@ def _line(bundle: dict[str, Any]) -> str:
         notes.append(f"not yet seen to load{kept}")
     if bundle["missing_capabilities"]:
         notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
-    return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {bundle['description']}"
+    said = " ".join(bundle["description"].split())
+    return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {said}"

@@ -24,6 +24,9 @@ MAX_BYTES = 2**20
 
 _NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
+#: Control characters, which a terminal obeys, and halves of characters, which have no UTF-8.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_NO_ARGUMENT = re.compile(r"[\x00\ud800-\udfff]")
 _CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._-]{1,128})?", re.I)
 
 
@@ -152,7 +155,7 @@ def parse_manifest(data: bytes) -> BundleManifest:
         version=_text(found, "version", _VERSION),
         description=_text(found, "description"),
         author=_text(author, "name", where="author."),
-        display_name=found["display_name"] if isinstance(found.get("display_name"), str) else name,
+        display_name=_text(found, "display_name") if found.get("display_name") else name,
         server=_server(found.get("server")),
         **_host_block(found.get("_meta")),
     )
@@ -164,6 +167,8 @@ def _text(
     value = found.get(key)
     if not isinstance(value, str) or not value.strip():
         raise ManifestError(f"{where}{key} must be a string that isn't empty")
+    if _UNPRINTABLE.search(value):
+        raise ManifestError(f"{where}{key} has a character that can't be shown")
     if shape is not None and not shape.fullmatch(value):
         raise ManifestError(f"{where}{key} '{value[:80]}' has characters that it may not have")
     return value
@@ -194,6 +199,10 @@ def _server(server: Any) -> ServerCommand | None:
     if not isinstance(env, dict) or not all(isinstance(item, str) for item in env.values()):
         raise ManifestError("server.mcp_config.env must map names to strings")
     command = _text(config, "command", where="server.mcp_config.")
+    if any(_NO_ARGUMENT.search(text) for text in (*args, *env.values())):
+        raise ManifestError("server.mcp_config has a character that no command can carry")
+    if any(not key or "=" in key or _NO_ARGUMENT.search(key) for key in env):
+        raise ManifestError("server.mcp_config.env has a name that no variable can have")
     return ServerCommand(command, tuple(args), env)
 
 

@@ -6,6 +6,7 @@ as the archive claims them.
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import shutil
@@ -30,6 +31,13 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
 
 
+#: What :mod:`zipfile` raises about an archive; a name that isn't the UTF-8 it claims is among it.
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, NotImplementedError, UnicodeDecodeError),
+)
+
+
 class UnpackError(SkillError):
     """The bundle can't be unpacked safely. Nothing of it was kept."""
 
@@ -50,7 +58,7 @@ def unpack(source: Path, target: Path) -> None:
         try:
             with zipfile.ZipFile(source) as archive:
                 _write(_archive_entries(archive), target)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except _DAMAGED as error:
             raise UnpackError(f"the archive is damaged or of an unknown kind: {error}") from None
     else:
         raise UnpackError(f"there is no folder and no archive called '{source.name}'")

@@ -7,17 +7,19 @@ again unchanged, and its ``callId`` lets the other side see that: nobody can do 
 
 from __future__ import annotations
 
+import http.client
 import json
 import logging
 import os
 import random
+import re
 import sqlite3
 import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ from callboard.records.file_lock import lock
 _log = logging.getLogger(__name__)
 
 LOCK_FILE = "exporter.lock"
+#: What a request's first line and its headers carry as it is.
+_PLAIN = re.compile(r"[!-~]+")
 #: Answers that won't change by asking again: the batch is wrong, or too large for them.
 _HOPELESS = frozenset({400, 413, 422})
 
@@ -48,6 +52,11 @@ class ExportTarget:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
+        _ = parts.port  # raises ValueError where it is none
+        if not _PLAIN.fullmatch(self.url):
+            raise ValueError("the ingest URL has a character that must be percent-encoded")
+        if self.secret and not _PLAIN.fullmatch(self.secret):
+            raise ValueError("the ingest's secret has a character that no header can carry")
         if not self.project_id:
             raise ValueError("the ingest needs a project id")
 
@@ -95,7 +104,7 @@ class Exporter:
                 self._export()
                 failures = 0
                 wait = self._target.every
-            except (OSError, sqlite3.Error, _Refused) as error:
+            except _TRY_AGAIN as error:
                 failures += 1
                 # Half of it at random, so that a studio's machines don't come back all at once.
                 longest = min(self._target.every * 2**failures, self._target.longest_wait)
@@ -175,7 +184,9 @@ class Exporter:
         )
         try:
             with _OPENER.open(request, timeout=self._target.timeout) as answer:
-                answer.read(65_536)
+                # They have the batch; what more they say, and whether it arrives, changes nothing.
+                with suppress(OSError, http.client.HTTPException):
+                    answer.read(65_536)
         except urllib.error.HTTPError as error:
             error.close()
             raise _Refused(error.code) from None
@@ -185,6 +196,10 @@ class _Refused(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(f"the ingest answered {status}")
         self.status = status
+
+
+#: An ingest that can't be reached, or answers with what isn't HTTP; a database that is busy.
+_TRY_AGAIN = (OSError, sqlite3.Error, http.client.HTTPException, _Refused)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

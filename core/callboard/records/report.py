@@ -35,7 +35,8 @@ def parse_since(text: str, now: float | None = None) -> float | None:
     if text == "all":
         return None
     if match := re.fullmatch(r"(\d{1,6})\s*([mhdw])", text):
-        return (time.time() if now is None else now) - int(match[1]) * _UNITS[match[2]]
+        # Before 1970 nothing was recorded, and some years before that there is no date.
+        return max(0.0, (time.time() if now is None else now) - int(match[1]) * _UNITS[match[2]])
     try:
         return dt.datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
