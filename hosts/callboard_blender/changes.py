@@ -24,6 +24,9 @@ class Changes:
         #: The running step opened a file.
         self.replaced = False
         self.unsaved = False
+        #: A step of ours saved or opened; with windows Blender takes until its next events to call
+        #: the file clean.
+        self._settling = False
         #: Blender's undo stack holds the state that the next step starts from.
         self.based = not bpy.app.background
 
@@ -36,12 +39,12 @@ class Changes:
         def loaded(*_: object) -> None:
             self.based = not bpy.app.background
             self.touched = self.foreign = self.replaced = True
-            self.unsaved = False
+            self.unsaved, self._settling = False, self.in_step
             self._scene_replaced()
 
         @persistent  # type: ignore[untyped-decorator]
         def saved(*_: object) -> None:
-            self.unsaved = False
+            self.unsaved, self._settling = False, self.in_step
             self._scene_replaced()
 
         @persistent  # type: ignore[untyped-decorator]
@@ -89,6 +92,7 @@ class Changes:
         if self._unnoticed:
             return
         self.unsaved = True
+        self._settling = self._settling and self.in_step and self.replaced
         if self.in_step:
             self.touched = True
         else:
@@ -96,7 +100,12 @@ class Changes:
 
     @property
     def modified(self) -> bool:
-        return self.unsaved if bpy.app.background else bool(bpy.data.is_dirty)
+        if bpy.app.background:
+            return self.unsaved
+        if not bpy.data.is_dirty:
+            self._settling = False
+            return False
+        return not self._settling
 
     def close(self) -> None:
         """Stops listening. Idempotent."""

@@ -74,6 +74,24 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
     return result
 
 
+def test_compliance_in_the_user_interface(gui: Gui) -> None:
+    code = "\n".join(
+        (
+            "from callboard.testing.compliance import run_all",
+            "from callboard_blender import addon",
+            "found = run_all(addon.session.app.host)",
+            "answer = [[check.id, outcome, why] for check, outcome, why in found]",
+            "del addon, found, run_all",
+        )
+    )
+    outcomes = gui.run(code)
+    assert [each for each in outcomes if each[1] == "failed"] == []
+    # Debian builds Blender without OpenUSD.
+    lacking = {each[0].partition(".")[0] for each in outcomes if each[1] == "skipped"}
+    assert lacking <= {"UsdFile", "UsdTools"}
+    assert len(outcomes) > 60
+
+
 def test_new_open_and_revert(gui: Gui, client: FakeClient) -> None:
     create(client, "Kept")
     file = gui.folder / "kept.blend"

@@ -44,13 +44,16 @@ class SceneFile:
             bench.editor.set_color("Child", [1, 0.5, 0.25])
             before = bench.everything()
             path = str(bench.folder / f"scene {suffix[1:]}{suffix}")
-            saved = writer.save(path)
+            with bench.step():
+                saved = writer.save(path)
             assert saved["bytes"] == (bench.folder / f"scene {suffix[1:]}{suffix}").stat().st_size
             assert bench.reader.info()["file"] == path
             assert bench.reader.info()["modified"] is False
-            bench.editor.delete(["Parent"])
+            with bench.step():
+                bench.editor.delete(["Parent"])
             assert bench.reader.info()["modified"] is True
-            opened = bench.port(FILESYSTEM_READ).open(path)
+            with bench.step():
+                opened = bench.port(FILESYSTEM_READ).open(path)
             assert opened["object_count"] == 2
             assert bench.everything() == before
             assert bench.reader.info()["modified"] is False

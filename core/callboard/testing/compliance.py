@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -96,10 +97,21 @@ class Bench:
         """What the reader tells of the whole scene."""
         return [self.get(path) for path in self.reader.names()]
 
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """One undo step around the block, as the dispatcher makes them; none where the host has
+        no undo."""
+        undo = self.host.undo
+        token = undo.begin("compliance") if undo is not None else None
+        yield
+        if undo is not None:
+            undo.commit(token)
+
     def empty(self) -> None:
         """Deletes every object, as an agent would."""
         if SCENE_MUTATE in self.host.ports and (names := self.reader.names()):
-            self.editor.delete(names)
+            with self.step():
+                self.editor.delete(names)
 
     def run(self, check: Check) -> None:
         """Raises what the check raises. Main thread."""
