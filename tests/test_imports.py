@@ -31,7 +31,7 @@ LAYERS = (
     {"extensions", "records"},
     {"server"},
     {"config"},
-    {"bundles", "transport"},
+    {"bundles", "snapshot_parts", "transport"},
     {"app", "controls", "headless_hosts"},
     {"skill_server"},
     {"testing", "gateway", "farm"},

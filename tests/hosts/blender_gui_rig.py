@@ -219,7 +219,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
         "BLENDER_USER_CONFIG": str(folder / "config"),
         "BLENDER_USER_SCRIPTS": str(folder / "scripts"),
     }
-    for name in ("XDG_CONFIG_HOME", "WAYLAND_DISPLAY"):
+    for name in ("XDG_CONFIG_HOME", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         environment.pop(name, None)
     (folder / "scripts" / "addons").mkdir(parents=True)
     with (folder / "blender.txt").open("w") as said:
