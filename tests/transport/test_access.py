@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import socket
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from callboard.testing.fake_host import DEADLINE
 from callboard.transport import http as listener
 from callboard.transport import stream
 from callboard.transport.access import BODY_LIMIT, HEADER_LIMIT, Access
+from callboard.transport.socket_stream import LINGER_BYTES
 from serving import Served, served
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]
@@ -172,6 +175,28 @@ def test_the_largest_body_is_read_and_one_byte_more_is_not(client: FakeClient) -
         assert response.status == 413
         assert str(BODY_LIMIT) in json.loads(response.read())["detail"]
         assert raw.closed_by_the_server()
+
+
+@pytest.mark.parametrize(("token", "status"), [(True, 413), (False, 401)])
+def test_a_client_that_sends_all_of_a_refused_body_still_reads_why(
+    server: Served, token: bool, status: int
+) -> None:
+    address = server.app.url.removeprefix("http://").partition("/")[0]
+    headers = {"Authorization": f"Bearer {server.app.token}"} if token else {}
+    connection = http.client.HTTPConnection(address, timeout=DEADLINE)
+    with contextlib.closing(connection):
+        connection.request("POST", "/mcp", b"x" * (BODY_LIMIT + 1), headers)
+        response = connection.getresponse()
+        assert response.status == status
+        assert json.loads(response.read())["status"] == status
+
+
+def test_a_client_that_goes_on_sending_after_a_refusal_is_dropped(server: Served) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head("POST", Content_Length=str(2**40))
+        assert raw.status() == 401
+        with pytest.raises(ConnectionError):
+            raw.send(b"x" * (2 * LINGER_BYTES))
 
 
 def test_a_chunked_body_is_counted_as_it_comes(server: Served) -> None:

@@ -190,6 +190,8 @@ class Exchange(HTTPMessageDelegate):
 
     def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
         """Sends a problem (RFC 9457)."""
+        if close and self._connection.stream is not None:
+            self._connection.stream.linger(self._listener.lingering)
         status = refusal.status
         headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
         body = encode(
@@ -256,6 +258,8 @@ class Listener(HTTPServerConnectionDelegate):
         #: What each open connection is at.
         self._exchanges: dict[object, Exchange] = {}
         self._connections: set[HTTP1ServerConnection] = set()
+        #: Connections that are over but for what their clients still send.
+        self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
@@ -307,6 +311,8 @@ class Listener(HTTPServerConnectionDelegate):
                 exchange.abort()
             for connection in list(self._connections):
                 await connection.close()
+            for stream in list(self.lingering):
+                stream.abort()
         else:
             self._socket.close()
 

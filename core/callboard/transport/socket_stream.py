@@ -17,6 +17,9 @@ from tornado.iostream import StreamClosedError, UnsatisfiableReadError
 
 #: Bytes received ahead of a reader; past them the socket isn't read until somebody wants more.
 READ_AHEAD = 64 * 1024
+#: How long, seconds, how much, bytes, and from how many clients at once what nobody reads any more
+#: is taken and thrown away.
+LINGER, LINGER_BYTES, LINGERERS = 2.0, 32 * 1024 * 1024, 64
 
 Find = Callable[[bytearray], int]
 
@@ -52,6 +55,9 @@ class SocketStream(asyncio.Protocol):
         self._full = False
         self._paused = False
         self._closed = False
+        self._lingering: set[SocketStream] | None = None
+        self._linger_bytes = 0
+        self._linger_timer: asyncio.TimerHandle | None = None
         self._close_callback: Callable[[], None] | None = None
         self._loop = asyncio.get_running_loop()
         self.io_loop = IOLoop.current()
@@ -66,6 +72,11 @@ class SocketStream(asyncio.Protocol):
         self._opened(self)
 
     def data_received(self, data: bytes) -> None:
+        if self._closed:
+            self._linger_bytes += len(data)
+            if self._linger_bytes > LINGER_BYTES:
+                self.abort()
+            return
         if self.taker is not None:
             if self._taken:
                 data = self.taker.receive(data)
@@ -115,6 +126,10 @@ class SocketStream(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
+        if self._linger_timer is not None:
+            self._linger_timer.cancel()
+        if self._lingering is not None:
+            self._lingering.discard(self)
         waiting: list[asyncio.Future[None] | asyncio.Future[bytes]] = [*self._writers]
         if self._reader is not None:
             waiting.append(self._reader)
@@ -172,11 +187,31 @@ class SocketStream(asyncio.Protocol):
             written.set_result(None)
         return written
 
+    def linger(self, among: set[SocketStream]) -> None:
+        """Lets ``close`` wait a while until the client has sent all it wants to; meanwhile the
+        stream is in ``among``. A connection that is closed with bytes unread is reset, and a
+        client that still sends never gets to see why."""
+        if len(among) < LINGERERS:
+            self._lingering = among
+
     def close(self) -> None:
-        """Closes at once; what the system hasn't taken yet is lost."""
-        if not self._closed:
-            self._closed = True
-            self._transport.abort()
+        """Closes at once, unless it lingers; what the system hasn't taken yet is lost."""
+        if self._closed:
+            return
+        if self._lingering is None:
+            self.abort()
+            return
+        self._closed = True
+        self._lingering.add(self)
+        self._buffer.clear()
+        self._transport.write_eof()
+        self._resume()
+        self._linger_timer = self._loop.call_later(LINGER, self.abort)
+
+    def abort(self) -> None:
+        """Closes at once."""
+        self._closed = True
+        self._transport.abort()
 
     def closed(self) -> bool:
         return self._closed
