@@ -339,3 +339,18 @@ def test_a_read_only_root_is_read_and_never_written(tmp_path: Path) -> None:
 def test_a_relative_root_of_the_artists_is_an_error_at_once() -> None:
     with pytest.raises(ValueError, match="absolute"):
         RootsBook(["relative/folder"])
+
+
+@pytest.mark.parametrize("answer", [None, 3, "x", []])
+def test_a_stateless_answer_that_is_no_object_leaves_the_roots_unknown(
+    server: Served, answer: Any
+) -> None:
+    client = Stateless(server.client(), OFFERS_ROOTS)
+    params = {"name": "open", "arguments": {"path": "workspace://a"}}
+    asked = client.request("tools/call", params)["result"]
+    assert asked["resultType"] == "input_required"
+    (key,) = asked["inputRequests"]
+    retry = {"inputResponses": {key: answer}, "requestState": asked["requestState"]}
+    error = client.request("tools/call", {**params, **retry})["error"]
+    assert error["code"] == INVALID_PARAMS
+    assert "no workspace roots" in error["message"]

@@ -75,12 +75,15 @@ class RootsBook:
         await self._note(entry, peer.ask(_ASK, ANSWER_TIMEOUT))
         self.on_change()
 
-    async def _note(self, entry: ClientRoots, answer: Awaitable[dict[str, Any]]) -> None:
+    async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
         """A client that refuses to answer counts as one without roots."""
         try:
             result = await answer
         except AskFailed as refused:
             entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
+            return
+        if not isinstance(result, dict):
+            entry.roots, entry.problem = None, "roots/list was answered without a list of roots"
             return
         entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
         entry.problem = "; ".join(entry.roots.problems) or None
