@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -19,13 +21,16 @@ from callboard.errors import HostError
 from callboard.guest.headless import MainThreadInbox
 from callboard.headless_hosts import HOSTS, make_host
 from callboard.host import FILESYSTEM_READ, Host
+from callboard.server.capabilities import VOCABULARY
+
+log = logging.getLogger(__name__)
 
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("serve", help="run a headless host with the server")
     parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
     parser.add_argument(
-        "--port", type=int, default=0, help="0, the default, lets the system choose"
+        "--port", type=_port, default=0, help="0, the default, lets the system choose"
     )
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
     parser.add_argument("--skills", metavar="DIR", action="append", default=[])
@@ -38,6 +43,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument("--verbose", action="store_true", help="log what is going on")
     parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,6 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         roots=[str(Path(folder).absolute()) for folder in arguments.roots],
         roots_policy=arguments.roots_policy,
     )
+    for option, folders in (("--skills", arguments.skills), ("--root", arguments.roots)):
+        for folder in folders:
+            if not Path(folder).is_dir():
+                log.warning("%s %s: there is no such folder yet", option, folder)
     ready = _keep_stdout_clean()
     inbox: Any = _panel_loop() if arguments.ui else MainThreadInbox()
     host = make_host(arguments.host, inbox.post)
@@ -71,6 +86,8 @@ def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
         app.start()
     except OSError as error:
         raise HostError(f"can't listen on port {config.port}: {error.strerror or error}") from None
+
+    _warn_of_unknown_words(app, config.deny)
 
     def stop(number: int, frame: FrameType | None) -> None:
         inbox.stop()
@@ -99,6 +116,18 @@ def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
         app.stop()
     host.leave(0)
     return 0
+
+
+def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
+    """A capability that nobody ever heard of is most likely a typing error, and the one that was
+    meant is not withdrawn."""
+    skills = (known.skill for known in app.catalog.known)
+    known = {*VOCABULARY, *(word for skill in skills for word in skill.required_capabilities)}
+    for word in denied:
+        if word not in known:
+            nearest = difflib.get_close_matches(word, known, n=1)
+            hint = f"; did you mean {nearest[0]}?" if nearest else ""
+            log.warning("--deny %s withdraws nothing: no tool here asks for it%s", word, hint)
 
 
 def _panel_loop() -> Any:

@@ -1,0 +1,30 @@
+"""``callboard serve``: options that can't be meant as they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from callboard.cli import main
+from e2e.serving import serve
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "x", "²"])
+def test_a_number_that_is_no_port_is_refused_in_a_sentence(capsys, port):
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", f"--port={port}"])
+    assert ended.value.code == 2
+    assert "is no port; give 0 to 65535" in capsys.readouterr().err
+
+
+def test_what_has_no_effect_is_said(tmp_path, capfd):
+    pytest.importorskip("pxr")
+    gone = str(tmp_path / "gone")
+    options = ["--skills", gone, "--root", gone, "--deny", "filesystem.wirte", "--deny", "usd"]
+    with serve(tmp_path / "home", *options):
+        pass
+    said = capfd.readouterr().err
+    assert f"--skills {gone}: there is no such folder yet" in said
+    assert f"--root {gone}: there is no such folder yet" in said
+    assert "--deny filesystem.wirte withdraws nothing" in said
+    assert "did you mean filesystem.write?" in said
+    assert "--deny usd" not in said
