@@ -56,3 +56,16 @@ def test_skills_whose_wire_names_clash(tmp_path):
     write_skill(tmp_path, "a-b", files=GOOD)
     write_skill(tmp_path, "a_b", files=GOOD)
     assert any("a_b/SKILL.md:1: error: the name clashes" in f for f in lines(tmp_path))
+
+
+def test_a_reference_that_leads_nowhere_is_found_where_it_is_written(tmp_path):
+    files = {"prompts.yaml": "workflows:\n- file: ../../x.yaml\n- file: gone.workflow.yaml\n"}
+    write_skill(tmp_path, "a", block="prompts: prompts.yaml", files=files)
+    skill = write_skill(tmp_path, "b", block="prompts: nowhere.yaml")
+    written = (skill / "SKILL.md").read_text("utf-8").splitlines()
+    line = next(n for n, text in enumerate(written, 1) if "nowhere.yaml" in text)
+    assert [f for f in lines(tmp_path) if ": error:" in f] == [
+        "a/prompts.yaml:2: error: '../../x.yaml' leads out of the skill's folder",
+        "a/prompts.yaml:3: error: 'gone.workflow.yaml' doesn't exist",
+        f"b/SKILL.md:{line}: error: 'nowhere.yaml' doesn't exist",
+    ]

@@ -12,10 +12,10 @@ import fastjsonschema
 from .dependencies import dependency_failures
 from .discovery import load_all, skill_folders
 from .load import SKILL_FILE, is_usable
-from .model import SkillMetadata, ToolDeclaration
+from .model import Failure, SkillMetadata, ToolDeclaration
 from .prompt_files import read_prompts
 from .script_check import check_script
-from .skill_files import FileProblem, read_text
+from .skill_files import FileProblem, read_text, resolve_inside
 from .workflow_files import read_workflows
 
 Severity = Literal["error", "warning"]
@@ -74,7 +74,7 @@ def lint(folder: Path) -> list[Finding]:
 
 def _lint_skill(skill: SkillMetadata, folder_name: str) -> Iterator[Finding]:
     for failure in skill.failures:
-        yield Finding(failure.reference, failure.line or 1, "error", failure.message)
+        yield Finding(*_place(skill, failure), "error", failure.message)
     if not is_usable(skill):
         return
     if skill.name != folder_name:
@@ -83,7 +83,7 @@ def _lint_skill(skill: SkillMetadata, folder_name: str) -> Iterator[Finding]:
     for tool in skill.tools:
         yield from _lint_tool(skill, tool)
     for failure in dict.fromkeys(read_prompts(skill)[1] + read_workflows(skill)[1]):
-        yield Finding(failure.reference, failure.line or 1, "error", failure.message)
+        yield Finding(*_place(skill, failure), "error", failure.message)
 
 
 def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]:
@@ -109,6 +109,27 @@ def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]
         return
     for line, message in check_script(source, tool):
         yield Finding(shown, line, "error", message)
+
+
+def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:
+    """File and line. A reference that leads nowhere is wrong where it is written."""
+    if failure.line is None:
+        try:
+            read_text(skill.path, resolve_inside(skill.path, failure.reference))
+        except FileProblem:
+            for file in (skill.prompts, _tools_file(skill), SKILL_FILE):
+                for number, line in enumerate(_lines(skill, file), 1):
+                    if failure.reference in line:
+                        return str(file), number
+    return failure.reference, failure.line or 1
+
+
+def _lines(skill: SkillMetadata, file: str | None) -> list[str]:
+    try:
+        inside = None if file is None else resolve_inside(skill.path, file)
+        return [] if inside is None else read_text(skill.path, inside).splitlines()
+    except FileProblem:
+        return []
 
 
 def _tools_file(skill: SkillMetadata) -> str:
