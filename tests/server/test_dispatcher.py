@@ -588,7 +588,7 @@ def test_a_result_that_breaks_the_output_schema_is_an_error(
     server.tool("count", lambda: {"count": "many"}, output_schema=schema)
     result = client.call("count")
     assert result["isError"] is True
-    assert "count" in text_of(result)
+    assert "result.count must be integer" in text_of(result)
 
 
 def test_a_failure_that_a_skill_returns_is_an_error(server: Served, client: FakeClient) -> None:

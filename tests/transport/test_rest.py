@@ -331,3 +331,10 @@ def test_the_document_names_every_route(tmp_path):
         text = json.dumps(document)
         for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
             assert reference in document["components"]["schemas"]
+
+
+def test_arguments_of_a_prompt_that_are_no_json_are_named_in_the_sentence(tmp_path):
+    with rest(tmp_path) as v1:
+        detail = v1.problem("GET", "prompts/s.hello?args={", 400)["detail"]
+        assert detail.startswith("args is not JSON: ")
+        assert "the body" not in detail

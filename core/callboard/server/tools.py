@@ -55,7 +55,7 @@ class Tool:
 
     @cached_property
     def output(self) -> Validator | None:
-        return None if self.output_schema is None else Validator(self.output_schema)
+        return None if self.output_schema is None else Validator(self.output_schema, name="result")
 
     @cached_property
     def paths(self) -> PathFields:

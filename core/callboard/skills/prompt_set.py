@@ -39,7 +39,7 @@ class PromptSet:
             return self.prompts[served[0]]
         if served:
             raise InvalidParams(f"several prompts are called '{name}'; use {' or '.join(served)}")
-        raise InvalidParams(f"unknown prompt: {name}", data={"name": name})
+        raise InvalidParams(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
 
     def list_entries(self) -> list[dict[str, Any]]:
         return [prompt.list_entry() for prompt in self.prompts.values()]

@@ -94,7 +94,9 @@ class Client:
             )
             response = self._connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
-            raise HostError(f"the server can't be reached: {error}") from None
+            raise HostError(
+                f"the server can't be reached: {error}; see `callboard doctor`"
+            ) from None
         if response.status >= 400:
             body = response.read(65_536).decode("utf-8", "replace")
             raise HostError(f"the server answered {response.status}: {_reason(body)}")

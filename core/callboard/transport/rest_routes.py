@@ -39,7 +39,8 @@ class Parameter:
             try:
                 value = jsonrpc.decode(text.encode("utf-8", "surrogatepass"))
             except ParseError as error:
-                raise InvalidParams(f"{self.name} is not JSON: {error.message}") from None
+                why = error.message.replace("the body", self.name, 1)
+                raise InvalidParams(why) from None
         elif self.schema.get("type") == "integer":
             if not re.fullmatch(r"-?[0-9]{1,9}", text):
                 raise InvalidParams(f"{self.name} must be an integer")
