@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
@@ -43,6 +44,7 @@ from callboard.transport.mcp import McpEndpoint
 if TYPE_CHECKING:
     from callboard.bundles.keeper import BundleKeeper
     from callboard.controls import Controls
+    from callboard.records.exporter import ExportTarget
     from callboard.skills.watch import SkillWatcher
     from callboard.transport.rest import RestEndpoint
 
@@ -101,7 +103,10 @@ class Callboard:
         )
         self.service.capture_missing = config.capture_missing_capabilities
         self.service.capture_intent = config.capture_intent
-        self.records = Store(warn=log.warning) if config.records else None
+        self._export = _export_target(config)
+        self.records = None
+        if config.records:
+            self.records = Store(warn=log.warning, results=self._export is not None)
         if self.records is not None:
             recorder = Recorder(host.identity.kind, self.records)
             self.service.recorder = recorder
@@ -160,6 +165,12 @@ class Callboard:
         if self.records is not None:
             self.records.open()
             began.callback(self.records.close)
+            if self._export is not None:
+                from callboard.records.exporter import Exporter
+
+                exporter = Exporter(self.records.folder, self._export)
+                exporter.start()
+                began.callback(exporter.close)
         output.attach()
         began.callback(output.detach)
         began.callback(self.skills.close)
@@ -320,6 +331,19 @@ async def _report(records: Store, since: str | None) -> dict[str, Any]:
 
     work = partial(build, records.reader(), since=parse_since(since or "7d"))
     return await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+def _export_target(config: McpHttpConfig) -> ExportTarget | None:
+    """Where records are sent, None for nowhere. Most hosts send none and load nothing for it."""
+    if config.export is not None or not os.environ.get("CALLBOARD_EXPORT_URL"):
+        return config.export
+    from callboard.records.exporter import target_from
+
+    try:
+        return target_from(os.environ)
+    except ValueError as error:
+        log.warning("records are not sent: %s (see CALLBOARD_EXPORT_URL)", error)
+        return None
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from callboard.server.workspace import Policy
+
+if TYPE_CHECKING:
+    from callboard.records.exporter import ExportTarget
 
 
 @dataclass
@@ -45,5 +48,7 @@ class McpHttpConfig:
     capture_intent: bool = False
     #: Whether calls are written down, in the user's data folder.
     records: bool = True
+    #: Where they are also sent; without it, where ``CALLBOARD_EXPORT_URL`` says, else nowhere.
+    export: ExportTarget | None = None
     #: Seconds a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0

@@ -15,11 +15,13 @@ from call_records import a_call
 
 from callboard.records.exporter import Exporter, ExportTarget
 from callboard.records.store import Store
+from serving import served
 
 
 class Ingest:
     """A local ingest. ``answers`` are what it does with the next requests, one each, then 200: a
-    status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It stores what it answers with 200."""
+    status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It stores what it
+    answers with 200."""
 
     def __init__(self) -> None:
         self.answers: list[int | str | bytes] = []
@@ -204,7 +206,9 @@ def test_a_batch_that_was_taken_is_not_sent_again_for_its_answers_body(
 ) -> None:
     ingest.answers = [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n"]
     exporter.start()
-    first, last = record(store, 1)[0], record(store, 1)[0]
+    [first] = record(store, 1)
+    ingest.wait(lambda: len(ingest.requests) == 1)
+    [last] = record(store, 1)
     ingest.wait(lambda: last in ingest.stored)
     sent = [event["callId"] for request in ingest.requests for event in request["events"]]
     assert sent == [first, last]
@@ -286,8 +290,41 @@ def test_a_url_that_is_none_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://x:99999", "http://x/a b", "http://x/\u00e9", "http://x\n"])
 def test_a_url_that_no_request_can_carry_is_refused(url: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError, match=r"port|Port|ingest URL"):
         ExportTarget(url, "project")
+
+
+def test_a_server_sends_what_it_records_where_it_is_configured(
+    ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    monkeypatch.setenv("CALLBOARD_EXPORT_URL", ingest.url)
+    monkeypatch.setenv("CALLBOARD_EXPORT_PROJECT", "from the environment")
+    monkeypatch.setenv("CALLBOARD_EXPORT_SECRET", "s3cret")
+    with served(records=True) as running, running.client() as client:
+        running.tool("say", lambda: {"said": "hello"})
+        client.call("say")
+        ingest.wait(lambda: len(ingest.stored) == 1)
+    assert ingest.requests[0]["projectId"] == "from the environment"
+    assert ingest.requests[0]["events"][0]["result"] == {"said": "hello"}
+    assert ingest.headers[0]["x-mcpeye-secret"] == "s3cret"
+    monkeypatch.setenv("CALLBOARD_EXPORT_URL", "no URL")
+    with served(records=True, export=target(ingest)) as running, running.client() as client:
+        running.tool("say", lambda: {"said": "again"})
+        client.call("say")
+        ingest.wait(lambda: len(ingest.stored) == 2)
+    assert ingest.requests[-1]["projectId"] == "project"
+
+
+def test_a_server_that_is_told_nonsense_runs_and_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    monkeypatch.setenv("CALLBOARD_EXPORT_URL", "ftp://x")
+    with served(records=True) as running, running.client() as client:
+        running.tool("say", lambda: {"said": "hello"})
+        assert client.call("say")["structuredContent"] == {"said": "hello"}
+    assert "records are not sent: the ingest URL must begin with http" in caplog.text
 
 
 @pytest.mark.parametrize("secret", ["\u20ac", "a\r\nX: y"])

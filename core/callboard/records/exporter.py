@@ -1,4 +1,4 @@
-"""Records to an mcpeye ingest URL, for those who want it: off unless it is constructed.
+"""Records to an mcpeye ingest URL, for those who want it: off unless it is configured.
 
 What was sent is remembered in the database, so a restart neither loses nor repeats. One exporter
 works at a time, however many processes share the records. A batch whose answer got lost is sent
@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,16 @@ class ExportTarget:
     def key(self) -> str:
         """What the database remembers it by."""
         return f"{self.endpoint} {self.project_id}"
+
+
+def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
+    """Where records go by ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET``; None without
+    the first. Raises ValueError that says which is wrong."""
+    url = environment.get("CALLBOARD_EXPORT_URL")
+    if not url:
+        return None
+    project = environment.get("CALLBOARD_EXPORT_PROJECT", "")
+    return ExportTarget(url, project, environment.get("CALLBOARD_EXPORT_SECRET"))
 
 
 class Exporter:
@@ -183,10 +194,12 @@ class Exporter:
             self._target.endpoint, json.dumps(body).encode(), headers, method="POST"
         )
         try:
-            with _OPENER.open(request, timeout=self._target.timeout) as answer:
-                # They have the batch; what more they say, and whether it arrives, changes nothing.
-                with suppress(OSError, http.client.HTTPException):
-                    answer.read(65_536)
+            # Once it is open, they have the batch; what else they say changes nothing.
+            with (
+                _OPENER.open(request, timeout=self._target.timeout) as answer,
+                suppress(OSError, http.client.HTTPException),
+            ):
+                answer.read(65_536)
         except urllib.error.HTTPError as error:
             error.close()
             raise _Refused(error.code) from None
