@@ -33,6 +33,8 @@ _SECRET_WORDS = frozenset(
     (
         *("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token", "credential"),
         *("credentials", "authorization", "cookie", "apikey", "bearer", "accesskey", "privatekey"),
+        # Not ``tokens``: those are mostly counted.
+        *("passwords", "secrets", "cookies", "auth"),
     )
 )
 _KEY_KINDS = frozenset(
@@ -41,7 +43,7 @@ _KEY_KINDS = frozenset(
 
 _KEYS_IN_TEXT = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
-    r"credentials?|authorization)"
+    r"credentials?|authorization|cookie)"
 )
 _SEP = r"(?:/|\\{1,4})"
 _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
@@ -49,7 +51,7 @@ _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "gu
 #: Text without any of these, in lower case, holds nothing to redact; checked first, because most
 #: calls are a name and some numbers and each is redacted before its answer is sent.
 _HINTS = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "authoriz", "cookie", "bearer"),
+    *("pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "bearer"),
     *(
         "basic",
         "sk-",
@@ -206,6 +208,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         ),
         (re.compile(r"\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@:]+:[^\s/@]+@", re.I), rf"\1{SECRET}@"),
         (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
+        (re.compile(r"\b((?:Set-)?Cookie\s{0,8}:\s{0,8})[^\r\n\"']+", re.I), rf"\1{SECRET}"),
         (re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"), SECRET),
         (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|hf|npm|pypi)[_-][A-Za-z0-9_-]{16,}"), SECRET),
         (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), SECRET),
@@ -249,7 +252,13 @@ def _homes() -> re.Pattern[str]:
         # Windows profile names may hold spaces: a name runs to the next separator if there is one.
         rf"(?i:(?<![A-Za-z0-9])[a-z](?::|%3A){_SEP}(?:Users|Documents and Settings){_SEP})"
         r"(?!(?i:Public|Default|All Users)\b)(?:[^\\/:*?\"<>|\r\n]+(?=[\\/])|[^\\/:*?\"<>|\s',;)]+)"
-        r"|(?<![A-Za-z0-9_.~-])(?:/var)?/(?:home|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
+        # And where studios, WSL and macOS have them. Only there: a scene may hold /World/home.
+        r"|(?<![A-Za-z0-9_.~-])"
+        r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
+        r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"
+        r"/(?:homes?|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
+        rf"|(?<![\\A-Za-z0-9])(?:\\{{2}}|\\{{4}})[A-Za-z0-9._-]{{1,255}}{_SEP}"
+        rf"(?i:homes?\$?|users\$?){_SEP}[^\\/:*?\"<>|\r\n\s',;)]+"
     )
 
 
