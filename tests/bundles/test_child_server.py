@@ -125,6 +125,19 @@ def test_one_that_dies_is_started_again(kid: Kid) -> None:
         assert after != before
 
 
+def test_a_call_of_one_that_is_removed_is_not_told_to_come_back(kid: Kid) -> None:
+    with kid() as running, running.client() as client:
+        hanging = client.start("tools/call", {"name": "kid__hang", "arguments": {}})
+        until(lambda: running.app.dispatcher.calls, "the call")
+        client.call("kid__echo", {"text": "the first has been sent"})
+        user_bundles().uninstall("kid")
+        running.app.bundles.look()
+        told = text_of(hanging.result(10)["result"])
+        assert "was stopped during the call" in told
+        assert "started anew" not in told
+        assert "tools/list" in told
+
+
 def test_it_is_killed_from_outside_and_comes_back(kid: Kid) -> None:
     with kid() as running, running.client() as client:
         pid = int(text_of(client.call("kid__pid")))

@@ -132,10 +132,16 @@ class BundleServer:
             self._connection = self._talk = None
             if self._relisting is not None:
                 self._relisting.cancel()
-            why = ended.result() if ended.done() and not ended.cancelled() else "was stopped"
+            if ended.done() and not ended.cancelled():
+                why, then = (
+                    ended.result(),
+                    "Check, then call again: the bundle is being started anew",
+                )
+            else:
+                why, then = "was stopped", "Check, and see tools/list for what is served now"
             connection.lose(
                 f"bundle '{self.name}' {why} during the call; whether the call took effect isn't "
-                "known. Check, then call again: the bundle is being started anew"
+                f"known. {then}"
             )
             await asyncio.shield(asyncio.to_thread(process.stop))
 
