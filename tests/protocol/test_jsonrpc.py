@@ -83,6 +83,12 @@ def test_what_is_no_json_says_why(body: bytes, word: str) -> None:
     assert raised.value.code == PARSE_ERROR
 
 
+def test_a_number_too_long_for_python_is_refused_in_words_for_clients() -> None:
+    with pytest.raises(ParseError, match="thousands of digits") as refused:
+        decode(b'{"id": ' + b"9" * 5000 + b"}")
+    assert "sys." not in refused.value.message
+
+
 def test_the_deepest_body_that_is_read() -> None:
     body = b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT
     assert encode(decode(body)) == body

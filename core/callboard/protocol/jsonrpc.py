@@ -60,16 +60,22 @@ def decode(body: bytes | bytearray) -> Any:
         raise ParseError(f"the body is not UTF-8: byte {error.start} can't be decoded") from None
     except RecursionError:
         raise ParseError("the body is nested too deeply") from None
-    except ValueError as error:
+    except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
+    except ValueError:  # Python converts no longer ones, and its words are for programmers
+        raise ParseError("the body holds an integer of thousands of digits; send less") from None
     # What opens fewer brackets can't be deeper, and that is nearly every message.
     if text.count("{") + text.count("[") > DEPTH_LIMIT:
         _check_depth(value)
     return value
 
 
+class _NotANumber(ValueError):
+    pass
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _NotANumber(f"{name} is not a JSON number")
 
 
 _decode_plain = json.JSONDecoder(parse_constant=_refuse_constant).decode
