@@ -3,12 +3,14 @@ finds what isn't in the list of tools."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from callboard.protocol.jsonrpc import Json
 from callboard.server.tools import Tool
 from callboard.skills.catalog import KnownSkill, SkillCatalog
+from callboard.skills.model import Failure
 from callboard.skills.scripts import entry_of
 
 _NAME: Json = {
@@ -42,11 +44,13 @@ def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
     def describe(name: str) -> Json:
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
-        return describe_skill(known)
+        return describe_skill(known, catalog.failures)
 
     def load(name: str) -> Json:
         loaded = catalog.load(name)
-        tools = [skill.wire_name(tool.name) for skill in loaded for tool in skill.tools]
+        # One that was loaded already has its tools told too: the caller wants them.
+        skills = loaded or [catalog.get(name)]
+        tools = [skill.wire_name(tool.name) for skill in skills for tool in skill.tools]
         return {"loaded": [skill.name for skill in loaded], "tools": tools}
 
     def unload(name: str) -> Json:
@@ -96,9 +100,11 @@ def search_skills(catalog: SkillCatalog, query: str, limit: int) -> Json:
     }
 
 
-def describe_skill(known: KnownSkill) -> Json:
-    """What ``skills__describe`` and REST tell of a skill."""
+def describe_skill(known: KnownSkill, failures: Iterable[Failure]) -> Json:
+    """What ``skills__describe`` and REST tell of a skill. ``failures`` are the catalog's: files
+    that are broken now are in there while the skill still is what they were before."""
     skill = known.skill
+    own = [*skill.failures, *(failure for failure in failures if failure.skill == skill.name)]
     bundle = describe_bundle(skill.path)
     return {
         "name": skill.name,
@@ -117,7 +123,7 @@ def describe_skill(known: KnownSkill) -> Json:
             }
             for tool in skill.tools
         ],
-        "failures": [failure.as_json() for failure in skill.failures],
+        "failures": [failure.as_json() for failure in dict.fromkeys(own)],
         **({} if bundle is None else {"bundle": bundle}),
     }
 

@@ -309,8 +309,9 @@ class RestEndpoint:
         return 200, await self._elsewhere(self._every_skill)
 
     def _every_skill(self) -> Json:
-        known = [describe_skill(skill) for skill in self._catalog.known]
-        failures = [failure.as_json() for failure in self._catalog.failures]
+        broken = self._catalog.failures
+        known = [describe_skill(skill, broken) for skill in self._catalog.known]
+        failures = [failure.as_json() for failure in broken]
         return {"total": len(known), "skills": known, "failures": failures}
 
     async def _search(self, asked: Asked) -> Answer:
