@@ -377,6 +377,14 @@ def test_a_hostile_line_is_answered_with_an_error_and_the_next_one_served(
     assert alone.ask({"jsonrpc": "2.0", "id": "p", "method": "ping"}) == pong
 
 
+def test_an_empty_list_of_prompts_says_that_no_host_is_there(alone: RawBridge) -> None:
+    listed = alone.ask(stateless(1, "prompts/list"))["result"]
+    assert listed["prompts"] == []
+    diagnostics = listed["_meta"]["dcc.prompt_diagnostics"]
+    assert diagnostics["notes"] == [OFFLINE]
+    assert diagnostics["prompt_count"] == diagnostics["loaded_skill_count"] == 0
+
+
 def test_a_stateless_client_listens_over_every_host_that_comes_and_goes(
     raw: RawBridge, tmp_path: Path
 ) -> None:

@@ -19,6 +19,14 @@ HOST_LOST_TEXT = (
     "before you repeat it"
 )
 
+#: Why a list of prompts is empty, in the words of a host's own list.
+_NO_PROMPTS: Json = {
+    "enabled": True,
+    "loaded_skill_count": 0,
+    "prompt_count": 0,
+    "prompt_capable_skill_count": 0,
+    "notes": [HOST_OFFLINE_TEXT],
+}
 _LIST_KEYS = {method: key for key, method in LISTS.items()}
 #: What is remembered, and said to the next host.
 _REMEMBERED = ("resources/subscribe", "resources/unsubscribe", "logging/setLevel")
@@ -52,7 +60,10 @@ class OfflineServer:
         method = request.method
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
-            return {key: copy.deepcopy(self.known.lists[key])}
+            result: Json = {key: copy.deepcopy(self.known.lists[key])}
+            if key == "prompts" and not result[key]:
+                result["_meta"] = {"dcc.prompt_diagnostics": copy.deepcopy(_NO_PROMPTS)}
+            return result
         if method in _REMEMBERED and request.peer.features.sessions:
             if method == "logging/setLevel":
                 set_level(request.peer, request.params.get("level"))
