@@ -19,7 +19,7 @@ from tornado.iostream import StreamClosedError, UnsatisfiableReadError
 READ_AHEAD = 64 * 1024
 #: How long, seconds, how much, bytes, and from how many clients at once what nobody reads any more
 #: is taken and thrown away.
-LINGER, LINGER_BYTES, LINGERERS = 2.0, 32 * 1024 * 1024, 64
+LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64
 
 Find = Callable[[bytearray], int]
 
