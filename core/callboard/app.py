@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from callboard import __version__
 from callboard.config import McpHttpConfig
+from callboard.errors import HostError
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.host import Host, HostEvent
@@ -326,11 +327,17 @@ def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
 
 
 async def _report(records: Store, since: str | None) -> dict[str, Any]:
-    """What REST answers as the report; the last seven days by default. Raises ValueError."""
+    """What REST answers as the report; the last seven days by default. Raises ValueError, and
+    HostError where the records can't be read."""
+    import sqlite3
+
     from callboard.records.report import build, parse_since
 
     work = partial(build, records.reader(), since=parse_since(since or "7d"))
-    return await asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(None, work)
+    except sqlite3.Error as error:
+        raise HostError(f"the records can't be read: {error}; try again in a minute") from None
 
 
 def _export_target(config: McpHttpConfig) -> ExportTarget | None:

@@ -311,6 +311,16 @@ def test_a_report_is_there_where_records_are_kept(tmp_path):
         assert "30m" in v1.problem("GET", "report?since=soon", 400)["detail"]
 
 
+def test_records_that_cannot_be_read_are_told(tmp_path):
+    with rest(tmp_path, records=True) as v1:
+        v1.app.records.flush()
+        database = v1.app.records.folder / "calls.db"
+        for path in database.parent.glob("calls.db*"):
+            path.unlink()
+        database.write_bytes(b"garbage" * 1000)
+        assert "can't be read" in v1.problem("GET", "report", 500)["detail"]
+
+
 def test_a_missing_capability_can_be_asked_for(tmp_path):
     with rest(tmp_path, capture_missing_capabilities=True) as v1:
         name = v1.get("tools")["tools"][-1]["name"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from callboard.records.report_html import render
 from callboard.records.store import default_folder
 
 _SHOWN = 10
+_KINDS = (("errors", "failed"), ("refused", "refused"))
 
 
 def add(commands: Any) -> None:
@@ -30,7 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
         since = parse_since(arguments.since)
     except ValueError as error:
         raise PeerError(str(error)) from None
-    report = build(Reader(default_folder()), since=since)
+    try:
+        report = build(Reader(default_folder()), since=since)
+    except sqlite3.Error as error:
+        raise HostError(
+            f"the records can't be read: {error}. A damaged file is set aside when a host starts"
+        ) from None
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
     elif arguments.html is not None:
@@ -44,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(report: dict[str, Any]) -> None:
+    _print_days(report)
     missing = report["topMissingCapabilities"][:_SHOWN]
     print("Missing capabilities, by sessions:" if missing else "No capability was missing.")
     for entry in missing:
@@ -62,6 +70,14 @@ def _print(report: dict[str, Any]) -> None:
             f"  {entry['tool']:<40} {entry['calls']:>6} {_ms(entry['medianMs'])} "
             f"{_ms(entry['p95Ms'])} {_ms(entry['mainThreadP95Ms'])}"
         )
+
+
+def _print_days(report: dict[str, Any]) -> None:
+    print(f"{report['calls']} calls in {report['sessions']} sessions")
+    for day in [day for day in report["callsPerDay"] if day["calls"]][-_SHOWN:]:
+        notes = [f"{day[kind]} {name}" for kind, name in _KINDS if day[kind]]
+        print(f"  {day['date']}  {day['calls']:>6}  {', '.join(notes)}".rstrip())
+    print()
 
 
 def _ms(value: float | None) -> str:

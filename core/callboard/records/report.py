@@ -139,7 +139,7 @@ class _Missing:
                 self._note(call, capability, "inferred", call.intent)
 
     def _note(self, call: _Call, capability: str, source: str, example: str) -> None:
-        said = " ".join(capability.split())[:300]
+        said = _line(capability)
         key = re.sub(r"[^\w.+/-]+", " ", said.casefold()).strip(" .")
         if not key:
             return
@@ -148,7 +148,7 @@ class _Missing:
         need.spellings[said] += 1
         need.sources.add(source)
         need.visits.add(call.visit)
-        example = " ".join(example.split())[:300]
+        example = _line(example)
         if example and example not in need.examples and len(need.examples) < EXAMPLES:
             need.examples.append(example)
 
@@ -189,7 +189,7 @@ class _Errors:
         # A missing capability is no error of the tool: it is in the list of those.
         if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
             return
-        message = " ".join((call.error_message or call.outcome).split())[:300]
+        message = _line(call.error_message or call.outcome)
         # The same mistake about another object or number is the same mistake.
         kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", message)
         fault = self._faults.setdefault(
@@ -285,7 +285,7 @@ class _Totals:
         self._outcomes[call.outcome] += 1
         self._visits.add(call.visit)
         if call.client_name:
-            self._clients.add(call.client_name)
+            self._clients.add(_line(call.client_name))
 
     def result(self) -> dict[str, Any]:
         return {
@@ -306,6 +306,12 @@ def _percentile(values: list[float], share: float) -> float | None:
 
 def _rounded(value: float) -> float:
     return round(value, 3)
+
+
+def _line(text: str) -> str:
+    """What somebody said, as one line that every terminal and file takes: without the controls
+    that a terminal obeys, and without halves of characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "�", " ".join(text.split()))[:300]
 
 
 def _object(text: str | None) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""``callboard report`` in its three forms, over records that somebody hostile had a hand in."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from callboard.cli import main
+from callboard.records.model import CallRecord, new_call_id
+from callboard.records.store import Store, default_folder
+
+ODD = "export \ud800 \x1b[31mred\nas PDF"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def record(tool: str, **changes: object) -> CallRecord:
+    outcome = "error" if "error_message" in changes else "ok"
+    return CallRecord(new_call_id(), time.time(), 1.0, tool, outcome, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def records() -> None:
+    store = Store()
+    store.open()
+    arguments = {"capability": ODD, "context": ODD}
+    store.record(record("mcpeye_request_capability", arguments=arguments, client_name=ODD))
+    store.record(record("scene__info", error_message=ODD))
+    assert store.flush()
+    store.close()
+
+
+@pytest.mark.usefixtures("records")
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+def test_every_form_is_made_of_what_can_be_shown(
+    form: str, home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    page = home / "page.html"
+    arguments = {"text": (), "json": ("--json",), "html": ("--html", str(page))}[form]
+    assert main(["report", *arguments]) == 0
+    shown = capfdbinary.readouterr().out.decode("utf-8")
+    text = page.read_text("utf-8") if form == "html" else shown
+    if form == "json":
+        text = json.loads(shown)["topMissingCapabilities"][0]["capability"]
+    assert "export � �[31mred as PDF" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.usefixtures("records")
+def test_the_text_tells_the_calls_of_each_day(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "2 calls in 2 sessions"
+    assert second.split()[1:] == ["2", "1", "failed"]
+
+
+def test_a_page_that_cannot_be_written_is_an_error_in_one_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "--html", str(home / "none" / "page.html")]) == 1
+    assert "can't be written: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_damaged_database_is_an_error_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    default_folder().mkdir(parents=True)
+    (default_folder() / "calls.db").write_bytes(b"garbage" * 1000)
+    assert main(["report"]) == 1
+    assert capsys.readouterr().err.startswith("callboard: the records can't be read: ")
