@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from server_bundles import Kid, server_bundle, until
+from server_bundles import CHILD, Kid, server_bundle, until
 
 from callboard.bundles.places import user_bundles
 from callboard.testing.fake_client import FakeClient
@@ -177,6 +177,19 @@ def test_tools_that_appear_later_are_served(kid: Kid) -> None:
         client.call("kid__grow")
         until(lambda: "kid__grown" in running.app.tools, "the new tool")
         client.wait_for("notifications/tools/list_changed")
+
+
+def test_a_pattern_of_its_cannot_hold_up_the_host(home: Path, tmp_path: Path) -> None:
+    slow = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}}}
+    script = CHILD.read_text().replace("OBJECT: dict[str, Any] = ", f"OBJECT: Any = {slow!r} or ")
+    server_bundle(tmp_path, "session", script=script)
+    with served(skills=True) as running, running.client() as client:
+        until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")
+        listed = client.request("tools/list")["result"]["tools"]
+        [schema] = [tool["inputSchema"] for tool in listed if tool["name"] == "kid__echo"]
+        assert schema == slow
+        text = "a" * 60 + "!"
+        assert text_of(client.call("kid__echo", {"text": text})) == text
 
 
 @pytest.mark.parametrize("manner", ["dead", "large"])

@@ -91,6 +91,7 @@ def _tool(bundle: str, entry: Any, run: Run) -> Tool:
         else (),
         meta=_theirs(entry.get("_meta")),
         skill=bundle,
+        own_patterns=True,
     )
     tool.arguments.compile()
     if tool.output is not None:

@@ -17,7 +17,7 @@ from callboard.server.schema_lowering import BadSchema, UnsupportedSchema, lower
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
 
-__all__ = ["BadSchema", "SchemaViolation", "UnsupportedSchema", "Validator"]
+__all__ = ["BadSchema", "SchemaViolation", "UnsupportedSchema", "Validator", "has_patterns"]
 
 _LONGEST = 600
 
@@ -74,6 +74,21 @@ class Validator:
         except (ValueError, SyntaxError, RecursionError) as wrong:
             raise BadSchema(f"the schema can't be used: {str(wrong)[:_LONGEST]}") from None
         return compiled
+
+
+def has_patterns(schema: Any) -> bool:
+    """Whether a schema, as it came over the wire, holds a regular expression."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            # A property may be called ``pattern``: that leads to a schema, not to a string.
+            if isinstance(node.get("pattern"), str) or "patternProperties" in node:
+                return True
+            waiting += node.values()
+        elif isinstance(node, (list, tuple)):
+            waiting += node
+    return False
 
 
 class _NothingIsFetched(dict[str, Any]):

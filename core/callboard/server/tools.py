@@ -15,7 +15,7 @@ from callboard.host import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
 from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import Revision
 from callboard.server.capabilities import missing
-from callboard.server.json_schema import Validator
+from callboard.server.json_schema import Validator, has_patterns
 from callboard.server.workspace_fields import PathFields
 from callboard.skills.scripts import Entry, entry_of
 
@@ -42,6 +42,9 @@ class Tool:
     icons: tuple[Mapping[str, Any], ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     skill: str | None = None
+    #: Whether its function, in another process, checks patterns itself: matching one may take
+    #: forever, and holds the host's interpreter meanwhile.
+    own_patterns: bool = False
     #: A prompt's or a resource's function, which is nobody's call of a tool.
     internal: bool = False
 
@@ -51,11 +54,16 @@ class Tool:
 
     @cached_property
     def arguments(self) -> Validator:
-        return Validator(self.input_schema)
+        return Validator(self._checkable(self.input_schema))
 
     @cached_property
     def output(self) -> Validator | None:
-        return None if self.output_schema is None else Validator(self.output_schema, name="result")
+        if self.output_schema is None:
+            return None
+        return Validator(self._checkable(self.output_schema), name="result")
+
+    def _checkable(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
 
     @cached_property
     def paths(self) -> PathFields:
