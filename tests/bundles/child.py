@@ -31,7 +31,18 @@ TOOLS = (
         "grow",
         "flood",
     ),
-    *("read", "files", "roots", "ask", "ask_twice", "pid", "offered", "cancelled", "helper"),
+    *(
+        "read",
+        "read_many",
+        "files",
+        "roots",
+        "ask",
+        "ask_twice",
+        "pid",
+        "offered",
+        "cancelled",
+        "helper",
+    ),
 )
 
 lock = threading.Lock()
@@ -115,6 +126,15 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
         notify("notifications/tools/list_changed")
     if name == "read":
         return text(ask(params, "read", f"{HOST}read", uri=given["uri"]))
+    if name == "read_many":
+        for number in range(given["times"]):
+            key = f"m{number}"
+            asked = {"jsonrpc": "2.0", "id": key, "method": f"{HOST}read"}
+            put({**asked, "params": {"uri": given["uri"]}})
+        with arrived:
+            wanted = {f"m{number}" for number in range(given["times"])}
+            arrived.wait_for(lambda: wanted <= answers.keys(), 30)
+            return text(sorted("result" in answers.pop(key) for key in wanted))
     if name == "files":
         return text(ask(params, "files", f"{HOST}list"))
     if name == "roots":

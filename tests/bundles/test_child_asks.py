@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from server_bundles import Kid
 
+from callboard.bundles import child_process
 from server.stateless_client import Stateless
 from serving import Served, text_of
 
@@ -53,6 +54,20 @@ def test_it_reads_and_lists_files_of_the_workspace(kid: Kid, tmp_path: Path, era
         scheme = answer_of(client.call("kid__read", {"uri": "http://a/b"}))
         assert scheme["error"]["code"] == -32602
         assert scheme["error"]["data"]["supported"] == ["files"]
+
+
+def test_many_large_files_at_once_arrive_one_after_the_other(
+    kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)  # room for one of them
+    (tmp_path / "project").mkdir()
+    with (tmp_path / "project" / "cache.bin").open("wb") as file:
+        file.truncate(10 * 2**20)
+    roots = [str(tmp_path / "project")]
+    with kid("session", files=True, roots=roots) as running, running.client() as client:
+        (cache,) = answer_of(client.call("kid__files"))["resources"]
+        arguments = {"uri": cache["uri"], "times": 8}
+        assert answer_of(client.call("kid__read_many", arguments)) == [True] * 8
 
 
 @ERAS

@@ -66,6 +66,8 @@ class BundleServer:
         self._callers = Callers(bundle.name, book, workspaces)
         self._connection: Connection | None = None
         self._talk: Talk | None = None
+        self._process: ChildProcess | None = None
+        self._handing_out = asyncio.Lock()
         self._ready = asyncio.Event()
         self._relisting: asyncio.Task[None] | None = None
         self._task = loop.create_task(self._supervise())
@@ -118,6 +120,7 @@ class BundleServer:
             with suppress(RuntimeError):  # the loop is closed: nobody listens any more
                 loop.call_soon_threadsafe(function, value)
 
+        self._process = process
         process.start(partial(on_loop, take), partial(on_loop, partial(_settle, ended)))
         try:
             self._talk = await self._unless_it_ends(ended, self._open(connection))
@@ -129,7 +132,7 @@ class BundleServer:
             return await ended
         finally:
             self._ready.clear()
-            self._connection = self._talk = None
+            self._connection = self._talk = self._process = None
             if self._relisting is not None:
                 self._relisting.cancel()
             if ended.done() and not ended.cancelled():
@@ -276,7 +279,17 @@ class BundleServer:
     # -- what it asks and tells -------------------------------------------------------------------
 
     async def _asked(self, method: str, params: Json) -> Json:
+        # Whom it is for is settled now: a moment later another client's call may be under way.
         id, caller = self._callers.asking(method)
+        if method in METHODS and self._process is not None:
+            # Files are large: each is read once the one before has left, however many are asked
+            # for at once.
+            async with self._handing_out:
+                await self._process.written()
+                return await self._answer(method, params, id, caller)
+        return await self._answer(method, params, id, caller)
+
+    async def _answer(self, method: str, params: Json, id: int, caller: Caller | None) -> Json:
         if caller is None:
             return await self._callers.answer_own(method, params)
         try:

@@ -6,6 +6,7 @@ server's loop nor the host, and because Windows' pipes can't be waited for with 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -73,7 +74,7 @@ class ChildProcess:
         self.name = name
         self._closing = threading.Event()
         self._room = threading.Semaphore(ROOM)
-        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[bytes | Callable[[], None] | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
         #: Why we ended it, where we did.
@@ -118,6 +119,18 @@ class ChildProcess:
             self._break("did not read what it was sent")
         else:
             self._outbox.put(message + b"\n")
+
+    async def written(self) -> None:
+        """Returns once everything sent before has left; never where the process ends before."""
+        loop = asyncio.get_running_loop()
+        left = asyncio.Event()
+
+        def tell() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(left.set)
+
+        self._outbox.put(tell)
+        await left.wait()
 
     def taken(self) -> None:
         """A value that was received has been dealt with."""
@@ -204,6 +217,9 @@ class ChildProcess:
         assert stdin is not None
         with contextlib.suppress(OSError, ValueError):
             while (message := self._outbox.get()) is not None:
+                if not isinstance(message, bytes):
+                    message()
+                    continue
                 stdin.write(message)
                 stdin.flush()
                 with self._lock:
