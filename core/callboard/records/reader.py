@@ -117,14 +117,18 @@ class Reader:
         path = self._folder.absolute() / schema.DATABASE
         # ``immutable`` is for a disk that can't be written, where WAL's shared memory can't be.
         for mode in ("mode=ro", "mode=ro&immutable=1"):
-            db = None
             try:
                 db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
-                db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
-                return db
             except sqlite3.OperationalError:
-                if db is not None:
-                    db.close()
+                continue
+            try:
+                db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
+            except BaseException as error:
+                db.close()
+                if not isinstance(error, sqlite3.OperationalError):
+                    raise
+            else:
+                return db
         db = sqlite3.connect(":memory:", isolation_level=None)
         schema.migrate(db)
         return db
