@@ -116,7 +116,8 @@ class ConnectDialog(QDialog):
         if self._lacks_bridge:
             about = self.tr(
                 "This client starts the program “callboard”, which isn't installed for this user. "
-                "Install it with “pipx install callboard”, then open this window again."
+                "Install it with “pipx install” and the folder of callboard's source, then open "
+                "this window again."
             )
         elif found.stdio:
             about = self.tr("This client starts a small bridge that finds this instance by itself.")

@@ -60,7 +60,7 @@ def formats() -> dict[str, ClientFormat]:
 COMMAND = ("callboard", "stdio")
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "
-    "with `pipx install callboard` or `pip install --user callboard`, then come back"
+    "with `pipx install FOLDER`, where FOLDER is callboard's source, then come back"
 )
 
 
