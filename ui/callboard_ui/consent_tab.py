@@ -185,8 +185,14 @@ class ConsentNotice(QWidget):
             self.resize(em(self, 26), self.sizeHint().height())
             self._place()
             self.show()
+            # How high the cards are shows once they are laid out in that width.
+            QTimer.singleShot(0, self._fit)
             QApplication.alert(self._owner.window())
         self._dismissed |= new if self.isVisible() else set()
+
+    def _fit(self) -> None:
+        self.resize(self.width(), self.sizeHint().height())
+        self._place()
 
     def _place(self) -> None:
         """The lower right corner of the host's window."""
