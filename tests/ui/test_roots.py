@@ -130,7 +130,9 @@ def test_what_was_decided_for_the_project_is_there_next_time(
     first.panel.shut()
 
     def saved() -> bool:
-        return any('"strict"' in file.read_text("utf-8") for file in home.glob("projects/*.json"))
+        return any(
+            '"strict"' in file.read_text("utf-8") for file in home.glob("projects/[!.]*.json")
+        )
 
     first.until(saved)
     again = open_panel()
