@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from callboard.app import Callboard
+from callboard.calls.tools import Tool, ToolRegistry
 from callboard.config import McpHttpConfig
-from callboard.guest.headless import MainThreadInbox
+from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host, HostIdentity
-from callboard.server.tools import Tool, ToolRegistry
 from callboard.skills.scripts import Entry
 
 MAIN = threading.get_ident()

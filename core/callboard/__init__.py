@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callboard.calls.tools import ToolRegistry
     from callboard.config import McpHttpConfig
     from callboard.errors import WorkspaceResolveError
-    from callboard.server.tools import ToolRegistry
-    from callboard.server.workspace import WorkspaceRoots
     from callboard.skill_server import McpHttpServer, create_skill_server
     from callboard.skills.discovery import scan_and_load
     from callboard.skills.model import SkillMetadata
     from callboard.skills.results import error_result, success_result
+    from callboard.workspace.containment import WorkspaceRoots
 
 __version__ = "0.1.0"
 
@@ -36,9 +36,9 @@ _HOMES = {
     "McpHttpConfig": "callboard.config",
     "McpHttpServer": "callboard.skill_server",
     "SkillMetadata": "callboard.skills.model",
-    "ToolRegistry": "callboard.server.tools",
+    "ToolRegistry": "callboard.calls.tools",
     "WorkspaceResolveError": "callboard.errors",
-    "WorkspaceRoots": "callboard.server.workspace",
+    "WorkspaceRoots": "callboard.workspace.containment",
     "create_skill_server": "callboard.skill_server",
     "error_result": "callboard.skills.results",
     "scan_and_load": "callboard.skills.discovery",

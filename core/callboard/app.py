@@ -12,42 +12,43 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from callboard import __version__
+from callboard.bundles.installed.origin import bundle_of
+from callboard.calls import output
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.recent_log import RecentLog
+from callboard.calls.tools import ToolRegistry
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
-from callboard.host import Host, HostEvent
+from callboard.hosting.contract import Host, HostEvent
+from callboard.jobs.tools import job_tools
+from callboard.jobs.workflows import Workflows
+from callboard.jobs.workflows.tools import workflow_tools
 from callboard.protocol.subscriptions import Topic
+from callboard.records.recorder import Recorder
 from callboard.records.store import Store
-from callboard.server import output
-from callboard.server.capabilities import Capabilities
-from callboard.server.catalog_tools import catalog_tools
-from callboard.server.dispatcher import Dispatcher
-from callboard.server.job_tools import job_tools
-from callboard.server.live_resources import is_scene, live_resources
-from callboard.server.loaded_skills import LoadedSkills
-from callboard.server.prompts import PromptRegistry
-from callboard.server.recent_log import RecentLog
-from callboard.server.recording import Recorder
-from callboard.server.resources import ResourceRegistry
-from callboard.server.roots import RootsBook
-from callboard.server.service import Service
-from callboard.server.tools import ToolRegistry
-from callboard.server.workflows import Workflows
-from callboard.server.workflows.tools import workflow_tools
+from callboard.service.live_resources import is_scene, live_resources
+from callboard.service.resources import ResourceRegistry
+from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
+from callboard.skills.prompts.registry import PromptRegistry
+from callboard.skills.serving.catalog_tools import catalog_tools
+from callboard.skills.serving.loaded_skills import LoadedSkills
 from callboard.transport import instances
-from callboard.transport.access import Access, new_token
-from callboard.transport.http import Listener
-from callboard.transport.mcp import McpEndpoint
+from callboard.transport.http.access import Access, new_token
+from callboard.transport.http.listener import Listener
+from callboard.transport.http.mcp import McpEndpoint
+from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
-    from callboard.bundles.keeper import BundleKeeper
-    from callboard.controls import Controls
+    from callboard.bundles.running.keeper import BundleKeeper
+    from callboard.panel.controls import Controls
     from callboard.records.exporter import ExportTarget
     from callboard.skills.watch import SkillWatcher
-    from callboard.transport.rest import RestEndpoint
+    from callboard.transport.rest.endpoint import RestEndpoint
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Callboard:
         kind, shipped = host.identity.kind, host.skill_paths
         extra = config.skill_paths
         paths = scoped_paths(kind, extra, shipped=shipped) if config.skills else []
-        self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config))
+        self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config), bundle_of)
         self._skill_paths = paths
         self.bundles: BundleKeeper | None = None
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
@@ -128,14 +129,14 @@ class Callboard:
     def controls(self) -> Controls:
         """What a panel shows and does. Any thread. Made for the first who asks: a host without
         one shouldn't load it."""
-        from callboard.controls import Controls
+        from callboard.panel.controls import Controls
 
         return Controls(self)
 
     @cached_property
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
-        from callboard.transport.rest import RestEndpoint
+        from callboard.transport.rest.endpoint import RestEndpoint
 
         rest = RestEndpoint(
             self.id,
@@ -245,8 +246,8 @@ class Callboard:
     def _bundle_keeper(self) -> BundleKeeper | None:
         """Made when a bundle is there: most hosts have none, and load nothing for them."""
         if self.bundles is None and (data_folder() / "bundles").is_dir():
-            from callboard.bundles.keeper import BundleKeeper
-            from callboard.bundles.workspaces import Workspaces
+            from callboard.bundles.files.workspaces import Workspaces
+            from callboard.bundles.running.keeper import BundleKeeper
 
             self.bundles = BundleKeeper(
                 self.catalog,
@@ -331,7 +332,7 @@ async def _report(records: Store, since: str | None) -> dict[str, Any]:
     HostError where the records can't be read."""
     import sqlite3
 
-    from callboard.records.report import build, parse_since
+    from callboard.demand.report import build, parse_since
 
     work = partial(build, records.reader(), since=parse_since(since or "7d"))
     try:

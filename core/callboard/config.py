@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from callboard.server.workspace import Policy
+from callboard.workspace.containment import Policy
 
 if TYPE_CHECKING:
     from callboard.records.exporter import ExportTarget

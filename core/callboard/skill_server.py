@@ -15,12 +15,12 @@ from platform import python_version
 from types import TracebackType
 
 from callboard.app import Callboard
+from callboard.calls.tools import ToolRegistry
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
-from callboard.guest.headless import MainThreadInbox
-from callboard.host import Host, HostIdentity
-from callboard.server.prompts import PromptRegistry
-from callboard.server.tools import ToolRegistry
+from callboard.guest.inbox import MainThreadInbox
+from callboard.hosting.contract import Host, HostIdentity
+from callboard.skills.prompts.registry import PromptRegistry
 
 #: How long a running call may hold up a shutdown, seconds.
 SHUTDOWN_TIMEOUT = 10.0

@@ -32,9 +32,9 @@ from qtpy.QtGui import QColor, QPalette
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.app import Callboard
-from callboard.bundles.places import user_bundles
+from callboard.bundles.installed.manifest import HOST_KEY
+from callboard.bundles.installed.places import user_bundles
 from callboard.config import McpHttpConfig
-from callboard.extensions.manifest import HOST_KEY
 from callboard.host import SCRIPT, USD, PlugIn
 from callboard_openusd.host import OpenUsdHost
 from callboard_qt.main_thread import QtMainThread

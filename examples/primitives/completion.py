@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callboard.app import Callboard
-from callboard.skills.prompt import Argument
+from callboard.skills.prompts.prompt import Argument
 from serving import serve
 
 LOOKS = ("brushed steel", "brass", "bronze", "birch", "slate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from callboard.app import Callboard
-from callboard.server.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext
 from serving import serve
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callboard.app import Callboard
-from callboard.server.context import ToolContext
+from callboard.calls.context import ToolContext
 from serving import serve
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callboard.app import Callboard
-from callboard.server.resources import Resource
+from callboard.service.resources import Resource
 from serving import serve
 
 GUIDE = """# House rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from callboard.app import Callboard
-from callboard.server.workspace import WorkspaceRoots
+from callboard.workspace.containment import WorkspaceRoots
 from serving import serve
 
 

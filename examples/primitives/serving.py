@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 
 from callboard.app import Callboard
-from callboard.guest.headless import MainThreadInbox
-from callboard.headless_hosts import make_host
+from callboard.guest.inbox import MainThreadInbox
+from callboard.hosting.headless import make_host
 
 
 def serve(add: Callable[[Callboard], None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from callboard.app import Callboard
-from callboard.server.resources import Resource
+from callboard.service.resources import Resource
 from serving import serve
 
 SHOTS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import bpy
 
-from callboard import host
+from callboard.hosting import contract as host
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes

@@ -20,7 +20,7 @@ from mathutils import Matrix, Vector
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
+from callboard.hosting.replacing import replacing
 from callboard_blender.changes import Changes
 from callboard_blender.names import scene, view_layer
 from callboard_blender.scene import bounds

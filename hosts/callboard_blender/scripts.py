@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from callboard.script_code import run_python
+from callboard.hosting.script_code import run_python
 from callboard_blender.changes import Changes
 from callboard_blender.views import find_view
 

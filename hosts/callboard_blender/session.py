@@ -11,8 +11,8 @@ import bpy
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
-from callboard.guest.headless import MainThreadInbox
-from callboard.status import Snapshot
+from callboard.guest.inbox import MainThreadInbox
+from callboard.panel.status import Snapshot
 from callboard_blender.host import BlenderHost
 from callboard_blender.main_thread import TimerInbox
 from callboard_blender.qt_window import QtWindow

@@ -11,8 +11,8 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
-from callboard.usd_nesting import check_usd_nesting
+from callboard.hosting.replacing import replacing
+from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, scene, view_layer
 

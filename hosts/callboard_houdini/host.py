@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hou
 
-from callboard import host
+from callboard.hosting import contract as host
 from callboard_houdini.animation import HoudiniAnimation
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles

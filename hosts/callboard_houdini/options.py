@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hou
 
-from callboard.replacing import replacing
+from callboard.hosting.replacing import replacing
 
 #: Whether the server starts with Houdini, 1 or 0, and the port it opens, 0 for any.
 AUTOSTART = "autostart"

@@ -17,9 +17,9 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.orbit import View, around, numbered, orbiting
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
+from callboard.hosting.orbit import View, around, numbered, orbiting
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
 from callboard_houdini.names import objects, root, telling, type_of
 from callboard_houdini.parms import parm, parm_tuple
 from callboard_houdini.scene import up_axis

@@ -13,9 +13,9 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
-from callboard.usd_files import WRITE, exported, metadata, opened
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import WRITE, exported, metadata, opened
 from callboard_houdini.names import find, objects, telling
 from callboard_houdini.scene import meters_per_unit, up_axis
 from callboard_houdini.usd_read import Importer

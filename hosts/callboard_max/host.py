@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pymxs import runtime as rt
 
-from callboard import host
+from callboard.hosting import contract as host
 from callboard_max.animation import MaxAnimation
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles

@@ -14,9 +14,9 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.orbit import View, around, numbered, orbiting
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
+from callboard.hosting.orbit import View, around, numbered, orbiting
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
 from callboard_max.matrices import matrix_of
 from callboard_max.names import Node, objects, path_of, telling
 from callboard_max.shapes import is_geometry, kind_of

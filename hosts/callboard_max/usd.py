@@ -10,9 +10,9 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
-from callboard.usd_files import WRITE, exported, metadata, opened
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import WRITE, exported, metadata, opened
 from callboard_max.names import find, handle, objects, parent_of, paths_of, telling
 
 

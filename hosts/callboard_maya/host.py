@@ -8,7 +8,7 @@ from pathlib import Path
 import maya.api.OpenMaya as om
 from maya import cmds
 
-from callboard import host
+from callboard.hosting import contract as host
 from callboard_maya.animation import MayaAnimation
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles

@@ -19,9 +19,9 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.orbit import View, around, numbered, orbiting
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
+from callboard.hosting.orbit import View, around, numbered, orbiting
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
 from callboard_maya import transforms
 from callboard_maya.matrices import decompose
 from callboard_maya.names import full_path, parent_of, telling

@@ -10,9 +10,9 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
-from callboard.usd_files import WRITE, exported, metadata, opened
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import WRITE, exported, metadata, opened
 from callboard_maya.names import find, paths, telling
 
 PLUGIN = "mayaUsdPlugin"

@@ -10,10 +10,10 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.replacing import replacing
-from callboard.suffixes import checked_suffix
-from callboard.usd_files import READ, WRITE
-from callboard.usd_nesting import check_usd_nesting
+from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import READ, WRITE
+from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_openusd.document import Document, OpenStage, refuse, working_layer
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pxr import Usd
 
-from callboard import host
+from callboard.hosting import contract as host
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles

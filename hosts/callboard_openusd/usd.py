@@ -8,8 +8,8 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.suffixes import checked_suffix
-from callboard.usd_files import WRITE, exported, metadata
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
 from callboard_openusd.document import Document, refuse, working_layer
 from callboard_openusd.files import read_layer, write_layer

@@ -10,10 +10,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from callboard.bundles.places import PROVIDED, user_bundles
-from callboard.extensions.host_resources import CAPABILITY
-from callboard.extensions.install import InstalledBundle
-from callboard.extensions.manifest import HOST_KEY
+from callboard.bundles.files.host_resources import CAPABILITY
+from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.manifest import HOST_KEY
+from callboard.bundles.installed.places import PROVIDED, user_bundles
 from callboard.testing.fake_host import DEADLINE
 from serving import Served
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from server_bundles import Kid
 
-from callboard.bundles import child_process
-from server.stateless_client import Stateless
+from callboard.bundles.running import child_process
 from serving import Served, text_of
+from stateless_client import Stateless
 
 ERAS = pytest.mark.parametrize("era", ["session", "stateless"])
 FORMS = {"elicitation": {"form": {}}}

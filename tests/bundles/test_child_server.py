@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from server_bundles import CHILD, Kid, server_bundle, until
 
-from callboard.bundles.places import user_bundles
+from callboard.bundles.installed.places import user_bundles
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import serve
 from serving import served, text_of

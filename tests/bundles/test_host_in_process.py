@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from server_bundles import skill_bundle
 
-from callboard.bundles.places import PROVIDED, user_bundles
+from callboard.bundles.files.host_resources import CAPABILITY, advertisement
+from callboard.bundles.installed.places import PROVIDED, user_bundles
 from callboard.extensions import host
-from callboard.extensions.host_resources import CAPABILITY, advertisement
-from server.stateless_client import Stateless
 from serving import Served, served, text_of
+from stateless_client import Stateless
 
 SCRIPT = """
 from callboard.extensions import HostCapabilityMissing, HostResourceError, host

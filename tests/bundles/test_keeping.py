@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from server_bundles import skill_bundle, until
 
-from callboard.bundles.places import user_bundles
-from callboard.extensions.manifest import HOST_KEY
+from callboard.bundles.installed.manifest import HOST_KEY
+from callboard.bundles.installed.places import user_bundles
 from e2e.serving import environment
 from serving import Served, served
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from callboard.calls import asks
+from callboard.calls.context import AsyncToolContext, ToolContext
+from callboard.calls.tools import ToolRegistry
 from callboard.content import Text
-from callboard.server import asks
-from callboard.server.context import AsyncToolContext, ToolContext
-from callboard.server.tools import ToolRegistry
 
 Schema = dict[str, Any]
 

@@ -7,10 +7,10 @@ import base64
 import itertools
 from typing import Any
 
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.tools import ToolRegistry
 from callboard.content import Audio, Image, Resource, Text
-from callboard.server.context import AsyncToolContext
-from callboard.server.prompts import PromptRegistry
-from callboard.server.tools import ToolRegistry
+from callboard.skills.prompts.registry import PromptRegistry
 
 #: One red pixel.
 PNG = base64.b64decode(

@@ -8,10 +8,10 @@ from typing import Any
 from content_tools import PNG
 
 from callboard import content
-from callboard.server.context import ToolContext
-from callboard.server.prompts import PromptRegistry
-from callboard.server.resources import Resource, ResourceRegistry
-from callboard.skills.prompt import Argument
+from callboard.calls.context import ToolContext
+from callboard.service.resources import Resource, ResourceRegistry
+from callboard.skills.prompts.prompt import Argument
+from callboard.skills.prompts.registry import PromptRegistry
 
 
 def with_resource(resourceUri: str) -> list[Any]:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 from qtpy.QtCore import QSocketNotifier, qVersion
 from qtpy.QtWidgets import QApplication, QLabel
+from server import announce, make_server, on_signals, read_arguments
 
 from callboard.host import Host, HostIdentity
 from callboard_qt.main_thread import QtMainThread
-from server import announce, make_server, on_signals, read_arguments
 
 
 class QtHost(Host):

@@ -28,9 +28,9 @@ from task_tools import add_task_tools
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
-from callboard.guest.headless import MainThreadInbox
-from callboard.headless_hosts import HOSTS, make_host
+from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host
+from callboard.hosting.headless import HOSTS, make_host
 
 
 def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Namespace:

@@ -7,11 +7,11 @@ from typing import Any
 
 from asking_tools import BOOLEAN, NAME_FORM, STRING, described, form
 
+from callboard.calls import asks
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.tools import ToolRegistry
 from callboard.content import Text
 from callboard.errors import PeerError
-from callboard.server import asks
-from callboard.server.context import AsyncToolContext
-from callboard.server.tools import ToolRegistry
 
 #: Outside JSON-RPC's reserved range.
 OUR_OWN_CODE = -31900

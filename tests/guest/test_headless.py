@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from callboard.guest.headless import MainThreadInbox
+from callboard.guest.inbox import MainThreadInbox
 
 
 def test_functions_run_in_order_on_the_thread_that_runs() -> None:

@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 
 from callboard.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 from callboard.protocol.jsonrpc import DEPTH_LIMIT
-from callboard.server.resources import Resource
-from callboard.skills.prompt import Argument
+from callboard.service.resources import Resource
+from callboard.skills.prompts.prompt import Argument
 from callboard.testing.fake_client import Answer, events
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport.access import BODY_LIMIT
+from callboard.transport.http.access import BODY_LIMIT
 from serving import Served, served
 
 FACTOR = int(os.environ.get("CALLBOARD_HOSTILE_FACTOR", "1"))

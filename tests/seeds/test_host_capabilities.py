@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from callboard.extensions.host_resources import CAPABILITY, advertisement
-from callboard.extensions.manifest import CapabilityUnavailable, gate, read_manifest
+from callboard.bundles.files.host_resources import CAPABILITY, advertisement
+from callboard.bundles.installed.manifest import CapabilityUnavailable, gate, read_manifest
 from serving import Served, served, text_of
 
 DECLARATION = """

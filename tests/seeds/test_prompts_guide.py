@@ -91,8 +91,8 @@ def test_opting_out() -> None:
 @pytest.mark.parametrize("segments", ["3", None])
 def test_the_bevel_example_renders(tmp_path: Path, segments: str | None) -> None:
     from callboard import scan_and_load
-    from callboard.skills.prompt import render
-    from callboard.skills.prompt_files import read_prompts
+    from callboard.skills.prompts.files import read_prompts
+    from callboard.skills.prompts.prompt import render
 
     skill = tmp_path / "skills" / "maya-geometry"
     (skill / "workflows").mkdir(parents=True)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.skills.templates import as_text, fill, placeholders
+from callboard.skills.prompts.templates import as_text, fill, placeholders
 
 
 @pytest.mark.parametrize(

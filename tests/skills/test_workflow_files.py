@@ -2,7 +2,9 @@ import pytest
 
 from callboard.errors import InvalidParams
 from callboard.skills.load import load_skill
-from callboard.skills.workflow import (
+from callboard.skills.workflows.files import read_workflows
+from callboard.skills.workflows.summary import summary, tools_used
+from callboard.skills.workflows.workflow import (
     ApproveStep,
     BranchStep,
     ForeachStep,
@@ -12,8 +14,6 @@ from callboard.skills.workflow import (
     references,
     resolve,
 )
-from callboard.skills.workflow_files import read_workflows
-from callboard.skills.workflow_summary import summary, tools_used
 from skills.skill_tree import write_skill
 
 TOOLS = """\

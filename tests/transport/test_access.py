@@ -13,10 +13,9 @@ from raw_http import RawConnection
 
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport import http as listener
-from callboard.transport import stream
-from callboard.transport.access import BODY_LIMIT, HEADER_LIMIT, Access
-from callboard.transport.socket_stream import LINGER_BYTES
+from callboard.transport.http import listener, stream
+from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access
+from callboard.transport.http.socket_stream import LINGER_BYTES
 from serving import Served, served
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]

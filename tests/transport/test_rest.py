@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from callboard.server.resources import Resource
+from callboard.service.resources import Resource
 from callboard.testing.fake_host import DEADLINE
 from serving import served
 from skills.skill_tree import write_skill

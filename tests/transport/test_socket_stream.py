@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tornado.iostream import StreamClosedError, UnsatisfiableReadError
 
-from callboard.transport.socket_stream import SocketStream
+from callboard.transport.http.socket_stream import SocketStream
 
 HEAD_END = rb"\r?\n\r?\n"
 PATIENCE = 10.0

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 from raw_http import RawConnection
 
+from callboard.calls.context import ToolContext
 from callboard.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from callboard.server import pages
-from callboard.server.context import ToolContext
+from callboard.service import pages
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport import http as listener
-from callboard.transport import stream
+from callboard.transport.http import listener, stream
 from serving import Served, served
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -12,9 +12,9 @@ pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=I
 
 from qtpy.QtCore import Qt
 
-from callboard.bundles.places import user_bundles
+from callboard.bundles.installed.manifest import HOST_KEY
+from callboard.bundles.installed.places import user_bundles
 from callboard.errors import CAPABILITY_MISSING, HostError
-from callboard.extensions.manifest import HOST_KEY
 from callboard.host import USD, PlugIn
 from callboard.testing.fake_host import FakeHost
 from callboard_ui.panel import CAPABILITIES

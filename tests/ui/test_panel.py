@@ -21,8 +21,8 @@ from callboard.protocol.recent_clients import KEPT
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.panel import Panel
-from server.stateless_client import Stateless
 from serving import served
+from stateless_client import Stateless
 
 NOTHING = {"type": "object"}
 

@@ -25,9 +25,9 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
+from callboard.panel.status import CallStatus, Snapshot
 from callboard.records.model import CallRecord, Outcome
 from callboard.records.reader import Filter
-from callboard.status import CallStatus, Snapshot
 from callboard_ui import calls_model as columns
 from callboard_ui.call_details import CallDetails
 from callboard_ui.calls_model import CallRow, CallsModel, ended_row, running_row

@@ -20,6 +20,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
+from callboard.demand.report import build
 from callboard.host import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -31,8 +32,7 @@ from callboard.host import (
     USD,
     VIEWPORT,
 )
-from callboard.records.report import build
-from callboard.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
+from callboard.panel.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint

@@ -17,8 +17,8 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.server.consent import Answer
-from callboard.status import QuestionStatus
+from callboard.calls.consent import Answer
+from callboard.panel.status import QuestionStatus
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.look import bold, em, fixed, tint

@@ -16,8 +16,8 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.server.consent import Policy, Subject
-from callboard.status import QuestionStatus, Snapshot
+from callboard.calls.consent import Policy, Subject
+from callboard.panel.status import QuestionStatus, Snapshot
 from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain

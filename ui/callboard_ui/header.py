@@ -8,7 +8,7 @@ from qtpy.QtCore import QEvent, Qt, QTimer
 from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from callboard.status import Snapshot
+from callboard.panel.status import Snapshot
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided

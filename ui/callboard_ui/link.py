@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from callboard.controls import Controls
+from callboard.panel.controls import Controls
+from callboard.panel.status import Snapshot
 from callboard.records.reader import Reader
-from callboard.status import Snapshot
 from callboard.transport.instances import Instance
 from callboard_ui.posting import Background, Newest, make_ready, post
 

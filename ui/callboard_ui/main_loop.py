@@ -46,7 +46,7 @@ def check_qt() -> None:
 
 
 class PanelLoop:
-    """Runs posted functions, as :class:`callboard.guest.headless.MainThreadInbox` does, and draws
+    """Runs posted functions, as :class:`callboard.guest.inbox.MainThreadInbox` does, and draws
     the panel between two of them. Made on the main thread, after :func:`check_qt`."""
 
     def __init__(self) -> None:

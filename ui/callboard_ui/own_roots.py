@@ -7,8 +7,8 @@ from dataclasses import replace
 from time import monotonic
 
 from callboard.errors import CallboardError
-from callboard.server.workspace import Policy, Root, parse_root
-from callboard.status import RootStatus, Snapshot
+from callboard.panel.status import RootStatus, Snapshot
+from callboard.workspace.containment import Policy, Root, parse_root
 from callboard_ui.link import Link
 from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
 

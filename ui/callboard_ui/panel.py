@@ -6,9 +6,9 @@ from qtpy.QtCore import QEvent, QSize, Qt
 from qtpy.QtGui import QCloseEvent, QIcon, QResizeEvent
 from qtpy.QtWidgets import QFrame, QStyle, QTabWidget, QVBoxLayout, QWidget
 
-from callboard.controls import Controls
+from callboard.panel.controls import Controls
+from callboard.panel.status import Snapshot
 from callboard.records.reader import Reader
-from callboard.status import Snapshot
 from callboard_ui.activity_tab import ActivityTab
 from callboard_ui.capabilities_tab import CapabilitiesTab
 from callboard_ui.consent_tab import ConsentNotice, ConsentTab

@@ -8,7 +8,7 @@ from functools import partial
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
-from callboard.status import CapabilityStatus
+from callboard.panel.status import CapabilityStatus
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint

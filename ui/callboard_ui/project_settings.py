@@ -14,8 +14,8 @@ from typing import Any
 
 from callboard.errors import CallboardError
 from callboard.folders import data_folder
-from callboard.replacing import replacing
-from callboard.server.workspace import Policy, Root, parse_root
+from callboard.hosting.replacing import replacing
+from callboard.workspace.containment import Policy, Root, parse_root
 
 _MOST_BYTES = 2**20
 _MOST_ROOTS = 100

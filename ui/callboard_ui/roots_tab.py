@@ -21,7 +21,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.status import PathAnswer, RootStatus, Snapshot
+from callboard.panel.status import PathAnswer, RootStatus, Snapshot
 from callboard_ui.folder_states import FolderStates
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain

@@ -14,7 +14,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.status import PromptsStatus, PromptStatus, SkillStatus, Snapshot
+from callboard.panel.status import PromptsStatus, PromptStatus, SkillStatus, Snapshot
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from callboard.bundles.places import project_bundles, user_bundles
+from callboard.bundles.installed.install import Bundles
+from callboard.bundles.installed.places import project_bundles, user_bundles
 from callboard.errors import PeerError
-from callboard.extensions.install import Bundles
 
 
 def add_place(parser: Any) -> None:

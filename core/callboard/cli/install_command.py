@@ -14,10 +14,10 @@ from callboard.errors import HostError
 #: Host to the module that knows how: ``install(folder, archive, dry_run)`` and
 #: ``uninstall(folder, dry_run)`` return the lines that say what was done.
 HOSTS = {
-    "blender": "callboard.cli.install_blender",
-    "maya": "callboard.cli.install_maya",
-    "houdini": "callboard.cli.install_houdini",
-    "3dsmax": "callboard.cli.install_max",
+    "blender": "callboard.install.blender",
+    "maya": "callboard.install.maya",
+    "houdini": "callboard.install.houdini",
+    "3dsmax": "callboard.install.max",
 }
 
 

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from callboard.bundles.loading import problem_of, skill_of
-from callboard.bundles.places import PROVIDED
+from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
+from callboard.bundles.installed.loading import problem_of, skill_of
+from callboard.bundles.installed.places import PROVIDED
 from callboard.cli.bundle_place import add_place, place_of
 from callboard.errors import HostError
-from callboard.extensions.install import Bundles, InstalledBundle, InstallError
 
 
 def add(commands: Any) -> None:

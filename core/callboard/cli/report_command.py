@@ -8,10 +8,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from callboard.demand.report import build, parse_since
+from callboard.demand.report_html import render
 from callboard.errors import HostError, PeerError
 from callboard.records.reader import Reader
-from callboard.records.report import build, parse_since
-from callboard.records.report_html import render
 from callboard.records.store import default_folder
 
 _SHOWN = 10

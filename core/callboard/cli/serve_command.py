@@ -16,12 +16,12 @@ from types import FrameType
 from typing import Any, TextIO
 
 from callboard.app import Callboard
+from callboard.calls.capabilities import VOCABULARY
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
-from callboard.guest.headless import MainThreadInbox
-from callboard.headless_hosts import HOSTS, make_host
-from callboard.host import FILESYSTEM_READ, Host
-from callboard.server.capabilities import VOCABULARY
+from callboard.guest.inbox import MainThreadInbox
+from callboard.hosting.contract import FILESYSTEM_READ, Host
+from callboard.hosting.headless import HOSTS, make_host
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from callboard.bundles.places import places
+from callboard.bundles.installed.places import places
 from callboard.skills.discovery import scan, search_paths
 
 

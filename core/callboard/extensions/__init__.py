@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from callboard.extensions.bundle_host import (
+    from callboard.bundles.files.bundle_host import (
         HostCapabilityMissing,
         HostResourceError,
         HostResources,
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
     # A server that runs no bundle shouldn't load what they need.
     if name not in __all__:
         raise AttributeError(f"module 'callboard.extensions' has no attribute '{name}'")
-    from callboard.extensions import bundle_host
+    from callboard.bundles.files import bundle_host
 
     found = globals()[name] = getattr(bundle_host, name)
     return found

@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from callboard.guest.short_turns import short_turns
-from callboard.host import Host
+from callboard.hosting.contract import Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

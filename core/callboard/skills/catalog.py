@@ -14,18 +14,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from callboard.errors import SkillError
-
-from .dependencies import dependency_failures, dependents, load_order
-from .discovery import BUNDLED, scan, search_paths
-from .discovery_cache import DiscoveryCache
-from .file_stamps import Stamp, settled, tree_stamps
-from .load import SKILL_FILE
-from .model import Failure, SkillMetadata
-from .script_check import syntax_error
-from .search import Hit, Kind, SearchIndex
+from callboard.skills.dependencies import dependency_failures, dependents, load_order
+from callboard.skills.discovery import BUNDLED, scan, search_paths
+from callboard.skills.discovery_cache import DiscoveryCache
+from callboard.skills.file_stamps import Stamp, settled, tree_stamps
+from callboard.skills.load import SKILL_FILE
+from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.script_check import syntax_error
+from callboard.skills.search import Hit, Kind, SearchIndex
 
 log = logging.getLogger(__name__)
 
@@ -80,14 +79,17 @@ def scoped_paths(
 
 class SkillCatalog:
     """``paths`` are search paths, the most important first; ``cache_file`` makes the next start
-    faster and may be deleted at any time."""
+    faster and may be deleted at any time; ``came_with`` tells what a skill's folder was installed
+    with, None for most."""
 
     def __init__(
         self,
         paths: Sequence[tuple[Path, Scope]],
         dcc: str | None = None,
         cache_file: Path | None = None,
+        came_with: Callable[[Path], dict[str, Any] | None] = lambda folder: None,
     ) -> None:
+        self.came_with = came_with
         self.paths = tuple(path for path, _ in paths)
         self._scopes = dict(reversed(paths))
         self._dcc = dcc

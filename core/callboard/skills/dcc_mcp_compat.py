@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from callboard.errors import CallboardError
-
-from .results import error_result, success_result
+from callboard.skills.results import error_result, success_result
 
 PACKAGE = "dcc_mcp_core"
 

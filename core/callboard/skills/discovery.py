@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .load import SKILL_FILE, is_usable, load_skill
-from .model import Failure, SkillMetadata
+from callboard.skills.load import SKILL_FILE, is_usable, load_skill
+from callboard.skills.model import Failure, SkillMetadata
 
 BUNDLED = Path(__file__).parent / "bundled"
 

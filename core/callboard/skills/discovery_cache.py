@@ -15,11 +15,10 @@ from typing import Any
 
 from callboard import __version__
 from callboard.errors import HostError
-from callboard.replacing import replacing
-
-from .file_stamps import Stamp, settled, stamp
-from .load import SKILL_FILE, load_skill
-from .model import Failure, SkillMetadata, ToolDeclaration
+from callboard.hosting.replacing import replacing
+from callboard.skills.file_stamps import Stamp, settled, stamp
+from callboard.skills.load import SKILL_FILE, load_skill
+from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
 
 _FORMAT = 1
 

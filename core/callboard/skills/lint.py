@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import fastjsonschema
 
-from .dependencies import dependency_failures
-from .discovery import load_all, skill_folders
-from .load import SKILL_FILE, is_usable
-from .model import Failure, SkillMetadata, ToolDeclaration
-from .prompt_files import read_prompts
-from .script_check import check_script
-from .skill_files import FileProblem, read_text, resolve_inside
-from .workflow_files import read_workflows
+from callboard.skills.dependencies import dependency_failures
+from callboard.skills.discovery import load_all, skill_folders
+from callboard.skills.load import SKILL_FILE, is_usable
+from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
+from callboard.skills.prompts.files import read_prompts
+from callboard.skills.script_check import check_script
+from callboard.skills.skill_files import FileProblem, read_text, resolve_inside
+from callboard.skills.workflows.files import read_workflows
 
 Severity = Literal["error", "warning"]
 

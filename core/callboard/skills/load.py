@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import safe_yaml
-from .model import Failure, FailureKind, SkillMetadata, ToolDeclaration
-from .skill_files import FileProblem, read_text, relative, resolve_inside
-from .tool_entry import EntryProblem, read_tool, texts
+from callboard.skills import safe_yaml
+from callboard.skills.model import Failure, FailureKind, SkillMetadata, ToolDeclaration
+from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
+from callboard.skills.tool_entry import EntryProblem, read_tool, texts
 
 SKILL_FILE = "SKILL.md"
 MAX_TOOLS = 2000

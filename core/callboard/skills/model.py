@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from callboard.calls.entry import Affinity
+
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob"]
-Affinity = Literal["main", "any"]
 Execution = Literal["sync", "async"]
 
 

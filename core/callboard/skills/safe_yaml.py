@@ -59,6 +59,8 @@ def load(text: str, first_line: int = 1) -> Document:
     """Read one document. ``first_line`` is where ``text`` starts in its file. Raises YamlError."""
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise YamlError(f"larger than {MAX_BYTES} bytes", first_line)
-    from .yaml_events import read  # here, because a start with known skills reads no YAML
+    from callboard.skills.yaml_events import (
+        read,  # here, because a start with known skills reads no YAML
+    )
 
     return read(text, first_line)

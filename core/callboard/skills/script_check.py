@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from .model import ToolDeclaration
+from callboard.skills.model import ToolDeclaration
 
 _EXITS = frozenset(("exit", "quit", "sys.exit", "os._exit", "os.abort"))
 

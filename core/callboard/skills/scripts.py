@@ -16,35 +16,16 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
+from callboard.calls.entry import Entry, entry_of
 from callboard.errors import SkillError
-
-from .dcc_mcp_compat import stand_in
-from .model import SkillMetadata, ToolDeclaration
-
-EntryKind = Literal["function", "generator", "coroutine"]
+from callboard.skills.dcc_mcp_compat import stand_in
+from callboard.skills.model import SkillMetadata, ToolDeclaration
 
 _loads = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a tool runs.
-
-    ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter of that very name
-    (``ctx``, ``_workspace_roots``); ``takes_any`` tells of ``**kwargs``. ``kind`` is read from the
-    function itself: one that a plain decorator wraps may still return a generator.
-    """
-
-    function: Callable[..., Any]
-    kind: EntryKind
-    takes_ctx: bool
-    takes_workspace_roots: bool
-    takes_any: bool
 
 
 class SkillScripts:
@@ -232,27 +213,3 @@ def _function(module: ModuleType, tool: ToolDeclaration, shown: str) -> Callable
         if callable(function) and not inspect.isclass(function):
             return function  # type: ignore[no-any-return]
     raise SkillError(f"'{shown}' defines neither main(**arguments) nor {own}(…)")
-
-
-def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
-    """How to call ``function``, which ``shown`` defines for tool ``name``. Raises SkillError."""
-    if inspect.isasyncgenfunction(function):
-        raise SkillError(
-            f"'{shown}': {name} is an async generator; make it a generator or a coroutine"
-        )
-    kind: EntryKind = "function"
-    if inspect.isgeneratorfunction(function):
-        kind = "generator"
-    elif inspect.iscoroutinefunction(function):
-        kind = "coroutine"
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        raise SkillError(f"'{shown}': the signature of {name} can't be read") from None
-    return Entry(
-        function,
-        kind,
-        takes_ctx="ctx" in parameters,
-        takes_workspace_roots="_workspace_roots" in parameters,
-        takes_any=any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
-    )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .model import SkillMetadata, ToolDeclaration
+from callboard.skills.model import SkillMetadata, ToolDeclaration
 
 Kind = Literal["skill", "tool"]
 

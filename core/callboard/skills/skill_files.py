@@ -12,7 +12,7 @@ import re
 import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from .model import FailureKind
+from callboard.skills.model import FailureKind
 
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_GLOB_MATCHES = 1000

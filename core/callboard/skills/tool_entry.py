@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from .model import Affinity, Execution, FailureKind, ToolDeclaration
-from .skill_files import FileProblem, resolve_inside
+from callboard.calls.entry import Affinity
+from callboard.skills.model import Execution, FailureKind, ToolDeclaration
+from callboard.skills.skill_files import FileProblem, resolve_inside
 
 #: MCP revision 2025-11-25, "Tool names".
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .file_stamps import Stamp, tree_stamps
+from callboard.skills.file_stamps import Stamp, tree_stamps
 
 log = logging.getLogger(__name__)
 

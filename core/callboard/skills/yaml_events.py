@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from .safe_yaml import MAX_DEPTH, MAX_NODES, Document, Path, YamlError
+from callboard.skills.safe_yaml import MAX_DEPTH, MAX_NODES, Document, Path, YamlError
 
 _LINES_DEPTH = 5
 

@@ -1,0 +1,1 @@
+"""What authors of adapters and skills test with: the compliance suite, fakes, the skill bench."""

@@ -8,8 +8,8 @@ import os
 import sys
 from collections import Counter
 
-from callboard.guest.headless import MainThreadInbox
-from callboard.headless_hosts import HOSTS, make_host
+from callboard.guest.inbox import MainThreadInbox
+from callboard.hosting.headless import HOSTS, make_host
 from callboard.testing.compliance import run_all
 
 

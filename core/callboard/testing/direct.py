@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from callboard.calls.json_schema import Validator
 from callboard.errors import CallCancelled, CapabilityMissing, SkillError
 from callboard.host import SCENE_MUTATE, Host, HostIdentity
-from callboard.server.json_schema import Validator
 from callboard.skills.discovery import scan_and_load
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts

@@ -1,0 +1,1 @@
+"""Bytes in and out: HTTP, REST, stdio, and the client's side."""

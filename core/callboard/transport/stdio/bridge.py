@@ -11,11 +11,11 @@ from typing import Any
 from callboard.errors import CallboardBug, CallboardError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Invalid, Json, Notification, Request, Response
+from callboard.protocol.logging_levels import set_level
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import INFLIGHT_LIMIT, Session, SessionEra
 from callboard.protocol.stateless import StatelessEra, is_stateless
-from callboard.server.logging_levels import set_level
-from callboard.transport.mcp import BATCH_LIMIT
+from callboard.transport.http.mcp import BATCH_LIMIT
 from callboard.transport.stdio.headers import stateless_headers
 from callboard.transport.stdio.http import Broken, Unreachable
 from callboard.transport.stdio.keeper import HostKeeper

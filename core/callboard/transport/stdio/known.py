@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from callboard import __version__
 from callboard.folders import cache_folder
+from callboard.jobs.jobs import TASKS
 from callboard.protocol.jsonrpc import Json
-from callboard.server.jobs import TASKS
 
 #: The lists that are kept: under which key a result has them, and the method that asks for them.
 LISTS = {

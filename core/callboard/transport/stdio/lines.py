@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from callboard.protocol.jsonrpc import Json, encode
-from callboard.transport.access import BODY_LIMIT
+from callboard.transport.http.access import BODY_LIMIT
 
 #: Bytes of one line; no host takes more in one request.
 LINE_LIMIT = BODY_LIMIT

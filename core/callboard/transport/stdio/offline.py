@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from callboard.errors import HostOffline, MethodNotFound
 from callboard.protocol.jsonrpc import Json
+from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
-from callboard.server.logging_levels import set_level
 from callboard.transport.stdio.known import LISTS, Known
 
 #: How every answer begins that a host should have given.

@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Image
 from callboard.errors import HostError
-from callboard.replacing import replacing
+from callboard.hosting.replacing import replacing
 
 Json = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""Files that a host hands to a bundle, and a bundle's side of asking for them."""

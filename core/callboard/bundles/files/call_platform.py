@@ -1,0 +1,46 @@
+"""The platform's side for a tool that runs in this process, as its ``host(ctx)`` uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callboard.bundles.files.workspaces import Workspaces
+from callboard.calls import asks
+from callboard.calls.asks import ROOTS_KEY, InputNeeded, read_answer
+from callboard.calls.call import Call
+from callboard.protocol.jsonrpc import Json
+from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.roots import RootsBook
+
+
+class CallPlatform:
+    """What :func:`callboard.extensions.host` asks during one call. The roots are looked for at the
+    first question, because most calls never ask one."""
+
+    def __init__(self, call: Call, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
+        self._call = call
+        self._bundle = bundle
+        self._book = book
+        self._workspaces = workspaces
+        self.client_capabilities: Mapping[str, Any] = {"extensions": workspaces.extensions()}
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+        """The answer. On the loop. Raises CallboardError."""
+        roots = await self._roots()
+        return await self._workspaces.answer(method, params, roots, self._bundle)
+
+    async def _roots(self) -> WorkspaceRoots | None:
+        call = self._call
+        if call.roots is not None:
+            return call.roots
+        request = call.request
+        if not request.peer.features.sessions and request.peer.offers("roots"):
+            # The client answers with its next request; the tool is run again then.
+            ask = asks.roots()
+            if ROOTS_KEY not in call.answers:
+                raise InputNeeded({ROOTS_KEY: ask})
+            found: WorkspaceRoots = read_answer(ask, call.answers[ROOTS_KEY])
+            if found.first is not None:
+                return found
+        return await self._book.of(request, needed=False)

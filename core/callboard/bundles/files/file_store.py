@@ -1,0 +1,182 @@
+"""The files of one workspace under ids that say nothing about where they are.
+
+A workspace's files are those below its roots, and what was uploaded. An id is random, is remembered
+with its tags beside the uploads, and means nothing in another workspace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import stat
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.bundles.files import mime_types
+from callboard.hosting.replacing import replacing
+
+#: Files a listing holds at most; a project may have millions, and the answer is one message.
+MAX_LISTED = 5_000
+#: Folders looked into at most, for one listing.
+MAX_FOLDERS = 20_000
+INDEX = "index.json"
+FILES = "files"
+_ID = re.compile(r"fl_[0-9a-f]{24}")
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One file. ``path`` never leaves this machine."""
+
+    id: str
+    name: str
+    mime_type: str
+    tags: frozenset[str]
+    path: Path
+
+    @property
+    def uri(self) -> str:
+        return f"files://{self.id}"
+
+
+class TooLarge(Exception):
+    """The file is larger than what may be read; ``size`` is its size in bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"{size} bytes")
+        self.size = size
+
+
+class FileStore:
+    """The files of one workspace. ``roots`` are absolute folders; ``uploads`` is a folder of its
+    own, created when something is put there. Any thread; works on the disk, so not the main one."""
+
+    def __init__(self, roots: Iterable[Path], uploads: Path) -> None:
+        self._roots = [Path(os.path.realpath(root)) for root in roots]
+        self._uploads = Path(os.path.realpath(uploads))
+        self._lock = threading.Lock()
+        self._ids: dict[Path, str] = {}
+        self._paths: dict[str, Path] = {}
+        self._tags: dict[str, frozenset[str]] = {}
+        self._load()
+
+    def list_files(self) -> list[StoredFile]:
+        """Every file, by root and path, hidden ones and links left out."""
+        return [self._stored(path) for path in self._walk()]
+
+    def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
+        """Keeps an upload. Raises ValueError on a name that is none, OSError."""
+        if not name or name in (".", "..") or re.search(r'[\x00-\x1f/\\:*?"<>|]', name):
+            raise ValueError(f"{name[:80]!r} is no file name")
+        with self._lock:
+            folder = self._uploads / FILES / secrets.token_hex(8)
+            folder.mkdir(parents=True)
+            path = folder / name
+            path.write_bytes(data)
+            file_id = self._id_of(path)
+            self._tags[file_id] = frozenset(tags)
+            self._save()
+        return self._stored(path)
+
+    def tag(self, file_id: str, tags: Iterable[str]) -> StoredFile:
+        """Gives a file these tags and no others. Raises KeyError on an unknown id, OSError."""
+        path = self._paths[file_id]
+        with self._lock:
+            self._tags[file_id] = frozenset(tags)
+            self._save()
+        return self._stored(path)
+
+    def read(self, file_id: str, most: int) -> tuple[StoredFile, bytes]:
+        """A file and its bytes. Raises KeyError on an unknown id and on a file that has left the
+        workspace, TooLarge, OSError."""
+        path = self._paths[file_id]
+        if not self._inside(path):
+            raise KeyError(file_id)
+        # Not blocking: a pipe put where the file was must not hold the reader.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+        fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
+        with os.fdopen(fd, "rb") as file:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise KeyError(file_id)
+            if found.st_size > most:
+                raise TooLarge(found.st_size)
+            data = file.read(most + 1)
+        if len(data) > most:  # it grew meanwhile
+            raise TooLarge(len(data))
+        return self._stored(path), data
+
+    def _stored(self, path: Path) -> StoredFile:
+        with self._lock:
+            file_id = self._id_of(path)
+            tags = self._tags.get(file_id, frozenset())
+        return StoredFile(file_id, path.name, mime_types.guess(path.name), tags, path)
+
+    def _id_of(self, path: Path) -> str:
+        file_id = self._ids.get(path)
+        if file_id is None:
+            file_id = f"fl_{secrets.token_hex(12)}"
+            self._ids[path] = file_id
+            self._paths[file_id] = path
+        return file_id
+
+    def _inside(self, path: Path) -> bool:
+        """Whether the path, links resolved, is where it was and still below a root."""
+        real = Path(os.path.realpath(path))
+        tops = [*self._roots, self._uploads / FILES]
+        return real == path and any(real.is_relative_to(top) for top in tops)
+
+    def _walk(self) -> Iterator[Path]:
+        listed: set[Path] = set()
+        folders = 0
+        for top in (self._uploads / FILES, *self._roots):
+            for folder, names, files in os.walk(top):
+                folders += 1
+                if folders > MAX_FOLDERS:
+                    return
+                names[:] = sorted(
+                    name
+                    for name in names
+                    if not name.startswith(".") and Path(folder, name) != self._uploads
+                )
+                for name in sorted(files):
+                    path = Path(folder, name)
+                    if name.startswith(".") or path in listed or not _is_plain(path):
+                        continue
+                    if len(listed) == MAX_LISTED:
+                        return
+                    listed.add(path)
+                    yield path
+
+    def _load(self) -> None:
+        try:
+            found = json.loads((self._uploads / INDEX).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        for file_id, entry in found.items() if isinstance(found, dict) else ():
+            if _ID.fullmatch(file_id) and isinstance(entry, dict):
+                path = Path(str(entry.get("path")))
+                self._ids[path] = file_id
+                self._paths[file_id] = path
+                self._tags[file_id] = frozenset(map(str, entry.get("tags") or ()))
+
+    def _save(self) -> None:
+        """Remembers what was uploaded or tagged; other ids last as long as the process."""
+        kept = {
+            file_id: {"path": str(self._paths[file_id]), "tags": sorted(tags)}
+            for file_id, tags in self._tags.items()
+        }
+        self._uploads.mkdir(parents=True, exist_ok=True)
+        with replacing(str(self._uploads / INDEX)) as path:
+            Path(path).write_text(json.dumps(kept), encoding="utf-8")
+
+
+def _is_plain(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False

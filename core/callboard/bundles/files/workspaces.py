@@ -1,0 +1,91 @@
+"""Which files a bundle may ask for, and the platform that answers.
+
+A workspace is the roots that a call sees and an uploads folder of its own. Bundles of calls with
+the same roots see the same files, under the same ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.files.file_store import FileStore
+from callboard.bundles.files.host_resources import (
+    CAPABILITY,
+    HostResourcesPlatform,
+    InProcessHost,
+    advertisement,
+)
+from callboard.calls.capabilities import Capabilities
+from callboard.errors import RefusedByArtist
+from callboard.hosting.contract import FILESYSTEM_READ
+from callboard.workspace.containment import WorkspaceRoots
+
+#: Workspaces whose ids are remembered; the one that came first goes first.
+MAX_WORKSPACES = 256
+
+
+class Workspaces:
+    """The file stores, made when first asked for. ``folder`` holds the uploads."""
+
+    def __init__(self, folder: Path, capabilities: Capabilities) -> None:
+        self._folder = folder
+        self._capabilities = capabilities
+        self._lock = threading.Lock()
+        self._paths: dict[str, tuple[str, ...]] = {}
+        self._stores: dict[str, FileStore] = {}
+        self.platform = HostResourcesPlatform(self._store)
+
+    @property
+    def offered(self) -> bool:
+        """Whether files are handed out: the artist may have withdrawn ``filesystem.read``."""
+        return FILESYSTEM_READ not in self._capabilities.withdrawn
+
+    def extensions(self) -> dict[str, Any]:
+        """What is advertised to bundles under ``extensions``; a fresh dict each time."""
+        return {CAPABILITY: advertisement()} if self.offered else {}
+
+    def name(self, roots: WorkspaceRoots | None) -> str:
+        """The workspace of a call that sees these roots. Doesn't touch the disk."""
+        paths = tuple(root.path for root in roots.roots if root.path) if roots is not None else ()
+        text = os.pathsep.join(paths).encode("utf-8", "surrogateescape")
+        name = hashlib.sha256(text).hexdigest()[:16]
+        with self._lock:
+            self._paths.setdefault(name, paths)
+            while len(self._paths) > MAX_WORKSPACES:
+                oldest = next(iter(self._paths))
+                del self._paths[oldest]
+                self._stores.pop(oldest, None)
+        return name
+
+    def stores(self) -> list[FileStore]:
+        """Those made so far."""
+        with self._lock:
+            return list(self._stores.values())
+
+    async def answer(
+        self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
+    ) -> dict[str, Any]:
+        """The answer to one request of a bundle; the files are read off the loop. Raises
+        CallboardError with the contract's codes."""
+        if not self.offered:
+            raise RefusedByArtist(
+                "the artist withdrew filesystem.read, so no files are handed out; pass the "
+                "content inline"
+            )
+        inside = InProcessHost(self.platform, workspace=self.name(roots), bundle=bundle)
+        return await inside.ask(method, params)
+
+    def _store(self, name: str) -> FileStore | None:
+        with self._lock:
+            store = self._stores.get(name)
+            paths = self._paths.get(name)
+        if store is not None or paths is None:
+            return store
+        store = FileStore(map(Path, paths), self._folder / name)
+        with self._lock:
+            return self._stores.setdefault(name, store)

@@ -1,0 +1,1 @@
+"""Bundles on disk: unpacked, checked, installed all or nothing, found again."""

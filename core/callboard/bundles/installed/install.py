@@ -1,0 +1,288 @@
+"""Bundles on disk: installed all or nothing, the old version kept until the new one has loaded.
+
+Under the folder, every bundle has one of its own with a folder per version and ``current.json``,
+which says which version counts. A version is unpacked elsewhere and renamed into place, and
+``current.json`` is replaced as a whole, so at any moment the folder holds either the old state or
+the new one. What an interrupted step leaves lying is cleared by the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from callboard.bundles.installed.manifest import (
+    BundleManifest,
+    ManifestError,
+    folder_name,
+    gate,
+    read_manifest,
+)
+from callboard.bundles.installed.unpacking import check_name, remove_tree, unpack
+from callboard.errors import SkillError
+from callboard.hosting.replacing import replacing
+from callboard.records.file_lock import lock
+
+CURRENT = "current.json"
+SKILL = "SKILL.md"
+_STAGING = ".staging-"
+_TRASH = ".trash-"
+_VERSION_FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*-[0-9a-f]{8}")
+
+
+class InstallError(SkillError):
+    """It could not be installed, confirmed or removed; what was installed before is still there."""
+
+
+@dataclass(frozen=True)
+class InstalledBundle:
+    """A bundle in use. ``folder`` holds its files. ``pending`` until :meth:`Bundles.confirm`;
+    ``previous`` is the version it would fall back to. ``missing`` are the preferred host
+    capabilities that weren't there when it was installed."""
+
+    manifest: BundleManifest
+    folder: Path
+    missing: tuple[str, ...] = ()
+    pending: bool = False
+    previous: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def has_skill(self) -> bool:
+        return (self.folder / SKILL).is_file()
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs and agents. ``missing_capabilities`` are host capabilities that it would
+        like and that this host doesn't provide."""
+        return {
+            "name": self.name,
+            "version": self.manifest.version,
+            "description": self.manifest.description,
+            "pending": self.pending,
+            "previous": self.previous,
+            "host_capabilities": dict(self.manifest.capabilities),
+            "missing_capabilities": list(self.missing),
+        }
+
+
+class Bundles:
+    """The bundles in one folder, the user's or a project's. Any thread, any process: changes are
+    made one at a time. Every method works on the disk and may take a second."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def install(self, source: Path, provided: Collection[str]) -> InstalledBundle:
+        """Installs, or upgrades, the bundle in ``source``, a folder or a zip archive, for a host
+        that provides these capabilities. It counts at once, as pending. Raises UnpackError,
+        ManifestError, CapabilityUnavailable, InstallError, and OSError for a disk that can't."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            staging = self.folder / f"{_STAGING}{uuid.uuid4().hex[:12]}"
+            staging.mkdir()
+            try:
+                home = self._install(source, provided, staging)
+            finally:
+                remove_tree(staging)
+            _clear(home)
+        return _current(home)
+
+    def _install(self, source: Path, provided: Collection[str], staging: Path) -> Path:
+        unpacked = staging / "unpacked"
+        unpacked.mkdir()
+        unpack(source, unpacked)
+        manifest = read_manifest(unpacked)
+        missing = gate(manifest, provided)
+        if manifest.server is None and not (unpacked / SKILL).is_file():
+            raise ManifestError(f"the bundle has neither a {SKILL} nor a server to run")
+        home = self.folder / folder_name(manifest.name)
+        check_name(PurePosixPath(home.name))
+        old = self._replaced(home, manifest)
+        version = f"{manifest.version}-{uuid.uuid4().hex[:8]}"
+        state: dict[str, Any] = {"active": version, "pending": True, "missing": list(missing)}
+        # The innermost folder carries the bundle's name, as its SKILL.md expects.
+        new_home = staging / "home"
+        (new_home / version).mkdir(parents=True)
+        unpacked.rename(new_home / version / home.name)
+        if old is None:
+            _write_state(new_home, state)
+            new_home.rename(home)
+        else:
+            (new_home / version).rename(home / version)
+            # A version that never loaded is no version to go back to.
+            state["previous"] = old.get("previous") if old.get("pending") else old
+            _write_state(home, state)
+        return home
+
+    def _replaced(self, home: Path, manifest: BundleManifest) -> dict[str, Any] | None:
+        """What is there already. Raises InstallError where it isn't this bundle."""
+        if not home.exists():
+            return None
+        state = _read_state(home)
+        if state is None:
+            raise InstallError(f"'{home.name}' is there already and is no bundle; remove it first")
+        there = _bundle(home)
+        if there is not None and there.name != manifest.name:
+            raise InstallError(
+                f"'{manifest.name}' and the installed '{there.name}' can't be told apart on every "
+                "system; uninstall that one first"
+            )
+        return {} if there is None else state
+
+    def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
+        """The pending version loaded: the one before it goes. ``version`` is the folder that
+        loaded: InstallError where another one counts by now, or there is none of that name."""
+        with self._alone():
+            home, state = self._known(name, version)
+            _write_state(home, {**state, "pending": False, "previous": None})
+            _clear(home)
+        return _current(home)
+
+    def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
+        """The pending version did not load: the one before it counts again; a bundle that has none
+        is removed. Returns what counts now. Raises InstallError, as :meth:`confirm` does."""
+        with self._alone():
+            home, state = self._known(name, version)
+            if not state.get("pending"):
+                raise InstallError(f"bundle '{name}' has no version to go back from")
+            if not state.get("previous"):
+                self._remove(home)
+                return None
+            _write_state(home, {**state["previous"], "previous": None})
+            _clear(home)
+            # Whoever watches this folder sees that something else counts.
+            os.utime(self.folder)
+        return _current(home)
+
+    def uninstall(self, name: str) -> None:
+        """Removes every version of it. Raises InstallError when there is none of that name, or when
+        a file of it is in use and the system won't let go."""
+        with self._alone():
+            home, _ = self._known(name)
+            self._remove(home)
+
+    def installed(self) -> list[InstalledBundle]:
+        """What counts now, by name. A bundle whose files were damaged isn't there."""
+        if not self.folder.is_dir():
+            return []
+        homes = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
+        found = (_bundle(home) for home in homes)
+        return sorted((bundle for bundle in found if bundle), key=lambda bundle: bundle.name)
+
+    def _known(self, name: str, version: Path | None = None) -> tuple[Path, dict[str, Any]]:
+        home = self.folder / folder_name(name)
+        state = _read_state(home)
+        bundle = _bundle(home)
+        if state is None or (bundle is not None and bundle.name != name):
+            names = ", ".join(bundle.name for bundle in self.installed()) or "(none)"
+            raise InstallError(f"no bundle '{name[:80]}' is installed; installed: {names}")
+        if version is not None and version.parent.name != state["active"]:
+            raise InstallError(f"another version of '{name}' was installed meanwhile")
+        return home, state
+
+    def _remove(self, home: Path) -> None:
+        trash = self.folder / f"{_TRASH}{uuid.uuid4().hex[:12]}"
+        try:
+            home.rename(trash)
+        except OSError as error:
+            raise InstallError(
+                f"'{home.name}' is in use ({error.strerror}); close what uses it and try again"
+            ) from None
+        remove_tree(trash)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other installers out, and clears what an interrupted one left."""
+        if not self.folder.is_dir():
+            yield
+            return
+        fd = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            try:
+                lock(fd, patience=10.0)
+            except OSError:
+                raise InstallError("another installation is running; try again later") from None
+            for path in self.folder.iterdir():
+                if path.name.startswith((_STAGING, _TRASH)):
+                    remove_tree(path)
+                elif path.is_dir():
+                    _clear(path)
+            yield
+        finally:
+            os.close(fd)
+
+
+def bundle_in(folder: Path) -> InstalledBundle | None:
+    """The bundle whose files are in this folder, where it is the version in use; else None. Reads
+    two small files."""
+    bundle = _bundle(folder.parent.parent) if folder.parent.parent.name == folder.name else None
+    return bundle if bundle is not None and bundle.folder == folder else None
+
+
+def _current(home: Path) -> InstalledBundle:
+    bundle = _bundle(home)
+    if bundle is None:
+        raise InstallError(f"the files of bundle '{home.name}' are damaged; install it again")
+    return bundle
+
+
+def _bundle(home: Path) -> InstalledBundle | None:
+    state = _read_state(home)
+    if state is None:
+        return None
+    folder = home / state["active"] / home.name
+    try:
+        manifest = read_manifest(folder)
+    except ManifestError:
+        return None
+    previous = state.get("previous")
+    return InstalledBundle(
+        manifest=manifest,
+        folder=folder,
+        missing=tuple(state.get("missing", ())),
+        pending=bool(state.get("pending")),
+        previous=previous["active"].rpartition("-")[0] if previous else None,
+    )
+
+
+def _read_state(home: Path) -> dict[str, Any] | None:
+    try:
+        state = json.loads((home / CURRENT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(state, dict) or not _VERSION_FOLDER.fullmatch(str(state.get("active"))):
+        return None
+    return state
+
+
+def _write_state(home: Path, state: dict[str, Any]) -> None:
+    with (
+        replacing(str(home / CURRENT)) as path,
+        Path(path).open("w", encoding="utf-8") as file,
+    ):
+        json.dump(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _clear(home: Path) -> None:
+    """Removes the versions that the state doesn't name. A folder without a state isn't ours."""
+    state = _read_state(home)
+    if state is None:
+        return
+    kept = {state["active"], (state.get("previous") or {}).get("active")}
+    for path in home.iterdir():
+        if _VERSION_FOLDER.fullmatch(path.name) and path.name not in kept:
+            remove_tree(path)
+        elif path.is_file() and path.name.startswith(".current."):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,17 @@
+"""Which bundle a skill came with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def bundle_of(folder: Path) -> dict[str, Any] | None:
+    """What is told of the bundle that a skill's folder came with, None for other skills. Any
+    thread."""
+    if not (folder.parent.parent / "current.json").is_file():
+        return None
+    from callboard.bundles.installed.install import bundle_in  # most servers have no bundle
+
+    bundle = bundle_in(folder)
+    return None if bundle is None else bundle.as_json()

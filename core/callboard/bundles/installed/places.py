@@ -1,0 +1,44 @@
+"""Where bundles are installed: the user's, and those of one project.
+
+A project's bundles are kept with the user's data under the project's name, not inside the project:
+opening a folder that someone sent must not run what lies in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from callboard.bundles.files.host_resources import CAPABILITY
+from callboard.bundles.installed.install import Bundles
+from callboard.folders import data_folder
+
+Scope = Literal["user", "project"]
+
+#: What this host provides to bundles; the gate at installation compares with it.
+PROVIDED = (CAPABILITY,)
+
+
+def bundles_folder() -> Path:
+    """Holds a folder per scope. Not created."""
+    return data_folder() / "bundles"
+
+
+def user_bundles() -> Bundles:
+    return Bundles(bundles_folder() / "user")
+
+
+def project_bundles(project: str | Path) -> Bundles:
+    """Those of the project in this folder, however its path is written."""
+    real = os.path.normcase(os.path.realpath(project))
+    name = hashlib.sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return Bundles(bundles_folder() / f"project-{name}")
+
+
+def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, Scope]]:
+    """Where to look, the most important first."""
+    found: list[tuple[Bundles, Scope]] = [(project_bundles(path), "project") for path in projects]
+    return [*found, (user_bundles(), "user")]

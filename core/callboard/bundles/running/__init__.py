@@ -1,0 +1,1 @@
+"""Bundles at work: their servers as processes, watched, restarted and called."""

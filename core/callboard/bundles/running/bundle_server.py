@@ -1,0 +1,343 @@
+"""A bundle's own server: started, asked for its tools, called, started again when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from callboard.bundles.files.host_resources import CAPABILITY, METHODS
+from callboard.bundles.files.workspaces import Workspaces
+from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.running.caller import Caller
+from callboard.bundles.running.callers import Callers
+from callboard.bundles.running.child_process import ChildProcess, environment
+from callboard.bundles.running.connection import BundleError, Connection, Refused, Unanswered
+from callboard.bundles.running.listed_tools import result_of, tools_of
+from callboard.bundles.running.talk import OPENING, Talk, open_talk
+from callboard.calls.asks import ROUND_LIMIT
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.tools import Tool
+from callboard.errors import CallboardError, SkillError
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import InputRequired
+from callboard.workspace.roots import RootsBook
+
+log = logging.getLogger(__name__)
+
+#: Seconds before a server that died is started again: the first pause, doubled up to the longest.
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 60.0
+#: One that ran for so many seconds begins with the first pause again.
+HEALTHY = 60.0
+#: Seconds a call waits for a server that is being started.
+PATIENCE = 15.0
+MAX_TOOLS = 1000
+
+
+class BundleServer:
+    """One bundle's server. Made and used on the loop.
+
+    ``changed`` is told when the tools are others. ``opened`` is done when the first start has
+    succeeded, with None, or failed, with the reason.
+    """
+
+    def __init__(
+        self,
+        bundle: InstalledBundle,
+        book: RootsBook,
+        workspaces: Workspaces,
+        changed: Callable[[], None],
+    ) -> None:
+        self.bundle = bundle
+        self.tools: list[Tool] = []
+        #: Why it doesn't run, while it doesn't.
+        self.problem: str | None = "it is being started"
+        loop = asyncio.get_running_loop()
+        self.opened: asyncio.Future[str | None] = loop.create_future()
+        self._book = book
+        self._workspaces = workspaces
+        self._changed = changed
+        self._callers = Callers(bundle.name, book, workspaces)
+        self._connection: Connection | None = None
+        self._talk: Talk | None = None
+        self._process: ChildProcess | None = None
+        self._handing_out = asyncio.Lock()
+        self._ready = asyncio.Event()
+        self._relisting: asyncio.Task[None] | None = None
+        self._task = loop.create_task(self._supervise())
+
+    @property
+    def name(self) -> str:
+        return self.bundle.name
+
+    async def close(self) -> None:
+        """Ends the process and whatever it is doing."""
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        if not self.opened.done():
+            self.opened.set_result("it was stopped")
+
+    # -- running ----------------------------------------------------------------------------------
+
+    async def _supervise(self) -> None:
+        loop = asyncio.get_running_loop()
+        pause = FIRST_PAUSE
+        while True:
+            began = loop.time()
+            try:
+                why = await self._run()
+            except (SkillError, OSError) as error:
+                why = error.message if isinstance(error, SkillError) else _said(error)
+            if not self.opened.done():
+                self.opened.set_result(why)
+            if loop.time() - began > HEALTHY:
+                pause = FIRST_PAUSE
+            self.problem = why
+            log.warning("bundle '%s' %s; it is started again in %g s", self.name, why, pause)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _run(self) -> str:
+        """One run, until it ends; why it did. Raises SkillError, OSError."""
+        loop = asyncio.get_running_loop()
+        process = await self._start()
+        ended: asyncio.Future[str] = loop.create_future()
+        connection = Connection(process.send, self._asked, self._notified)
+
+        def take(value: Any) -> None:
+            try:
+                connection.received(value)
+            finally:
+                process.taken()
+
+        def on_loop(function: Callable[[Any], None], value: Any) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(function, value)
+
+        self._process = process
+        process.start(partial(on_loop, take), partial(on_loop, partial(_settle, ended)))
+        try:
+            self._talk = await self._unless_it_ends(ended, self._open(connection))
+            self._connection = connection
+            self.problem = None
+            self._ready.set()
+            if not self.opened.done():
+                self.opened.set_result(None)
+            return await ended
+        finally:
+            self._ready.clear()
+            self._connection = self._talk = self._process = None
+            if self._relisting is not None:
+                self._relisting.cancel()
+            if ended.done() and not ended.cancelled():
+                why, then = (
+                    ended.result(),
+                    "Check, then call again: the bundle is being started anew",
+                )
+            else:
+                why, then = "was stopped", "Check, and see tools/list for what is served now"
+            connection.lose(
+                f"bundle '{self.name}' {why} during the call; whether the call took effect isn't "
+                f"known. {then}"
+            )
+            await asyncio.shield(asyncio.to_thread(process.stop))
+
+    async def _unless_it_ends(self, ended: asyncio.Future[str], work: Awaitable[Talk]) -> Talk:
+        opening = asyncio.ensure_future(work)
+        waiting: set[asyncio.Future[Any]] = {opening, ended}
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                raise BundleError(ended.result())
+            return opening.result()
+        finally:
+            opening.cancel()
+            await asyncio.wait([opening])
+            if not opening.cancelled():
+                opening.exception()  # whoever waited knows
+
+    async def _start(self) -> ChildProcess:
+        server = self.bundle.manifest.server
+        assert server is not None
+        command, additions = server.resolved(self.bundle.folder)
+        # Outside the version's own folder, which Windows couldn't remove while it is in use.
+        home = self.bundle.folder.parent.parent.parent
+        start = partial(ChildProcess, self.name, _found(command), environment(additions), home)
+        starting = asyncio.ensure_future(asyncio.to_thread(start))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # Stopped while it was starting: the process may be there a moment later.
+            with suppress(OSError):
+                await asyncio.to_thread((await starting).stop)
+            raise
+
+    async def _open(self, connection: Connection) -> Talk:
+        capabilities: Json = {
+            "roots": {},
+            "elicitation": {"form": {}, "url": {}},
+            "sampling": {},
+            "extensions": self._workspaces.extensions(),
+        }
+        wants_files = CAPABILITY in self.bundle.manifest.capabilities
+        talk = await open_talk(connection, capabilities, sessions_first=wants_files)
+        await self._list(connection, talk)
+        return talk
+
+    async def _list(self, connection: Connection, talk: Talk) -> None:
+        entries: list[Any] = []
+        cursor: str | None = None
+        while True:
+            params: Json = {"_meta": talk.meta({})} if talk.stateless else {}
+            if cursor is not None:
+                params["cursor"] = cursor
+            try:
+                page = await asyncio.wait_for(connection.request("tools/list", params), OPENING)
+            except asyncio.TimeoutError:
+                raise BundleError("did not list its tools") from None
+            except Refused as refused:
+                raise BundleError(f"did not list its tools: {refused.message}") from None
+            found = page.get("tools")
+            if not isinstance(found, list):
+                raise BundleError("sent a list of tools that is none")
+            entries += found
+            following = page.get("nextCursor")
+            if not isinstance(following, str) or following == cursor or len(entries) >= MAX_TOOLS:
+                break
+            cursor = following
+        # Schemas are compiled here, and nobody knows how large they are.
+        self.tools = await asyncio.to_thread(tools_of, self.name, entries[:MAX_TOOLS], self._call)
+        self._changed()
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    async def _call(self, ctx: AsyncToolContext, tool: str, arguments: Json) -> Any:
+        connection, talk = await self._connected(tool)
+        call = ctx._call
+        wants_files = CAPABILITY in self.bundle.manifest.capabilities
+        roots = call.roots
+        if roots is None:
+            roots = await self._book.of(call.request, needed=wants_files)
+        caller = Caller(call, roots, self.name, self._book, self._workspaces)
+        meta = {**talk.meta(caller.capabilities, _log_level(caller)), **call.trace}
+        params: Json = {"name": tool, "arguments": arguments}
+        for _ in range(ROUND_LIMIT):
+            id = connection.next_id()
+            sent = {**params, "_meta": {**meta, "progressToken": id}}
+            with self._callers.waiting(id, caller):
+                answer = await connection.request("tools/call", sent, id=id)
+            kind = answer.get("resultType", "complete")
+            if kind == "complete":
+                return result_of(answer)
+            if kind != "input_required":
+                raise BundleError(f"the bundle answered {tool} with an unknown {str(kind)[:40]!r}")
+            params = {"name": tool, "arguments": arguments, **await self._answers(caller, answer)}
+        raise BundleError(f"the bundle's {tool} asked {ROUND_LIMIT} times without an end")
+
+    async def _connected(self, tool: str) -> tuple[Connection, Talk]:
+        if not self._ready.is_set():
+            try:
+                await asyncio.wait_for(self._ready.wait(), PATIENCE)
+            except asyncio.TimeoutError:
+                raise BundleError(
+                    f"bundle '{self.name}' doesn't run, so {tool} wasn't called: {self.problem}. "
+                    "Try again later, or tell the artist to look at the log"
+                ) from None
+        assert self._connection is not None
+        assert self._talk is not None
+        return self._connection, self._talk
+
+    async def _answers(self, caller: Caller, answer: Mapping[str, Any]) -> Json:
+        """What goes with the next round of a call (2026-07-28, Multi Round-Trip Requests)."""
+        asked = answer.get("inputRequests", {})
+        if not isinstance(asked, dict):
+            raise BundleError("the bundle asked for input in a way that can't be understood")
+        given: Json = {}
+        for key, ask in asked.items():
+            method = ask.get("method") if isinstance(ask, dict) else None
+            if not isinstance(method, str):
+                raise BundleError("the bundle asked for input in a way that can't be understood")
+            params = ask.get("params")
+            try:
+                given[key] = await caller.answer(method, params if isinstance(params, dict) else {})
+            except CallboardError as error:
+                if method not in METHODS:
+                    raise
+                problem: Json = {"code": error.code, "message": error.message}
+                given[key] = {"error": {**problem, "data": error.data or {}}}
+        result: Json = {"inputResponses": given}
+        if "requestState" in answer:
+            result["requestState"] = answer["requestState"]
+        return result
+
+    # -- what it asks and tells -------------------------------------------------------------------
+
+    async def _asked(self, method: str, params: Json) -> Json:
+        # Whom it is for is settled now: a moment later another client's call may be under way.
+        id, caller = self._callers.asking(method)
+        if method in METHODS and self._process is not None:
+            # Files are large: each is read once the one before has left, however many are asked
+            # for at once.
+            async with self._handing_out:
+                await self._process.written()
+                return await self._answer(method, params, id, caller)
+        return await self._answer(method, params, id, caller)
+
+    async def _answer(self, method: str, params: Json, id: int, caller: Caller | None) -> Json:
+        if caller is None:
+            return await self._callers.answer_own(method, params)
+        try:
+            return await caller.answer(method, params)
+        except InputRequired as needed:
+            # The client's next request brings the answer; then the tool is called anew. This run
+            # of it gets none, so that it does nothing more while the server cancels it.
+            if self._connection is not None:
+                self._connection.interrupt(id, needed)
+            raise Unanswered from None
+
+    def _notified(self, method: str, params: Json) -> None:
+        if method == "notifications/progress":
+            self._callers.progress(params)
+        elif method == "notifications/message":
+            self._callers.log(params)
+        elif method == "notifications/tools/list_changed":
+            idle = self._relisting is None or self._relisting.done()
+            if idle and self._ready.is_set():
+                self._relisting = asyncio.get_running_loop().create_task(self._list_again())
+
+    async def _list_again(self) -> None:
+        if self._connection is not None and self._talk is not None:
+            try:
+                await self._list(self._connection, self._talk)
+            except BundleError as error:
+                log.warning("bundle '%s' %s", self.name, error.message)
+
+
+def _log_level(caller: Caller) -> str | None:
+    level = caller.call.request.peer.memory.get("log_level")
+    return level if isinstance(level, str) else None
+
+
+def _settle(ended: asyncio.Future[str], why: str) -> None:
+    if not ended.done():
+        ended.set_result(why)
+
+
+def _found(command: list[str]) -> list[str]:
+    """Python is called one way or the other, depending on the system."""
+    others = {"python": "python3", "python3": "python"}
+    other = others.get(command[0])
+    if other is not None and shutil.which(command[0]) is None and shutil.which(other):
+        return [other, *command[1:]]
+    return command
+
+
+def _said(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "names a program that isn't there"
+    return f"can't be started: {error.strerror or type(error).__name__}"

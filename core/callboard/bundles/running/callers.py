@@ -1,0 +1,102 @@
+"""Whose calls a bundle's server is working on, and so whom its questions and progress concern."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from callboard.bundles.files.host_resources import METHODS
+from callboard.bundles.files.workspaces import Workspaces
+from callboard.bundles.running.caller import ROOTS, Caller, roots_answer
+from callboard.errors import MethodNotFound, PeerError
+from callboard.protocol.jsonrpc import Json
+from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.roots import RootsBook
+
+log = logging.getLogger(__name__)
+
+#: Seconds for which a server may still ask on behalf of a call that was cancelled.
+AFTERLIFE = 30.0
+
+
+class Callers:
+    """The calls of one bundle that wait for its server, by the id of the request. On the loop."""
+
+    def __init__(self, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
+        self._bundle = bundle
+        self._book = book
+        self._workspaces = workspaces
+        self._waiting: dict[int, Caller] = {}
+        #: Cancelled calls, and since when: the server may not have noticed.
+        self._abandoned: deque[tuple[float, Caller]] = deque()
+
+    @contextmanager
+    def waiting(self, id: int, caller: Caller) -> Iterator[None]:
+        """The request ``id`` is under way for ``caller``."""
+        self._waiting[id] = caller
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._abandoned.append((monotonic(), caller))
+            raise
+        finally:
+            del self._waiting[id]
+
+    def asking(self, method: str) -> tuple[int, Caller | None]:
+        """For whose call the server asks, None where no call is under way. A question doesn't say,
+        so it is refused (PeerError) where it could be another client's."""
+        if not self._waiting:
+            return 0, None
+        id, caller = next(reversed(self._waiting.items()))
+        possible = self._possible()
+        if len({one.call.request.peer for one in possible}) == 1:
+            return id, caller
+        names = {self._workspaces.name(one.roots) for one in possible}
+        if len(names) == 1 and method in METHODS:
+            return id, caller
+        raise PeerError(
+            "calls of several clients are under way, so it can't be told whom to ask; ask again"
+        )
+
+    async def answer_own(self, method: str, params: Json) -> Json:
+        """The answer to what is asked outside any call: with the artist's own roots, and no
+        client. Raises CallboardError."""
+        own = WorkspaceRoots(self._book.artist or self._book.project, policy=self._book.policy)
+        if method in METHODS:
+            return await self._workspaces.answer(method, params, own, self._bundle)
+        if method == ROOTS:
+            return roots_answer(own)
+        raise MethodNotFound(f"method not found outside a call: {method[:80]}")
+
+    def progress(self, params: Json) -> None:
+        """Passes ``notifications/progress`` on to the call that it names."""
+        token, done, total = (params.get(key) for key in ("progressToken", "progress", "total"))
+        caller = self._waiting.get(token) if type(token) is int else None
+        if caller is not None and isinstance(done, (int, float)):
+            message = params.get("message")
+            caller.call.send_progress(
+                done,
+                total if isinstance(total, (int, float)) else None,
+                message[:2000] if isinstance(message, str) else None,
+            )
+
+    def log(self, params: Json) -> None:
+        """Passes ``notifications/message`` on to the client it must be for, else to our log."""
+        data, level = params.get("data"), params.get("level")
+        text = (data if isinstance(data, str) else str(data))[:4000]
+        peers = {one.call.request.peer for one in self._possible()}
+        if self._waiting and len(peers) == 1 and isinstance(level, str):
+            next(reversed(self._waiting.values())).call.send_log(level, text, {})
+        else:
+            log.info("%s: %.400s", self._bundle, text)
+
+    def _possible(self) -> list[Caller]:
+        """Whose call the server may be speaking of."""
+        oldest = monotonic() - AFTERLIFE
+        while self._abandoned and self._abandoned[0][0] < oldest:
+            self._abandoned.popleft()
+        return [*self._waiting.values(), *(caller for _, caller in self._abandoned)]

@@ -1,0 +1,247 @@
+"""Keeps what is served in step with the bundles that are installed.
+
+A new version counts as soon as it is installed, and is confirmed once its skill has loaded and its
+server has listed its tools; else the version before it comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.files.bundle_host import HostResources
+from callboard.bundles.files.call_platform import CallPlatform
+from callboard.bundles.files.workspaces import Workspaces
+from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
+from callboard.bundles.installed.loading import problem_of, skill_of
+from callboard.bundles.installed.places import places
+from callboard.bundles.running.bundle_server import BundleServer
+from callboard.calls.call import Call
+from callboard.calls.tools import Tool, ToolRegistry
+from callboard.errors import SkillError
+from callboard.skills.catalog import Scope, SkillCatalog
+from callboard.skills.discovery import suits
+from callboard.workspace.roots import RootsBook
+
+log = logging.getLogger(__name__)
+
+Place = tuple[Bundles, Scope]
+
+
+class BundleKeeper:
+    """``base`` are the search paths of skills without the bundles'. ``look`` may be called from any
+    thread; everything that concerns servers runs on the loop."""
+
+    def __init__(
+        self,
+        catalog: SkillCatalog,
+        base: Sequence[tuple[Path, Scope]],
+        dcc: str,
+        tools: ToolRegistry,
+        book: RootsBook,
+        workspaces: Workspaces,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._catalog = catalog
+        self._base = list(base)
+        self._dcc = dcc
+        self._tools = tools
+        self._book = book
+        self.workspaces = workspaces
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._projects: tuple[str, ...] = ()
+        self._seen: object = None
+        self._installed: dict[Path, InstalledBundle] = {}
+        self._skills: dict[str, InstalledBundle] = {}
+        self._servers: dict[Path, BundleServer] = {}
+        self._served: dict[Path, list[Tool]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    # -- the disk -----------------------------------------------------------------------------
+
+    def set_projects(self, projects: Sequence[str]) -> None:
+        """Whose bundles are used beside the user's; takes effect with the next look."""
+        self._projects = tuple(projects)
+
+    def changed(self) -> bool:
+        """Whether something was installed or removed since the last look. Quick."""
+        return self._stamp() != self._seen
+
+    def look(self, *, load: bool = True) -> None:
+        """Finds what is installed now and takes it into use. ``load`` also loads skills that are
+        new; at the start, that is left to whoever loads all of them."""
+        with self._lock:
+            self._seen = self._stamp()
+            found = self._find()
+            before = self._installed
+            self._installed = {bundle.folder: bundle for _, bundle, _ in found}
+            paths = [(b.folder, scope) for _, b, scope in found if b.has_skill]
+            self._catalog.use_paths([*paths, *self._base])
+            self._catalog.refresh()
+            self._skills = {
+                known.skill.name: self._installed[known.skill.path]
+                for known in self._catalog.known
+                if known.skill.path in self._installed
+            }
+            for place, bundle, _ in found:
+                self._take(place, bundle, load=load and bundle.folder not in before)
+        self._on_loop(self._update_servers)
+
+    def _find(self) -> list[tuple[Bundles, InstalledBundle, Scope]]:
+        found: dict[str, tuple[Bundles, InstalledBundle, Scope]] = {}
+        for place, scope in places(self._projects):
+            try:
+                installed = place.installed()
+            except OSError as error:
+                log.warning("bundles can't be read: %s", error.strerror)
+                continue
+            for bundle in installed:
+                found.setdefault(bundle.name, (place, bundle, scope))
+        return list(found.values())
+
+    def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
+        """Loads a bundle's skill, and settles a pending version that is a skill and nothing
+        else."""
+        skill = skill_of(bundle) if load or bundle.pending else None
+        if skill is None or not suits(skill, self._dcc):
+            return
+        problem = problem_of(skill)
+        if problem is None:
+            try:
+                self._catalog.load(skill.name)
+            except SkillError as error:
+                problem = error.message
+        if not bundle.pending:
+            return
+        if problem is not None:
+            self._revert(place, bundle, problem)
+        elif bundle.manifest.server is None:
+            self._confirm(place, bundle)
+
+    def _confirm(self, place: Bundles, bundle: InstalledBundle) -> None:
+        try:
+            place.confirm(bundle.name, bundle.folder)
+        except (InstallError, OSError) as error:
+            log.info("bundle '%s' isn't confirmed: %s", bundle.name, error)
+
+    def _revert(self, place: Bundles, bundle: InstalledBundle, problem: str) -> None:
+        version = bundle.manifest.version
+        try:
+            back = place.revert(bundle.name, bundle.folder)
+        except (InstallError, OSError) as error:
+            log.info("bundle '%s' isn't taken back: %s", bundle.name, error)
+            return
+        self._seen = None  # so that the next look takes the other version into use
+        outcome = f"{back.manifest.version} is in use again" if back else "it was removed"
+        log.warning("bundle '%s' %s: %s; %s", bundle.name, version, problem, outcome)
+
+    def _stamp(self) -> object:
+        stamps = []
+        for place, _ in places(self._projects):
+            try:
+                stamps.append((place.folder, place.folder.stat().st_mtime_ns))
+            except OSError:
+                continue
+        return stamps
+
+    # -- what others ask ------------------------------------------------------------------------
+
+    def of_skill(self, name: str | None) -> InstalledBundle | None:
+        """The bundle that a served skill came with."""
+        return None if name is None else self._skills.get(name)
+
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """Host capabilities that a skill's bundle would like and doesn't get, by the skill."""
+        return {name: bundle.missing for name, bundle in self._skills.items() if bundle.missing}
+
+    def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
+        """Bundles with why their servers don't run, where they have one that doesn't."""
+        servers = self._servers
+        return [
+            (bundle, servers[folder].problem if folder in servers else None)
+            for folder, bundle in self._installed.items()
+        ]
+
+    def platform(self, call: Call) -> HostResources | None:
+        """What this host offers a tool of an installed bundle, as :func:`callboard.extensions.host`
+        wants it; None for other tools. Any thread."""
+        bundle = self.of_skill(call.tool.skill)
+        if bundle is None or not self.workspaces.offered:
+            return None
+        return HostResources(CallPlatform(call, bundle.name, self._book, self.workspaces))
+
+    # -- servers, on the loop -------------------------------------------------------------------
+
+    def _update_servers(self) -> None:
+        if self._closed:
+            return
+        wanted = {f: b for f, b in self._installed.items() if b.manifest.server is not None}
+        for folder in [folder for folder in self._servers if folder not in wanted]:
+            self._start(self._end(folder, self._servers.pop(folder)))
+        for folder, bundle in wanted.items():
+            if folder not in self._servers:
+                server = BundleServer(
+                    bundle, self._book, self.workspaces, partial(self._serve, folder)
+                )
+                self._servers[folder] = server
+                if bundle.pending:
+                    self._start(self._settle(server))
+
+    def _serve(self, folder: Path) -> None:
+        """Serves what a bundle's server lists, where no other tool has the name."""
+        server = self._servers.get(folder)
+        before = self._served.get(folder, [])
+        ours = {id(tool) for tool in before}
+        now: list[Tool] = []
+        for tool in server.tools if server is not None else ():
+            if tool.name in self._tools and id(self._tools.get(tool.name)) not in ours:
+                log.warning("tool '%s' of a bundle isn't served: the name is taken", tool.name)
+            else:
+                now.append(tool)
+        gone = [
+            tool.name
+            for tool in before
+            if tool.name in self._tools and self._tools.get(tool.name) is tool
+        ]
+        self._served[folder] = now
+        self._tools.replace(gone, now)
+
+    async def _end(self, folder: Path, server: BundleServer) -> None:
+        self._serve(folder)
+        self._served.pop(folder, None)
+        await server.close()
+
+    async def _settle(self, server: BundleServer) -> None:
+        """Confirms a pending version once its server has started, or takes it back."""
+        problem = await asyncio.shield(server.opened)
+        if self._closed:
+            return
+        bundle = server.bundle
+        place = Bundles(bundle.folder.parent.parent.parent)
+        if problem is None:
+            await asyncio.to_thread(self._confirm, place, bundle)
+        else:
+            await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")
+            await asyncio.to_thread(self.look)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _on_loop(self, function: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function)
+
+    async def close(self) -> None:
+        """Stops every server. On the loop."""
+        self._closed = True
+        ends = [self._end(folder, self._servers.pop(folder)) for folder in list(self._servers)]
+        await asyncio.gather(*ends, *self._tasks)

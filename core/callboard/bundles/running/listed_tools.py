@@ -1,0 +1,128 @@
+"""What a bundle's server lists and returns, checked before it is served as our own."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callboard.bundles.installed.manifest import folder_name
+from callboard.bundles.running.connection import BundleError
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.entry import Entry
+from callboard.calls.tools import Tool
+from callboard.content import Result
+from callboard.errors import SkillError
+from callboard.protocol.jsonrpc import Json
+
+log = logging.getLogger(__name__)
+
+MAX_DESCRIPTION = 32_768
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+#: ``_meta`` keys that only we, or the protocol, may set.
+_OURS = ("callboard/", "dcc", "io.modelcontextprotocol/")
+
+Run = Callable[[AsyncToolContext, str, Json], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A content block as the server sent it."""
+
+    content: Mapping[str, Any]
+
+    def block(self) -> Json:
+        return dict(self.content)
+
+
+def prefix(bundle: str) -> str:
+    """``@studio/rig-tools`` serves its tools as ``studio__rig_tools__…``."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", folder_name(bundle)) + "__"
+
+
+def tools_of(bundle: str, entries: list[Any], run: Run) -> list[Tool]:
+    """The tools that can be served, by the order of the list; others are logged and left out."""
+    found: dict[str, Tool] = {}
+    for entry in entries:
+        try:
+            tool = _tool(bundle, entry, run)
+        except (SkillError, ValueError) as error:
+            name = entry.get("name") if isinstance(entry, dict) else None
+            log.warning("%s: tool %.80r isn't served: %s", bundle, name, error)
+            continue
+        found.setdefault(tool.name, tool)
+    return list(found.values())
+
+
+def _tool(bundle: str, entry: Any, run: Run) -> Tool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise ValueError("it has no name")
+    own = entry["name"]
+    name = prefix(bundle) + own
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"'{name[:200]}' is no name that every client takes")
+    schema, output = entry.get("inputSchema"), entry.get("outputSchema")
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        raise ValueError("its inputSchema must say type: object")
+    if output is not None and not isinstance(output, dict):
+        raise ValueError("its outputSchema must be an object")
+    annotations = entry.get("annotations")
+    icons = entry.get("icons")
+    description, title = entry.get("description"), entry.get("title")
+
+    async def work(*, ctx: AsyncToolContext, **arguments: Any) -> Any:
+        return await run(ctx, own, arguments)
+
+    tool = Tool(
+        name=name,
+        description=description[:MAX_DESCRIPTION] if isinstance(description, str) else own,
+        input_schema=schema,
+        load=lambda: Entry(work, "coroutine", True, False, True),
+        output_schema=output,
+        required_capabilities=_required(entry.get("_meta")),
+        affinity="any",
+        title=title if isinstance(title, str) else None,
+        annotations=annotations if isinstance(annotations, dict) else {},
+        icons=tuple(icon for icon in icons if isinstance(icon, dict))
+        if isinstance(icons, list)
+        else (),
+        meta=_theirs(entry.get("_meta")),
+        skill=bundle,
+        own_patterns=True,
+    )
+    tool.arguments.compile()
+    if tool.output is not None:
+        tool.output.compile()
+    return tool
+
+
+def result_of(answer: Mapping[str, Any]) -> Result:
+    """What a ``tools/call`` of the server's returned. Raises BundleError where it is nonsense."""
+    content = answer.get("content", [])
+    if not isinstance(content, list) or not all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    ):
+        raise BundleError("the bundle sent a result whose content is no list of blocks")
+    listed: list[Any] = [Listed(block) for block in content]
+    return Result(
+        content=listed,
+        structured=answer.get("structuredContent"),
+        is_error=answer.get("isError") is True,
+        meta=_theirs(answer.get("_meta")),
+    )
+
+
+def _required(meta: Any) -> tuple[str, ...]:
+    dcc = meta.get("dcc") if isinstance(meta, dict) else None
+    required = dcc.get("required_capabilities", []) if isinstance(dcc, dict) else []
+    if not isinstance(required, list) or not all(isinstance(item, str) for item in required):
+        raise ValueError("its required_capabilities must be a list of strings")
+    return tuple(required)
+
+
+def _theirs(meta: Any) -> Json:
+    if not isinstance(meta, dict):
+        return {}
+    return {key: value for key, value in meta.items() if not str(key).startswith(_OURS)}

@@ -1,0 +1,110 @@
+"""Opening a conversation with a bundle's server, in whichever era it speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callboard import __version__
+from callboard.bundles.running.connection import BundleError, Connection, Refused
+from callboard.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS, REVISION_2026_07_28, REVISIONS
+from callboard.protocol.stateless import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    LOG_LEVEL_KEY,
+    VERSION_KEY,
+)
+
+_INFO = {"name": "callboard", "version": __version__}
+#: Seconds a server may be silent when it is asked in the way of the newer era.
+DISCOVERY = 5.0
+#: Seconds it may take to get ready; one that installs itself first takes its time.
+OPENING = 120.0
+#: Errors that only a server of the newer era knows.
+_MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How to put requests to this server. ``stateless`` tells the eras apart."""
+
+    stateless: bool
+    server_capabilities: Mapping[str, Any]
+
+    def meta(self, capabilities: Mapping[str, Any], log_level: str | None = None) -> Json:
+        """What a request's ``_meta`` needs besides its own."""
+        if not self.stateless:
+            return {}
+        meta: Json = {
+            VERSION_KEY: REVISION_2026_07_28.name,
+            CLIENT_KEY: _INFO,
+            CAPABILITIES_KEY: dict(capabilities),
+        }
+        if log_level is not None:
+            meta[LOG_LEVEL_KEY] = log_level
+        return meta
+
+    def offers(self, capability: str) -> bool:
+        return isinstance(self.server_capabilities.get(capability), dict)
+
+
+async def open_talk(
+    connection: Connection, capabilities: Mapping[str, Any], *, sessions_first: bool
+) -> Talk:
+    """Finds out which era the server speaks. ``sessions_first`` for a server that has to ask on
+    its own account, which only a session lets it. Raises BundleError."""
+    if sessions_first:
+        try:
+            return await _initialize(connection, capabilities)
+        except Refused as refused:
+            talk = await _discover(connection, capabilities)
+            if talk is None:
+                raise BundleError(f"refused to be initialized: {refused.message}") from None
+            return talk
+    talk = await _discover(connection, capabilities)
+    return talk if talk is not None else await _initialize(connection, capabilities)
+
+
+async def _discover(connection: Connection, capabilities: Mapping[str, Any]) -> Talk | None:
+    """None where the server doesn't know the question (2026-07-28, stdio: any other error, or
+    silence, means ``initialize``)."""
+    talk = Talk(True, {})
+    params = {"_meta": talk.meta(capabilities)}
+    try:
+        asking = connection.request("server/discover", params, abandon=False)
+        found = await asyncio.wait_for(asking, DISCOVERY)
+    except asyncio.TimeoutError:
+        return None
+    except Refused as refused:
+        if refused.code in _MODERN:
+            raise BundleError(f"refused to be discovered: {refused.message}") from None
+        return None
+    versions = found.get("supportedVersions")
+    if not isinstance(versions, list) or REVISION_2026_07_28.name not in versions:
+        return None
+    offered = found.get("capabilities")
+    return Talk(True, offered if isinstance(offered, dict) else {})
+
+
+async def _initialize(connection: Connection, capabilities: Mapping[str, Any]) -> Talk:
+    params = {
+        "protocolVersion": NEWEST_WITH_SESSIONS.name,
+        "capabilities": dict(capabilities),
+        "clientInfo": _INFO,
+    }
+    asking = connection.request("initialize", params, abandon=False)
+    try:
+        found = await asyncio.wait_for(asking, OPENING)
+    except asyncio.TimeoutError:
+        raise BundleError(f"did not answer initialize within {OPENING:g} s") from None
+    revision = REVISIONS.get(str(found.get("protocolVersion")))
+    if revision is None or not revision.sessions:
+        stated = str(found.get("protocolVersion"))[:40]
+        raise BundleError(f"speaks the revision {stated!r}, which isn't known here")
+    connection.notify("notifications/initialized")
+    offered = found.get("capabilities")
+    return Talk(False, offered if isinstance(offered, dict) else {})

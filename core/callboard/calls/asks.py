@@ -1,0 +1,119 @@
+"""What a tool may ask its client, the same in both eras.
+
+A tool asks by calling ``ctx.elicit(…)`` and friends. Where the answer isn't there yet, that raises
+:class:`InputNeeded`, the call ends, its undo step is rolled back, the client is asked, and the
+function runs again from its start with the answers it has. So everything a tool asks comes
+before its first change of the scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from callboard.calls.json_schema import SchemaViolation, Validator
+from callboard.errors import InvalidParams, SkillError
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Ask, AskFailed
+from callboard.workspace.containment import WorkspaceRoots
+
+#: Rounds of questions one call may have.
+ROUND_LIMIT = 20
+ROOTS_KEY = "client_roots"
+#: An ask that the server answers itself.
+READ_RESOURCE = "resources/read"
+
+
+class InputNeeded(BaseException):
+    """Ends a tool's run because its client has to be asked. No ``Exception``, so that a tool which
+    catches everything doesn't catch this."""
+
+    def __init__(self, asks: Mapping[str, Ask]) -> None:
+        super().__init__("a tool that asks is run again; let this pass")
+        self.asks = dict(asks)
+
+
+class BadAnswer(InvalidParams):
+    """The client's answer doesn't fit what it was asked."""
+
+
+class AskedTooLate(SkillError):
+    """The tool asked after it had begun to change the scene."""
+
+
+@dataclass(frozen=True)
+class Elicited:
+    """What the person answered: ``action`` is accept, decline or cancel; ``content`` is there where
+    a form was accepted, and fits its schema."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Json
+
+    @property
+    def accepted(self) -> bool:
+        return self.action == "accept"
+
+
+def elicitation(message: str, schema: Mapping[str, Any]) -> Ask:
+    """A form: ``schema`` is a flat object of strings, numbers, booleans and enums
+    (2025-11-25, Elicitation)."""
+    params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
+    return Ask("elicitation/create", params)
+
+
+def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
+    """A page that the person visits, for what a client must not see."""
+    params = {
+        "mode": "url",
+        "message": message,
+        "url": url,
+        "elicitationId": elicitation_id,
+    }
+    return Ask("elicitation/create", params)
+
+
+def sampling(messages: str | list[Json], max_tokens: int, **options: Any) -> Ask:
+    """A completion by the client's model. A string is one user message."""
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
+    return Ask("sampling/createMessage", {"messages": messages, "maxTokens": max_tokens, **options})
+
+
+def roots() -> Ask:
+    return Ask("roots/list")
+
+
+def read_answer(ask: Ask, answer: Any) -> Any:
+    """An answer as the tool sees it. Raises AskFailed where the client refused, BadAnswer where
+    the answer doesn't fit what was asked."""
+    if isinstance(answer, AskFailed):
+        raise answer
+    if ask.method == READ_RESOURCE:
+        return answer
+    if not isinstance(answer, dict):
+        raise BadAnswer(f"the answer to {ask.method} must be an object")
+    if ask.method == "elicitation/create":
+        return _read_elicited(ask, answer)
+    if ask.method == "sampling/createMessage":
+        if not isinstance(answer.get("content"), (dict, list)):
+            raise BadAnswer("the answer to sampling/createMessage has no content")
+        return answer
+    if ask.method == "roots/list":
+        if not isinstance(answer.get("roots"), list):
+            raise BadAnswer("the answer to roots/list has no list of roots")
+        return WorkspaceRoots.from_client_roots(answer["roots"])
+    return answer
+
+
+def _read_elicited(ask: Ask, answer: Json) -> Elicited:
+    action = answer.get("action")
+    if action not in ("accept", "decline", "cancel"):
+        raise BadAnswer("an elicitation's answer has an action: accept, decline or cancel")
+    content = answer.get("content") or {}
+    if action == "accept" and "requestedSchema" in ask.params:
+        try:
+            Validator(ask.params["requestedSchema"], name="content").check(content)
+        except SchemaViolation as wrong:
+            raise BadAnswer(f"the answer does not fit the form: {wrong}") from None
+    return Elicited(action, content if action == "accept" else {})

@@ -1,0 +1,131 @@
+"""One call of one tool: who asked, what it may see, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, Protocol
+
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.output import capturing
+from callboard.calls.recent_log import trace
+from callboard.calls.tools import Tool
+from callboard.hosting.contract import Host, UndoPort
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.logging_levels import wants
+from callboard.protocol.peer import PeerRequest
+from callboard.workspace.containment import WorkspaceRoots
+
+
+class CallServer(Protocol):
+    """What a call needs of the dispatcher."""
+
+    host: Host
+    capabilities: Capabilities
+    on_loop: Callable[..., Any]
+    on_activity: Callable[[], None]
+    platform: Callable[[Call], Any]
+
+
+class Call:
+    """State of a call, from the gate to the answer. Changed on the server's loop only, except
+    ``changes_begun``, ``state`` and what the undo step notes, which the working thread writes."""
+
+    def __init__(
+        self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
+    ) -> None:
+        self.id = secrets.token_hex(16)
+        self.tool = tool
+        self.arguments = arguments
+        self.request = request
+        self.host = server.host
+        self.capabilities = server.capabilities
+        self.on_loop = server.on_loop
+        self.on_activity = server.on_activity
+        self.find_platform = server.platform
+        self.result: Json | None = None
+        #: What the client answered so far, by the ask's key.
+        self.answers: dict[str, Any] = {}
+        self.roots: WorkspaceRoots | None = None
+        self.started = monotonic()
+        self.queue_wait = 0.0
+        self.main_seconds = 0.0
+        #: Why the agent says it calls, where that is asked for.
+        self.intent: str | None = None
+        #: ``asking`` the artist, ``waiting`` for a thread, ``running``.
+        self.state = "waiting"
+        self.task: asyncio.Task[Any] | None = None
+        self.cancelled_by_artist = False
+        #: Whether it writes to a path that no root holds.
+        self.leaves_roots = False
+        #: done, total, message
+        self.latest_progress: tuple[float | None, float | None, str | None] = (None, None, None)
+        self.cancelled = False
+        self.timed_out = False
+        self.finished = False
+        self.changes_begun = False
+        self.undo: UndoStep | None = None
+        self.main_session: Any = None
+        self.context, self.output = capturing()
+        traced = self.trace
+        if traced:
+            self.context.run(trace.set, traced)
+        self._progress = float("-inf")
+
+    @property
+    def trace(self) -> dict[str, str]:
+        """W3C trace context of the request (2026-07-28: bare keys in ``_meta``)."""
+        meta = self.request.meta
+        keys = ("traceparent", "tracestate", "baggage")
+        return {key: meta[key] for key in keys if isinstance(meta.get(key), str)}
+
+    @property
+    def visible_roots(self) -> WorkspaceRoots | None:
+        """What a tool is handed as ``_workspace_roots``."""
+        if self.roots is None or not self.tool.uses_files:
+            return None
+        return self.roots.for_writing() if self.tool.writes_files else self.roots
+
+    def send_progress(self, done: float, total: float | None, message: str | None) -> None:
+        self.latest_progress = (done, total, message)
+        self.on_activity()
+        token = self.request.meta.get("progressToken")
+        if token is None or self.finished or done <= self._progress:
+            return
+        self._progress = done
+        params: Json = {"progressToken": token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        self.request.notify("notifications/progress", params)
+
+    def send_log(self, level: str, message: str, data: Json) -> None:
+        if self.finished or not wants(self.request, level):
+            return
+        body: Any = {"message": message, **data} if data else message
+        params = {"level": level, "logger": self.tool.name, "data": body}
+        self.request.notify("notifications/message", params)
+
+
+class UndoStep:
+    """The one undo step of a call: entered and left on the main thread."""
+
+    def __init__(self, port: UndoPort, label: str) -> None:
+        self._port = port
+        self._label = label
+        self._token: object = None
+        self.id: str | None = None
+        #: None while nothing failed; then whether the host could put everything back.
+        self.rolled_back: bool | None = None
+
+    def enter(self) -> None:
+        self._token = self._port.begin(self._label)
+
+    def leave(self, error: BaseException | None) -> None:
+        if error is None:
+            self.id = self._port.commit(self._token)
+        else:
+            self.rolled_back = self._port.rollback(self._token)

@@ -1,0 +1,130 @@
+"""What this host offers, what a tool lacks of it, and the gate every call passes.
+
+Advertising, refusing and the panel read the same :class:`Capabilities`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from callboard.errors import CapabilityMissing
+from callboard.hosting.contract import (
+    ANIMATION,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    RENDER,
+    SCENE_MUTATE,
+    SCENE_READ,
+    SCRIPT,
+    USD,
+    VIEWPORT,
+    Host,
+    HostEvent,
+)
+
+#: The order in which known capabilities are shown; others follow, sorted.
+VOCABULARY = (
+    USD,
+    SCENE_READ,
+    SCENE_MUTATE,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    VIEWPORT,
+    ANIMATION,
+    RENDER,
+    SCRIPT,
+)
+#: What the artist has to turn on before anybody may use it.
+OFF_BY_DEFAULT = frozenset({SCRIPT})
+
+
+def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
+    """What of ``required`` isn't declared, in declared order."""
+    if not required:
+        return []
+    offered = frozenset(declared)
+    return [capability for capability in required if capability not in offered]
+
+
+class Capabilities:
+    """The live set: the host's ports, or an explicit list, minus what the artist withdrew.
+
+    Any thread; listeners are called on the thread that caused the change."""
+
+    def __init__(self, host: Host, explicit: Sequence[str] | None, deny: Iterable[str]) -> None:
+        self._host = host
+        self._explicit = None if explicit is None else list(explicit)
+        self._withdrawn = set(deny) | OFF_BY_DEFAULT
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+        self._declared = self._compute()
+        self._stop_watching = host.watch(self._host_changed)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """What is offered now."""
+        return self._declared
+
+    @property
+    def offered_by_host(self) -> tuple[str, ...]:
+        """What would be offered if nothing were withdrawn."""
+        return _ordered(self._host.ports if self._explicit is None else self._explicit)
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        return frozenset(self._withdrawn)
+
+    def withdraw(self, capability: str) -> None:
+        """Stops offering it until it is restored, whatever the host gains."""
+        with self._lock:
+            self._withdrawn.add(capability)
+        self.refresh()
+
+    def restore(self, capability: str) -> None:
+        with self._lock:
+            self._withdrawn.discard(capability)
+        self.refresh()
+
+    def declare(self, capabilities: Sequence[str] | None) -> None:
+        """Replaces the explicit list; None means what the host's ports say."""
+        with self._lock:
+            self._explicit = None if capabilities is None else list(capabilities)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Computes the set anew and tells the listeners if it changed."""
+        with self._lock:
+            before, self._declared = self._declared, self._compute()
+            changed = before != self._declared
+            listeners = list(self._listeners)
+        if changed:
+            for listener in listeners:
+                listener()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def close(self) -> None:
+        self._stop_watching()
+        self._listeners.clear()
+
+    def check(self, tool: str, required: Sequence[str]) -> None:
+        """The gate. Raises CapabilityMissing."""
+        lacking = missing(required, self._declared)
+        if lacking:
+            raise CapabilityMissing(tool, required, lacking, self._declared)
+
+    def _host_changed(self, event: HostEvent) -> None:
+        if event == "ports":
+            self.refresh()
+
+    def _compute(self) -> tuple[str, ...]:
+        offered = self._host.ports if self._explicit is None else self._explicit
+        return _ordered(c for c in offered if c not in self._withdrawn)
+
+
+def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:
+    found = set(capabilities)
+    known = [capability for capability in VOCABULARY if capability in found]
+    return (*known, *sorted(found.difference(VOCABULARY)))

@@ -1,0 +1,222 @@
+"""What a tool receives as ``ctx``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from callboard.calls import asks
+from callboard.calls.asks import (
+    READ_RESOURCE,
+    ROOTS_KEY,
+    AskedTooLate,
+    Elicited,
+    InputNeeded,
+    read_answer,
+)
+from callboard.errors import SkillError
+from callboard.hosting.contract import SCENE_MUTATE, HostIdentity
+from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.peer import Ask, lacks
+from callboard.workspace.containment import WorkspaceRoots
+
+if TYPE_CHECKING:
+    from callboard.calls.call import Call
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class BaseContext:
+    """A tool's way to the host and to the client that called it.
+
+    Every method may be called from the thread the tool runs on.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._asked = 0
+
+    @property
+    def host_identity(self) -> HostIdentity:
+        """Which host this is."""
+        return self._call.host.identity
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the client, or the artist, no longer wants the answer. A plain function that
+        takes long asks now and then, and returns or raises."""
+        return self._call.cancelled
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """What the client declared: ``roots``, ``sampling``, ``elicitation``, ``extensions``."""
+        return self._call.request.peer.capabilities
+
+    @property
+    def platform(self) -> Any:
+        """What this host itself offers an installed bundle, for its :func:`host`; None for tools
+        that came otherwise."""
+        return self._call.find_platform(self._call)
+
+    @property
+    def trace(self) -> dict[str, str]:
+        """The client's trace context: ``traceparent``, ``tracestate``, ``baggage``."""
+        return self._call.trace
+
+    def port(self, capability: str) -> Any:
+        """The host's port for a capability that the tool declares. Raises SkillError for one it
+        doesn't, CapabilityMissing when the artist withdrew it meanwhile."""
+        tool = self._call.tool
+        if capability not in tool.required_capabilities:
+            raise SkillError(
+                f"tool '{tool.name}' uses '{capability}' without declaring it; add it to "
+                "required_capabilities in tools.yaml"
+            )
+        self._call.capabilities.check(tool.name, tool.required_capabilities)
+        port = self._call.host.ports.get(capability)
+        if port is None:
+            raise SkillError(f"this host declares '{capability}' but has no port for it")
+        return _Noting(port, self._call) if capability == SCENE_MUTATE else port
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells the client how far the call is. Steps that don't grow are not sent
+        (2025-11-25, Progress: the value must increase)."""
+        self._call.on_loop(self._call.send_progress, done, total, message)
+
+    def log(self, level: str, message: str, **data: Any) -> None:
+        """Sends a log message to the client: debug, info, notice, warning, error, critical, alert
+        or emergency."""
+        self._call.on_loop(self._call.send_log, level, message, data)
+
+    # -- asking the client ------------------------------------------------------------------
+
+    @property
+    def roots(self) -> WorkspaceRoots | None:
+        """The workspace roots of this call, or None where there are none. Asks the client where it
+        can be asked and wasn't."""
+        call = self._call
+        if call.roots is None and lacks(self.client_capabilities, {"roots": {}}):
+            return None
+        if call.roots is None:
+            call.roots = self._ask_one(ROOTS_KEY, asks.roots())
+        return call.roots
+
+    def _ask_one(self, key: str, ask: Ask) -> Any:
+        self._asked += 1
+        key = key or f"question_{self._asked}"
+        return self._ask({key: ask})[key]
+
+    def _ask(self, questions: Mapping[str, Ask]) -> dict[str, Any]:
+        call = self._call
+        open_questions = {key: ask for key, ask in questions.items() if key not in call.answers}
+        if not open_questions:
+            return {key: read_answer(ask, call.answers[key]) for key, ask in questions.items()}
+        if call.changes_begun:
+            raise AskedTooLate(
+                f"tool '{call.tool.name}' asks its client after it began to change the scene; ask "
+                "everything first, because the tool is run again with the answer"
+            )
+        try:
+            encode([ask.params for ask in open_questions.values()])
+        except ValueError as error:
+            raise SkillError(f"tool '{call.tool.name}' asks for what isn't JSON: {error}") from None
+        raise InputNeeded(open_questions)
+
+
+class _Noting:
+    """The scene-changing port; notes that a change has begun when it is called."""
+
+    def __init__(self, port: Any, call: Call) -> None:
+        self._port = port
+        self._call = call
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        if not callable(method):
+            return method
+
+        def call_and_note(*args: Any, **kwargs: Any) -> Any:
+            self._call.changes_begun = True
+            return method(*args, **kwargs)
+
+        return call_and_note
+
+
+class ToolContext(BaseContext):
+    """The ``ctx`` of a plain function or a generator."""
+
+    def elicit(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> Elicited:
+        """Asks the person a form; see :func:`asks.elicitation`. ``key`` names the question where
+        a tool asks several; by default they are numbered. Raises AskFailed where the client can't
+        or won't."""
+        answer: Elicited = self._ask_one(key, asks.elicitation(message, schema))
+        return answer
+
+    def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited:
+        """Asks the person to visit a page. An accept is consent, not completion."""
+        ask = asks.url_elicitation(message, url, self._call.id)
+        answer: Elicited = self._ask_one(key, ask)
+        return answer
+
+    def sample(
+        self,
+        /,
+        messages: str | list[Json],
+        max_tokens: int = 1000,
+        *,
+        key: str = "",
+        **options: Any,
+    ) -> Json:
+        """Asks the client's model: ``{role, content, model, stopReason}``. ``options`` are
+        sampling/createMessage's other params, such as ``systemPrompt``."""
+        ask = asks.sampling(messages, max_tokens, **options)
+        answer: Json = self._ask_one(key, ask)
+        return answer
+
+    def ask_all(self, /, **questions: Ask) -> dict[str, Any]:
+        """Asks several things in one round: ``ctx.ask_all(name=elicitation(…), idea=sampling(…))``,
+        made by the functions in :mod:`callboard.calls.asks`. Answers under the same names."""
+        return self._ask(questions)
+
+    def read_resource(self, uri: str) -> str | bytes:
+        """A resource that this server offers. Raises ResourceNotFound."""
+        content: str | bytes = self._ask_one(f"resource {uri}", Ask(READ_RESOURCE, {"uri": uri}))
+        return content
+
+
+def _awaited(
+    method: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    @wraps(method)
+    async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+class AsyncToolContext(BaseContext):
+    """The ``ctx`` of a coroutine tool, which runs on the server's loop. What asks is awaited."""
+
+    elicit = _awaited(ToolContext.elicit)
+    elicit_url = _awaited(ToolContext.elicit_url)
+    sample = _awaited(ToolContext.sample)
+    ask_all = _awaited(ToolContext.ask_all)
+    read_resource = _awaited(ToolContext.read_resource)
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
+        """Asks the client by a method of an extension that it declared, as
+        :func:`callboard.extensions.host` does. Raises AskFailed with its code and data."""
+        answer: Json = self._ask_one("", Ask(method, dict(params)))
+        return answer
+
+    async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        """Runs ``function`` on the host's main thread, inside this call's one undo step."""
+        main = self._call.main_session
+        if main is None:
+            raise SkillError("this call has no main thread to run on")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        main.submit(lambda: function(*args, **kwargs), future)
+        return await future

@@ -1,0 +1,387 @@
+"""The one way to run a tool. MCP, REST, jobs, workflows and the gateway all come through here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from time import monotonic
+from typing import Any, TypeVar
+
+from callboard.calls import results
+from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
+from callboard.calls.call import Call, UndoStep
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.consent import ConsentDesk
+from callboard.calls.containment import ToolExited, await_contained, run_contained, settle
+from callboard.calls.context import AsyncToolContext, ToolContext
+from callboard.calls.json_schema import SchemaViolation
+from callboard.calls.main_session import MainSession
+from callboard.calls.tools import Tool, ToolRegistry
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    HostBusy,
+    InvalidParams,
+    Paused,
+    PeerError,
+    RefusedByArtist,
+    SkillError,
+)
+from callboard.guest.loop import GuestLoop
+from callboard.guest.main_thread import Job, MainThread
+from callboard.hosting.contract import Host
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
+from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.roots import RootsBook
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: A call without ``timeout_hint_secs`` is given up after this long, seconds.
+DEFAULT_TIMEOUT = 300.0
+#: Threads for tools with ``affinity: any``.
+WORKERS = 4
+
+#: Errors of the host's that JSON-RPC reports, because no tool ran or its outcome isn't known.
+HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
+
+Observer = Callable[[Call, Json | None, BaseException | None], None]
+
+
+class Dispatcher:
+    """Runs calls. Every method on the server's loop."""
+
+    def __init__(
+        self,
+        host: Host,
+        guest: GuestLoop,
+        tools: ToolRegistry,
+        capabilities: Capabilities,
+        roots: RootsBook,
+    ) -> None:
+        self.host = host
+        self.tools = tools
+        self.capabilities = capabilities
+        self.roots = roots
+        self.main = MainThread(guest)
+        self.paused = False
+        self.default_timeout = DEFAULT_TIMEOUT
+        self.calls: dict[str, Call] = {}
+        #: Told of every call that got past the look-up, with its result or its error.
+        self.observers: list[Observer] = []
+        #: Told when a call begins or gets further.
+        self.on_activity: Callable[[], None] = lambda: None
+        self.consent = ConsentDesk()
+        self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
+        #: What this host offers the bundle that a call's tool came with, None for other tools.
+        self.platform: Callable[[Call], Any] = lambda call: None
+        #: Reads a resource of ours for a tool that asks for it.
+        self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
+        self._guest = guest
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
+        # Tools that hang on every worker mustn't keep the others from their paths.
+        self._path_workers = ThreadPoolExecutor(2, thread_name_prefix="callboard-paths")
+
+    async def call(
+        self, request: PeerRequest, name: str, arguments: Json, intent: str | None = None
+    ) -> Json:
+        """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
+        unknown tools, missing capabilities, paths outside the workspace, a busy or paused host."""
+        tool = self.tools.get(name)
+        with self._watched(Call(tool, arguments, request, self)) as call:
+            call.intent = intent
+            try:
+                result = self._checked(tool, await self._perform(call))
+            except InvalidArguments as wrong:
+                # An execution error, so that the model sees it and can mend its call
+                # (2025-11-25, Tools, Error Handling).
+                result = results.failure(wrong.message)
+            except AskFailed as refused:
+                result = results.raised(refused)
+            except (PeerError, InputRequired, *HOST_REFUSALS):
+                raise
+            except Exception as error:
+                result = results.raised(error)
+            call.result = self._finish(call, result)
+            return call.result
+
+    async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
+        """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
+        with self._watched(Call(work, arguments, request, self)) as call:
+            try:
+                return await self._perform(call)
+            except (CallboardError, InputRequired):
+                raise
+            except Exception as error:
+                log.warning("%s failed", work.name, exc_info=True)
+                raise SkillError(f"{work.name} failed: {type(error).__name__}: {error}") from None
+
+    @contextmanager
+    def _watched(self, call: Call) -> Iterator[Call]:
+        self.calls[call.id] = call
+        call.task = asyncio.current_task()
+        error: BaseException | None = None
+        try:
+            yield call
+        except BaseException as failed:
+            error = failed
+            raise
+        finally:
+            call.finished = True
+            del self.calls[call.id]
+            for observer in self.observers:
+                observer(call, call.result, error)
+
+    def admit(self, tool: Tool) -> None:
+        """The gate every call passes. Raises CapabilityMissing, Paused."""
+        self.capabilities.check(tool.name, tool.required_capabilities)
+        if self.paused:
+            raise Paused(
+                "the artist paused callboard; ask the artist to resume it, then call again"
+            )
+
+    async def _perform(self, call: Call) -> Any:
+        tool = call.tool
+        self.admit(tool)
+        try:
+            tool.arguments.check(call.arguments)
+        except SchemaViolation as wrong:
+            raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
+        if tool.uses_files or tool.paths:
+            needed = await self._needs_roots(call)
+            call.roots = await self.roots.of(call.request, needed=needed)
+            await self._in_time(call, self._resolve_paths(call))
+        await self._ask_artist(call)
+        for _ in range(ROUND_LIMIT):
+            try:
+                return await self._in_time(call, self._run(call))
+            except InputNeeded as needed:
+                await self._answer(call, needed.asks)
+                call.changes_begun = False
+        raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
+
+    async def _ask_artist(self, call: Call) -> None:
+        call.state = "asking"
+        self.on_activity()
+        await self.consent.check(call)
+        call.state = "waiting"
+
+    def cancel(self, id: str) -> None:
+        """Ends a call on the artist's word. Its client hears that it was cancelled."""
+        call = self.calls.get(id)
+        if call is not None and call.task is not None:
+            call.cancelled_by_artist = True
+            call.task.cancel()
+
+    async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
+        """Gets what a tool asked for: our own resources here, the rest from its client."""
+        ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
+        for key, ask in ours.items():
+            assert self.read_resource is not None
+            call.answers[key] = await self.read_resource(call.request, ask.params["uri"])
+        theirs = {key: ask for key, ask in asks.items() if key not in ours}
+        if theirs:
+            call.answers.update(await call.request.ask_all(theirs))
+
+    async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
+        timeout = call.tool.timeout_secs or self.default_timeout
+        timer = self._guest.loop.call_later(timeout, _expire, call, asyncio.current_task())
+        try:
+            return await work
+        except asyncio.CancelledError:
+            call.cancelled = True
+            if call.cancelled_by_artist:
+                raise RefusedByArtist(
+                    f"the artist cancelled {call.tool.name}; ask before you call it again"
+                ) from None
+            if call.timed_out:
+                raise CallTimeout(
+                    f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
+                    "be dropped. Check the scene before calling again",
+                    data=self.main.stall(),
+                ) from None
+            raise
+        finally:
+            timer.cancel()
+
+    def _checked(self, tool: Tool, value: Any) -> Json:
+        try:
+            result = results.success(value)
+        except ValueError as error:
+            return results.failure(f"{tool.name} returned something that isn't JSON: {error}")
+        if tool.output is not None and not result["isError"]:
+            try:
+                tool.output.check(result.get("structuredContent"))
+            except SchemaViolation as wrong:
+                return results.failure(f"{tool.name} broke its own outputSchema: {wrong}")
+        return result
+
+    def _finish(self, call: Call, result: Json) -> Json:
+        undo = call.undo
+        results.add_meta(
+            result,
+            {
+                "callboard/stdout": call.output.text("stdout") or None,
+                "callboard/stderr": call.output.text("stderr") or None,
+                "callboard/undo": undo.id if undo else None,
+                "callboard/rolledBack": undo.rolled_back if undo else None,
+            },
+        )
+        return result
+
+    async def _needs_roots(self, call: Call) -> bool:
+        """Whether the call means something else with roots than without."""
+        tool = call.tool
+        if self.roots.policy == "strict" or not tool.paths.all_absolute(call.arguments):
+            return True
+        if "entry" not in tool.__dict__:
+            await self._in_time(call, self._load(call))
+        return tool.entry.takes_workspace_roots
+
+    async def _resolve_paths(self, call: Call) -> None:
+        tool = call.tool
+        if not tool.paths:
+            return
+        roots = call.roots or WorkspaceRoots()
+
+        def admit(path: str) -> str:
+            found = roots.admit(path, write=tool.writes_files)
+            if tool.writes_files and roots.first is not None and not roots.contains(found):
+                call.leaves_roots = True
+            return found
+
+        # A network drive may take its time to answer.
+        call.arguments = await self._guest.loop.run_in_executor(
+            self._path_workers, tool.paths.resolve, call.arguments, admit
+        )
+
+    # -- running ----------------------------------------------------------------------------
+
+    async def _run(self, call: Call) -> Any:
+        tool = call.tool
+        if "entry" not in tool.__dict__:
+            await self._load(call)
+        if tool.entry.kind == "coroutine":
+            return await self._run_coroutine(call)
+        if tool.affinity == "any" and tool.entry.kind == "function":
+            return await self._guest.loop.run_in_executor(
+                self._workers, run_contained, call.context.run, self._invoke, call
+            )
+        if tool.mutates and self.host.undo is not None:
+            call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
+        return await self._on_main(call, partial(self._invoke, call), call.undo)
+
+    async def _load(self, call: Call) -> None:
+        """Imports the tool's script on the thread it will run on."""
+        tool = call.tool
+        if tool.affinity == "any":
+            await self._guest.loop.run_in_executor(
+                self._workers, run_contained, getattr, tool, "entry"
+            )
+        else:
+            await self._on_main(call, lambda: tool.entry and None, None)
+
+    def _invoke(self, call: Call) -> Any:
+        call.state = "running"
+        entry = call.tool.entry
+        extra: dict[str, Any] = {}
+        if entry.takes_ctx:
+            extra["ctx"] = ToolContext(call)
+        if entry.takes_workspace_roots:
+            extra["_workspace_roots"] = call.visible_roots
+        return entry.function(**call.arguments, **extra)
+
+    async def _on_main(self, call: Call, work: Callable[[], Any], undo: UndoStep | None) -> Any:
+        future: asyncio.Future[Any] = self._guest.loop.create_future()
+
+        def done(value: Any, error: BaseException | None) -> None:
+            self._guest.complete(partial(settle, future, value, error))
+
+        job = Job(call.tool.name, work, done, transaction=undo, context=call.context)
+        self.main.submit(job)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            call.cancelled = True
+            self.main.cancel(job)
+            if call.timed_out and job.started_at is None:
+                raise self._busy(call) from None
+            raise
+        finally:
+            started = job.started_at or monotonic()
+            call.queue_wait += started - job.queued_at
+            call.main_seconds += job.main_seconds
+
+    def _busy(self, call: Call) -> HostBusy:
+        stall = self.main.stall()
+        reason = f" ({stall['blocked_by']})" if "blocked_by" in stall else ""
+        return HostBusy(
+            f"the host is busy{reason} and did not get to {call.tool.name} in time; nothing was "
+            "changed. Ask the artist what it is doing, or call again later",
+            data=stall,
+        )
+
+    async def _run_coroutine(self, call: Call) -> Any:
+        call.state = "running"
+        tool, entry = call.tool, call.tool.entry
+        if tool.mutates and self.host.undo is not None:
+            call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
+        session = MainSession(self.main, tool.name, call.context, call.undo)
+        call.main_session = session
+        extra: dict[str, Any] = {}
+        if entry.takes_ctx:
+            extra["ctx"] = AsyncToolContext(call)
+        if entry.takes_workspace_roots:
+            extra["_workspace_roots"] = call.visible_roots
+        # The task takes the context it is made in, so that what it prints is the call's.
+        task = call.context.run(
+            lambda: self._start(await_contained(entry.function(**call.arguments, **extra)))
+        )
+        try:
+            # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.
+            await asyncio.wait([task])
+        except asyncio.CancelledError as cancelled:
+            task.cancel()
+            self._start(session.close(cancelled))
+            raise
+        error = CallCancelled("cancelled itself") if task.cancelled() else task.exception()
+        await asyncio.shield(self._start(session.close(error)))
+        call.main_seconds += session.job.main_seconds
+        if task.cancelled():
+            raise ToolExited(f"{tool.name} raised CancelledError")
+        return task.result()
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        # The loop keeps weak references only; a task that nobody holds may vanish.
+        task = self._guest.loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited knows; nobody else has to
+
+    def close(self) -> None:
+        """Ends what is queued and running. Main thread, outside the loop."""
+        self.main.abandon()
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._path_workers.shutdown(wait=False, cancel_futures=True)
+
+
+def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
+    call.timed_out = True
+    if task is not None:
+        task.cancel()
+
+
+class InvalidArguments(InvalidParams):
+    """The arguments don't fit the tool's input schema."""

@@ -1,0 +1,55 @@
+"""What a tool, a prompt or a resource runs, and how it wants to be called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from callboard.errors import SkillError
+
+EntryKind = Literal["function", "generator", "coroutine"]
+Affinity = Literal["main", "any"]
+#: ``complete(argument name, what was typed so far) -> values``
+Completer = Callable[[str, str], list[str]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a tool runs.
+
+    ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter of that very name
+    (``ctx``, ``_workspace_roots``); ``takes_any`` tells of ``**kwargs``. ``kind`` is read from the
+    function itself: one that a plain decorator wraps may still return a generator.
+    """
+
+    function: Callable[..., Any]
+    kind: EntryKind
+    takes_ctx: bool
+    takes_workspace_roots: bool
+    takes_any: bool
+
+
+def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
+    """How to call ``function``, which ``shown`` defines for tool ``name``. Raises SkillError."""
+    if inspect.isasyncgenfunction(function):
+        raise SkillError(
+            f"'{shown}': {name} is an async generator; make it a generator or a coroutine"
+        )
+    kind: EntryKind = "function"
+    if inspect.isgeneratorfunction(function):
+        kind = "generator"
+    elif inspect.iscoroutinefunction(function):
+        kind = "coroutine"
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        raise SkillError(f"'{shown}': the signature of {name} can't be read") from None
+    return Entry(
+        function,
+        kind,
+        takes_ctx="ctx" in parameters,
+        takes_workspace_roots="_workspace_roots" in parameters,
+        takes_any=any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
+    )

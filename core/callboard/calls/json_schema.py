@@ -1,0 +1,135 @@
+"""Checking a value against a tool's JSON Schema (2020-12, or draft 07's spellings).
+
+``format`` is a note to the reader, as 2020-12 says, and is not checked (``workspace-path`` is the
+dispatcher's). Defaults are not filled in. A ``$ref`` works inside the schema only: nothing is
+fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from callboard.calls.schema_lowering import BadSchema, UnsupportedSchema, lower
+
+if TYPE_CHECKING:
+    from fastjsonschema import JsonSchemaValueException
+
+__all__ = ["BadSchema", "SchemaViolation", "UnsupportedSchema", "Validator", "has_patterns"]
+
+_LONGEST = 600
+
+
+class SchemaViolation(ValueError):
+    """A value breaks its schema. ``path`` is the field (``arguments.points[0].x``), ``rule`` the
+    keyword it breaks, ``message`` a sentence with both."""
+
+    def __init__(self, path: str, rule: str, message: str) -> None:
+        cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
+        self.path, self.rule, self.message = path, rule, f"{cut} ({rule})"
+        super().__init__(self.message)
+
+
+class Validator:
+    """One schema, compiled at its first use and kept. ``name`` is what messages call the value.
+    Any thread."""
+
+    def __init__(self, schema: Mapping[str, Any] | bool, *, name: str = "arguments") -> None:
+        self._schema = schema
+        self._name = name
+
+    def compile(self) -> None:
+        """Compiles now. Raises BadSchema, or UnsupportedSchema, where the schema can't be used."""
+        _ = self._compiled
+
+    def check(self, value: Any) -> None:
+        """Returns when ``value``, as JSON decodes, satisfies the schema; raises SchemaViolation
+        for the first rule it breaks, BadSchema as :meth:`compile` does. ``value`` stays as it is.
+        """
+        compiled = self._compiled
+        try:
+            compiled(value, name_prefix=self._name)
+        except RecursionError:
+            raise SchemaViolation(self._name, "depth", f"{self._name} nests too deeply") from None
+        except (ArithmeticError, ValueError) as wrong:
+            from fastjsonschema import JsonSchemaValueException  # loaded since _compiled
+
+            if isinstance(wrong, JsonSchemaValueException):
+                raise _violation(wrong) from None
+            raise SchemaViolation(
+                self._name, "number", f"{self._name} holds a number too large to check"
+            ) from None
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        import fastjsonschema  # here, because a server starts without compiling anything
+
+        lowered = lower(self._schema)
+        try:
+            compiled: Callable[..., Any] = fastjsonschema.compile(
+                lowered, handlers=_NothingIsFetched(), use_default=False, use_formats=False
+            )
+        except (ValueError, SyntaxError, RecursionError) as wrong:
+            raise BadSchema(f"the schema can't be used: {str(wrong)[:_LONGEST]}") from None
+        return compiled
+
+
+def has_patterns(schema: Any) -> bool:
+    """Whether a schema, as it came over the wire, holds a regular expression."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            # A property may be called ``pattern``: that leads to a schema, not to a string.
+            if isinstance(node.get("pattern"), str) or "patternProperties" in node:
+                return True
+            waiting += node.values()
+        elif isinstance(node, (list, tuple)):
+            waiting += node
+    return False
+
+
+class _NothingIsFetched(dict[str, Any]):
+    """Claims every URI scheme, so that the compiler never falls back to opening a URL."""
+
+    def __contains__(self, scheme: object) -> bool:
+        return True
+
+    def __missing__(self, scheme: str) -> Any:
+        raise BadSchema(f"the schema refers to a {scheme[:20]} address; nothing is fetched")
+
+
+def _violation(wrong: JsonSchemaValueException) -> SchemaViolation:
+    rule, path = wrong.rule or "false", wrong.name or ""
+    return SchemaViolation(path, rule, _sentence(rule, path, wrong) or wrong.message)
+
+
+def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | None:
+    """Ours where the library's doesn't tell what to send instead."""
+    definition = wrong.definition if isinstance(wrong.definition, dict) else {}
+    known = definition.get("properties", {})
+    if rule == "required":
+        missing = [name for name in definition["required"] if name not in wrong.value]
+        return f"{path} must have {_listed(missing)}"
+    if rule == "additionalProperties":
+        patterns = definition.get("patternProperties", {})
+        unknown = [
+            name
+            for name in wrong.value
+            if name not in known and not any(re.search(pattern, name) for pattern in patterns)
+        ]
+        takes = f"; it takes {_listed(known)}" if known else ""
+        return f"{path} must not have {_listed(unknown)}{takes}"
+    if rule == "anyOf":
+        forms = definition["anyOf"]
+        if all(isinstance(form, dict) and "type" in form for form in forms):
+            types = " or ".join(name for form in forms for name in form["type"])
+            return f"{path} must be a valid {types}"
+        return f"{path} must be valid in one of {len(forms)} forms and is in none"
+    return None
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(f"'{name}'" for name in names)

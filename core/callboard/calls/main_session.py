@@ -1,0 +1,72 @@
+"""A coroutine tool's stay on the main thread: one job, one undo step, many visits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any
+
+from callboard.calls.containment import settle
+from callboard.errors import CallCancelled
+from callboard.guest.main_thread import PARK, Job, MainThread, Transaction
+
+
+class MainSession:
+    """Holds one parked job open while the coroutine runs, and wakes it per visit. Loop side."""
+
+    def __init__(self, main: MainThread, name: str, context: Any, step: Transaction | None) -> None:
+        self._main = main
+        self._loop = asyncio.get_running_loop()
+        self._visits: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
+        self._closing = False
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._opened = False
+        self.job = Job(name, self._serve, self._done, transaction=step, context=context)
+
+    def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        """Queues one visit. Raises HostBusy."""
+        if not self._opened:
+            self._main.submit(self.job)
+            self._opened = True
+        self._visits.append((function, future))
+        self._main.unpark(self.job)
+
+    async def close(self, error: BaseException | None) -> None:
+        """Ends the job: its undo step is committed, or rolled back for an error."""
+        if not self._opened:
+            return
+        if error is None:
+            self._closing = True
+            self._main.unpark(self.job)
+        else:
+            self._main.cancel(self.job)
+        await self._ended
+
+    def _serve(self) -> Generator[object, None, None]:
+        while True:
+            while self._visits:
+                function, future = self._visits.popleft()
+                if not future.cancelled():
+                    self._visit(function, future)
+                    yield None
+            if self._closing:
+                return
+            yield PARK
+
+    def _visit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        try:
+            value = function()
+        except BaseException as error:
+            self._main.complete(partial(settle, future, None, error))
+        else:
+            self._main.complete(partial(settle, future, value, None))
+
+    def _done(self, value: Any, error: BaseException | None) -> None:
+        def end() -> None:
+            for _, future in self._visits:
+                settle(future, None, error or CallCancelled("the call has ended"))
+            settle(self._ended, None, None)
+
+        self._main.complete(end)

@@ -1,0 +1,193 @@
+"""Tools as the server knows them, and the list that clients see."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from callboard.calls.capabilities import missing
+from callboard.calls.entry import Entry, entry_of
+from callboard.calls.json_schema import Validator, has_patterns
+from callboard.errors import InvalidParams
+from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.revisions import Revision
+from callboard.workspace.fields import PathFields
+
+#: What every client takes for a name (2025-11-25, Tools, Tool Names).
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One callable tool. ``load`` finds its function at the first call, not before the gate."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    load: Callable[[], Entry]
+    output_schema: Mapping[str, Any] | None = None
+    required_capabilities: tuple[str, ...] = ()
+    affinity: Literal["main", "any"] = "main"
+    execution: Literal["sync", "async"] = "sync"
+    timeout_secs: float | None = None
+    title: str | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    icons: tuple[Mapping[str, Any], ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    skill: str | None = None
+    #: Whether its function, in another process, checks patterns itself: matching one may take
+    #: forever, and holds the host's interpreter meanwhile.
+    own_patterns: bool = False
+    #: A prompt's or a resource's function, which is nobody's call of a tool.
+    internal: bool = False
+
+    @cached_property
+    def entry(self) -> Entry:
+        return self.load()
+
+    @cached_property
+    def arguments(self) -> Validator:
+        return Validator(self._checkable(self.input_schema))
+
+    @cached_property
+    def output(self) -> Validator | None:
+        if self.output_schema is None:
+            return None
+        return Validator(self._checkable(self.output_schema), name="result")
+
+    def _checkable(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
+
+    @cached_property
+    def paths(self) -> PathFields:
+        return PathFields.of(self.input_schema)
+
+    @cached_property
+    def mutates(self) -> bool:
+        return SCENE_MUTATE in self.required_capabilities
+
+    @cached_property
+    def writes_files(self) -> bool:
+        return FILESYSTEM_WRITE in self.required_capabilities
+
+    @cached_property
+    def uses_files(self) -> bool:
+        return self.writes_files or FILESYSTEM_READ in self.required_capabilities
+
+    def describe(self, features: Revision, declared: Sequence[str]) -> Json:
+        """The entry of ``tools/list``."""
+        entry: Json = {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+        }
+        if features.structured_output:
+            if self.title is not None:
+                entry["title"] = self.title
+            # A job's handle isn't the result that the schema describes.
+            if self.output_schema is not None and self.execution == "sync":
+                entry["outputSchema"] = self.output_schema
+        if features.icons and self.icons:
+            entry["icons"] = list(self.icons)
+        if self.annotations:
+            entry["annotations"] = dict(self.annotations)
+        meta = dict(self.meta)
+        if self.required_capabilities:
+            dcc: Json = {"required_capabilities": list(self.required_capabilities)}
+            lacking = missing(self.required_capabilities, declared)
+            if lacking:
+                dcc["missing_capabilities"] = lacking
+            meta["dcc"] = dcc
+        if meta:
+            entry["_meta"] = meta
+        return entry
+
+
+class ToolRegistry:
+    """The tools that are served, by wire name. Any thread: a change replaces the whole table, so
+    that whoever reads sees all of it or none."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._sorted: tuple[Tool, ...] = ()
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tools
+
+    def all(self) -> Sequence[Tool]:
+        """Sorted by name, so that two lists of the same tools are equal."""
+        return self._sorted
+
+    def get(self, name: str) -> Tool:
+        """Raises InvalidParams, with the nearest names, where there is none."""
+        tool = self._tools.get(name)
+        if tool is None:
+            import difflib  # only for who errs
+
+            nearest = difflib.get_close_matches(name, self._tools, n=3)
+            hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
+            raise InvalidParams(f"unknown tool '{name[:200]}'; {hint}")
+        return tool
+
+    def register(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        description: str,
+        input_schema: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Adds a tool, or replaces the one of that name. ``function`` is called with the arguments
+        by name, and with ``ctx`` and ``_workspace_roots`` where it takes them; it may be a plain
+        function, a generator, whose slices share the main thread with the artist, or a coroutine,
+        which runs on the server's loop. ``input_schema`` is served as it is; None means no
+        arguments. ``options`` are :class:`Tool`'s other fields, such as ``output_schema``,
+        ``required_capabilities`` and ``affinity``. Raises ValueError for a name, a description or
+        a schema that clients may refuse, SkillError for a schema that can't be checked."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"a tool's name has 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
+        if not description.strip():
+            raise ValueError(f"tool '{name}' needs a description; agents choose by it")
+        schema = _NO_ARGUMENTS if input_schema is None else input_schema
+        if schema.get("type") != "object":
+            raise ValueError(f"the input_schema of tool '{name}' must say type: object")
+        entry = entry_of(function, name, name)
+        tool = Tool(name, description, schema, lambda: entry, **options)
+        tool.arguments.compile()
+        if tool.output is not None:
+            tool.output.compile()
+        self.add(tool)
+
+    def unregister(self, name: str) -> None:
+        """Takes a tool out; an unknown name is no error. Calls that run finish."""
+        if name in self._tools:
+            self.replace([name], ())
+
+    def replace(self, remove: Iterable[str], add: Iterable[Tool]) -> None:
+        """Takes tools out and puts others in, in one step, and tells the listeners once."""
+        with self._lock:
+            gone = set(remove)
+            table = {name: tool for name, tool in self._tools.items() if name not in gone}
+            table.update((tool.name, tool) for tool in add)
+            self._tools = table
+            self._sorted = tuple(sorted(table.values(), key=lambda tool: tool.name))
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener()
+
+    def add(self, *tools: Tool) -> None:
+        self.replace((), tools)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)

@@ -1,0 +1,323 @@
+"""What the records add up to: what was missing, what failed, what was slow, how much was asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import re
+import sqlite3
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard.demand.intent import missing_capabilities
+from callboard.demand.request_capability import TOOL_NAME
+from callboard.errors import CAPABILITY_MISSING
+from callboard.records.reader import EVERYTHING, Reader
+
+TOP = 20
+EXAMPLES = 3
+#: Strongest first: a need that was both asked for and inferred was asked for.
+SOURCES = ("requested", "refused", "inferred")
+_CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
+
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def parse_since(text: str, now: float | None = None) -> float | None:
+    """When ``--since`` begins, Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a local date such as
+    ``2026-11-01``, or ``all``, which is None. Raises ValueError that says what to write."""
+    text = text.strip().lower()
+    if text == "all":
+        return None
+    if match := re.fullmatch(r"(\d{1,6})\s*([mhdw])", text):
+        # Before 1970 nothing was recorded, and some years before that there is no date.
+        return max(0.0, (time.time() if now is None else now) - int(match[1]) * _UNITS[match[2]])
+    try:
+        return dt.datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"'{text[:40]}' is no period: write 30m, 12h, 7d, 2w, a date like 2026-11-01, or all"
+        ) from None
+
+
+def build(
+    reader: Reader, *, since: float | None = None, until: float | None = None
+) -> dict[str, Any]:
+    """The report over calls that started in [since, until), Unix seconds; JSON values only. Days
+    are local ones. Reads every call of that time: not for the main thread. Raises sqlite3.Error."""
+    until = time.time() if until is None else until
+    with reader.connect() as db:
+        missing, errors, tools, days, totals = _Missing(), _Errors(), _Tools(), _Days(), _Totals()
+        for call in _calls(db, since, until):
+            for part in (missing, errors, tools, days, totals):
+                part.add(call)
+    return {
+        "generatedAt": _iso(time.time()),
+        "since": None if since is None else _iso(since),
+        "until": _iso(until),
+        **totals.result(),
+        "topMissingCapabilities": missing.result(),
+        "topErrors": errors.result(),
+        "slowestTools": tools.result(),
+        "callsPerDay": days.result(since, until),
+    }
+
+
+@dataclass(frozen=True)
+class _Call:
+    """The columns that a report looks at."""
+
+    started: float
+    duration_ms: float
+    tool: str
+    outcome: str
+    session: str | None
+    client_name: str | None
+    error_code: int | None
+    error_message: str | None
+    queue_ms: float | None
+    main_thread_ms: float | None
+    intent: str | None
+    missing: str | None
+    arguments: str | None
+
+    @property
+    def day(self) -> dt.date:
+        return dt.datetime.fromtimestamp(self.started).date()
+
+    @property
+    def visit(self) -> str:
+        """Its session; where the protocol has none, a client's day counts as one."""
+        return self.session or f"{self.client_name}, {self.day}"
+
+
+def _calls(db: sqlite3.Connection, since: float | None, until: float) -> Iterable[_Call]:
+    columns = [
+        # Arguments are looked at only where they are the request itself.
+        "CASE WHEN tool = :tool THEN arguments END" if name == "arguments" else name
+        for name in _Call.__dataclass_fields__
+    ]
+    rows = db.execute(
+        f"SELECT {', '.join(columns)} FROM {EVERYTHING} "
+        "WHERE started >= :since AND started < :until",
+        {"tool": TOOL_NAME, "since": 0.0 if since is None else since, "until": until},
+    )
+    return (_Call(*row) for row in rows)
+
+
+@dataclass
+class _Need:
+    spellings: Counter[str] = field(default_factory=Counter)
+    sources: set[str] = field(default_factory=set)
+    visits: set[str] = field(default_factory=set)
+    examples: list[str] = field(default_factory=list)
+    count: int = 0
+
+
+class _Missing:
+    def __init__(self) -> None:
+        self._needs: dict[str, _Need] = defaultdict(_Need)
+
+    def add(self, call: _Call) -> None:
+        if call.tool == TOOL_NAME:
+            arguments = _object(call.arguments)
+            capability = arguments.get("capability")
+            if capability not in (None, ""):
+                said = capability if isinstance(capability, str) else json.dumps(capability)
+                context = arguments.get("context")
+                self._note(call, said, "requested", context if isinstance(context, str) else "")
+        elif call.error_code == CAPABILITY_MISSING and call.missing:
+            for capability in json.loads(call.missing):
+                self._note(call, capability, "refused", f"refused: {call.tool}")
+        if call.intent:
+            for capability in missing_capabilities(call.intent):
+                self._note(call, capability, "inferred", call.intent)
+
+    def _note(self, call: _Call, capability: str, source: str, example: str) -> None:
+        said = _line(capability)
+        key = re.sub(r"[^\w.+/-]+", " ", said.casefold()).strip(" .")
+        if not key:
+            return
+        need = self._needs[key]
+        need.count += 1
+        need.spellings[said] += 1
+        need.sources.add(source)
+        need.visits.add(call.visit)
+        example = _line(example)
+        if example and example not in need.examples and len(need.examples) < EXAMPLES:
+            need.examples.append(example)
+
+    def result(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = []
+        for need in self._needs.values():
+            source = next(source for source in SOURCES if source in need.sources)
+            entries.append(
+                {
+                    "capability": need.spellings.most_common(1)[0][0],
+                    "count": need.count,
+                    "sessions": len(need.visits),
+                    "source": source,
+                    "confidence": _CONFIDENCE[source],
+                    "examples": need.examples,
+                }
+            )
+        entries.sort(
+            key=lambda e: (-e["sessions"], -e["count"], SOURCES.index(e["source"]), e["capability"])
+        )
+        return entries[:TOP]
+
+
+@dataclass
+class _Fault:
+    message: str
+    outcome: str
+    count: int = 0
+    last: float = 0.0
+    visits: set[str] = field(default_factory=set)
+
+
+class _Errors:
+    def __init__(self) -> None:
+        self._faults: dict[tuple[str, int | None, str], _Fault] = {}
+
+    def add(self, call: _Call) -> None:
+        # A missing capability is no error of the tool: it is in the list of those.
+        if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
+            return
+        message = _line(call.error_message or call.outcome)
+        # The same mistake about another object or number is the same mistake.
+        kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", message)
+        fault = self._faults.setdefault(
+            (call.tool, call.error_code, kind), _Fault(message, call.outcome)
+        )
+        fault.count += 1
+        fault.last = max(fault.last, call.started)
+        fault.visits.add(call.visit)
+
+    def result(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = [
+            {
+                "tool": tool,
+                "code": code,
+                "outcome": fault.outcome,
+                "message": fault.message,
+                "count": fault.count,
+                "sessions": len(fault.visits),
+                "lastSeen": _iso(fault.last),
+            }
+            for (tool, code, _), fault in self._faults.items()
+        ]
+        entries.sort(key=lambda e: (-e["count"], e["tool"], e["message"]))
+        return entries[:TOP]
+
+
+class _Tools:
+    def __init__(self) -> None:
+        self._durations: dict[str, list[float]] = defaultdict(list)
+        self._waits: dict[str, list[float]] = defaultdict(list)
+        self._main: dict[str, list[float]] = defaultdict(list)
+
+    def add(self, call: _Call) -> None:
+        if call.tool == TOOL_NAME or call.outcome not in ("ok", "error", "timeout"):
+            return
+        self._durations[call.tool].append(call.duration_ms)
+        if call.queue_ms is not None:
+            self._waits[call.tool].append(call.queue_ms)
+        if call.main_thread_ms is not None:
+            self._main[call.tool].append(call.main_thread_ms)
+
+    def result(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = [
+            {
+                "tool": tool,
+                "calls": len(durations),
+                "medianMs": _rounded(statistics.median(durations)),
+                "p95Ms": _percentile(durations, 0.95),
+                "maxMs": _rounded(max(durations)),
+                "queueP95Ms": _percentile(self._waits[tool], 0.95),
+                "mainThreadP95Ms": _percentile(self._main[tool], 0.95),
+            }
+            for tool, durations in self._durations.items()
+        ]
+        entries.sort(key=lambda e: (-(e["p95Ms"] or 0.0), e["tool"]))
+        return entries[:TOP]
+
+
+class _Days:
+    def __init__(self) -> None:
+        self._days: dict[dt.date, Counter[str]] = defaultdict(Counter)
+
+    def add(self, call: _Call) -> None:
+        kind = {"ok": "ok", "refused": "refused"}.get(call.outcome, "errors")
+        self._days[call.day][kind] += 1
+
+    def result(self, since: float | None, until: float) -> list[dict[str, Any]]:
+        """Every day of the period, quiet ones too; at most a year of them."""
+        if not self._days:
+            return []
+        first = min(self._days) if since is None else dt.datetime.fromtimestamp(since).date()
+        last = max(dt.datetime.fromtimestamp(until).date(), max(self._days))
+        first = max(first, last - dt.timedelta(days=366))
+        days = [first + dt.timedelta(days=n) for n in range((last - first).days + 1)]
+        return [
+            {
+                "date": day.isoformat(),
+                "calls": sum(self._days[day].values()),
+                "errors": self._days[day]["errors"],
+                "refused": self._days[day]["refused"],
+            }
+            for day in days
+        ]
+
+
+class _Totals:
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
+        self._visits: set[str] = set()
+        self._clients: set[str] = set()
+
+    def add(self, call: _Call) -> None:
+        self._outcomes[call.outcome] += 1
+        self._visits.add(call.visit)
+        if call.client_name:
+            self._clients.add(_line(call.client_name))
+
+    def result(self) -> dict[str, Any]:
+        return {
+            "calls": sum(self._outcomes.values()),
+            "sessions": len(self._visits),
+            "clients": sorted(self._clients)[:TOP],
+            "outcomes": dict(sorted(self._outcomes.items())),
+        }
+
+
+def _percentile(values: list[float], share: float) -> float | None:
+    """The smallest value that ``share`` of them don't exceed."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    return _rounded(ordered[math.ceil(len(ordered) * share) - 1])
+
+
+def _rounded(value: float) -> float:
+    return round(value, 3)
+
+
+def _line(text: str) -> str:
+    """What somebody said, as one line that every terminal and file takes: without the controls
+    that a terminal obeys, and without halves of characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "�", " ".join(text.split()))[:300]
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    value = json.loads(text) if text else None
+    return value if isinstance(value, dict) else {}
+
+
+def _iso(seconds: float) -> str:
+    return dt.datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,41 @@
+"""The reserved tool with which an agent says what no tool here can do.
+
+It is listed last, answered here with :data:`ACK` and never reaches the host; the call is recorded
+like any other, and that record is the point. A host tool of the same name wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.demand.mcpeye_strings import (
+    REQUEST_CAPABILITY_ACK,
+    REQUEST_CAPABILITY_CAPABILITY_DESCRIPTION,
+    REQUEST_CAPABILITY_CONTEXT_DESCRIPTION,
+    REQUEST_CAPABILITY_TOOL_DESCRIPTION,
+    REQUEST_CAPABILITY_TOOL_NAME,
+)
+
+TOOL_NAME = REQUEST_CAPABILITY_TOOL_NAME
+TOOL_DESCRIPTION = REQUEST_CAPABILITY_TOOL_DESCRIPTION
+CAPABILITY_DESCRIPTION = REQUEST_CAPABILITY_CAPABILITY_DESCRIPTION
+CONTEXT_DESCRIPTION = REQUEST_CAPABILITY_CONTEXT_DESCRIPTION
+ACK = REQUEST_CAPABILITY_ACK
+
+
+def input_schema() -> dict[str, Any]:
+    """The tool's input schema, a fresh dict each time. Arguments aren't validated against it: a
+    request that is put badly is still a request."""
+    return {
+        "type": "object",
+        "properties": {
+            "capability": {"type": "string", "description": CAPABILITY_DESCRIPTION},
+            "context": {"type": "string", "description": CONTEXT_DESCRIPTION},
+        },
+        "required": ["capability"],
+    }
+
+
+def descriptor() -> dict[str, Any]:
+    """The tool's entry in ``tools/list``, a fresh dict each time."""
+    return {"name": TOOL_NAME, "description": TOOL_DESCRIPTION, "inputSchema": input_schema()}

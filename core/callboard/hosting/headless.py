@@ -1,0 +1,29 @@
+"""The hosts that run without an application, by the name a user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from callboard.errors import HostError
+from callboard.hosting.contract import Host
+
+Post = Callable[[Callable[[], None]], None]
+
+#: Where each headless host is, and what installs what it needs.
+HOSTS = {
+    "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
+    "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
+    "houdini": ("callboard_houdini.headless", "make_host", "hython, Houdini's own Python"),
+    "3dsmax": ("callboard_max.headless", "make_host", "3dsmaxbatch, 3ds Max without windows"),
+    "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),
+}
+
+
+def make_host(kind: str, post: Post) -> Host:
+    """The headless host of that kind. Raises HostError, saying what to install."""
+    module, name, needed = HOSTS[kind]
+    try:
+        return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
+    except ImportError as error:
+        raise HostError(f"the host '{kind}' needs {needed}: {error}") from None

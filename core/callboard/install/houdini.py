@@ -1,0 +1,70 @@
+"""Where Houdini looks for packages: in the preferences folder of each version."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+
+from callboard.errors import HostError
+from callboard.install.bundle import Bundle
+
+BUNDLE = Bundle(
+    host="houdini",
+    name="Houdini",
+    ours="packages/callboard",
+    found_by="packages/callboard.json",
+)
+OLDEST = (20, 0)
+#: What Houdini puts its version for.
+_VERSION = "__HVER__"
+
+
+def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
+    """Into the version whose preferences folder that is, or all that are found. Raises
+    HostError."""
+    places = _places(folder)
+    if not places:
+        raise HostError(
+            "no Houdini since 20.0 was ever started here; name its preferences folder with --dir"
+        )
+    return BUNDLE.install(places, archive, dry_run)
+
+
+def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
+    return BUNDLE.uninstall(_places(folder), dry_run)
+
+
+def _places(folder: Path | None) -> list[Path]:
+    return [folder] if folder is not None else sorted(_found(_preferences()))
+
+
+def _found(pattern: Path) -> Iterator[Path]:
+    index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
+    if index is None:
+        # One folder for whatever version; the package itself says which it is for.
+        yield from [pattern] if pattern.is_dir() else []
+        return
+    above = Path(*pattern.parts[:index])
+    named = re.compile(re.escape(pattern.parts[index]).replace(_VERSION, r"(\d+)\.(\d+)"))
+    for path in above.iterdir() if above.is_dir() else ():
+        match = named.fullmatch(path.name)
+        found = path.joinpath(*pattern.parts[index + 1 :])
+        if match and (int(match[1]), int(match[2])) >= OLDEST and found.is_dir():
+            yield found
+
+
+def _preferences() -> Path:
+    if named := os.environ.get("HOUDINI_USER_PREF_DIR"):
+        return Path(named)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Preferences" / "houdini" / _VERSION
+    home = Path.home()
+    if sys.platform == "win32":
+        # What Houdini takes for the home folder there.
+        home = Path(os.environ.get("HOME") or platformdirs.user_documents_path())
+    return home / f"houdini{_VERSION}"

@@ -1,0 +1,34 @@
+"""Where 3ds Max looks for application bundles: in one folder of the user's, for all versions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard.install.bundle import Bundle
+
+BUNDLE = Bundle(
+    host="3dsmax",
+    name="3ds Max",
+    ours="callboard",
+    found_by="callboard/PackageContents.xml",
+)
+
+
+def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
+    """Into that ApplicationPlugins folder, or the user's own. Raises HostError."""
+    return BUNDLE.install([folder or _user_folder()], archive, dry_run)
+
+
+def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
+    """Raises HostError."""
+    return BUNDLE.uninstall([folder or _user_folder()], dry_run)
+
+
+def _user_folder() -> Path:
+    roaming = os.environ.get("APPDATA")
+    if sys.platform != "win32" or not roaming:
+        raise HostError("3ds Max runs on Windows; name an ApplicationPlugins folder with --dir")
+    return Path(roaming) / "Autodesk" / "ApplicationPlugins"

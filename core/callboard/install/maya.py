@@ -1,0 +1,54 @@
+"""Where Maya looks for modules: in the user folder of each version."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import platformdirs
+
+from callboard.errors import HostError
+from callboard.install.bundle import Bundle
+
+BUNDLE = Bundle(host="maya", name="Maya", ours="callboard", found_by="callboard.mod")
+OLDEST = 2024
+
+
+def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
+    """Into the version whose user folder that is, or all that are found. Raises HostError."""
+    places = _places(folder)
+    if not places:
+        raise HostError(
+            f"no Maya since {OLDEST} was ever started here; name its user folder with --dir"
+        )
+    told = BUNDLE.install(places, archive, dry_run)
+    if told and not dry_run:
+        told.append("now tick callboard_plugin in Maya's Plug-in Manager, Loaded and Auto load")
+    return told
+
+
+def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
+    return BUNDLE.uninstall(_places(folder), dry_run)
+
+
+def _places(folder: Path | None) -> list[Path]:
+    if folder is not None:
+        return [folder / "modules"]
+    user = _user_folder()
+    return [
+        path / "modules"
+        for path in sorted(user.iterdir() if user.is_dir() else ())
+        if re.fullmatch(r"\d{4}", path.name) and int(path.name) >= OLDEST and path.is_dir()
+    ]
+
+
+def _user_folder() -> Path:
+    if named := os.environ.get("MAYA_APP_DIR"):
+        return Path(named)
+    if sys.platform == "win32":
+        return platformdirs.user_documents_path() / "maya"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Preferences" / "Autodesk" / "maya"
+    return Path.home() / "maya"

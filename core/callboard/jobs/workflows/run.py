@@ -1,0 +1,310 @@
+"""One run of one workflow: its steps in order, their results, and the way back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from time import monotonic
+from typing import Any, Literal
+
+from callboard.calls.asks import elicitation, read_answer
+from callboard.calls.dispatcher import Dispatcher
+from callboard.errors import CallboardError, InvalidParams, PeerError, RefusedByArtist
+from callboard.jobs.workflows.steps import Changes, StepRequest, call_in_time, put_back
+from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.peer import PeerRequest
+from callboard.skills.workflows.workflow import (
+    ApproveStep,
+    BranchStep,
+    ForeachStep,
+    ParallelStep,
+    Step,
+    ToolStep,
+    Workflow,
+    every_step,
+    resolve,
+)
+
+log = logging.getLogger(__name__)
+
+Status = Literal["running", "completed", "failed", "cancelled", "interrupted"]
+Report = Callable[[int, int | None, str], None]
+
+#: Steps of one run, counting every round of a loop.
+PERFORMED_LIMIT = 10_000
+#: Bytes of one result, and of all results of a run, that its status still shows.
+RESULT_LIMIT = 32 * 1024
+RESULTS_LIMIT = 4 * 1024 * 1024
+_NO_FORM: Json = {"type": "object", "properties": {}}
+
+
+class StepFailed(Exception):
+    """Ends the run."""
+
+
+class Run:
+    """On the server's loop. ``save`` is awaited whenever there is something new to keep."""
+
+    def __init__(
+        self,
+        id: str,
+        workflow: Workflow,
+        inputs: Mapping[str, Any],
+        request: PeerRequest,
+        dispatcher: Dispatcher,
+        report: Report,
+        save: Callable[[Run], Awaitable[None]],
+    ) -> None:
+        self.id = id
+        self.workflow = workflow
+        self.status: Status = "running"
+        self.message: str | None = None
+        self.changes = Changes()
+        #: Ends the run from outside.
+        self.cancel: Callable[[], object] = lambda: None
+        self.ended = asyncio.Event()
+        #: When it was last written down.
+        self.saved = float("-inf")
+        self._scope: dict[str, Any] = {"inputs": dict(inputs)}
+        self._request = request
+        self._dispatcher = dispatcher
+        self._report = report
+        self._save = save
+        self._started = self._updated = _now()
+        self._steps: list[Json] = []
+        self._undone: Json | None = None
+        self._done = 0
+        self._kept = 0
+        looping = (ForeachStep, BranchStep)
+        every = list(every_step(workflow.steps))
+        known = not any(isinstance(step, looping) for step in every)
+        calls = sum(isinstance(step, (ToolStep, ApproveStep)) for step in every)
+        self._total = calls if known else None
+
+    @property
+    def name(self) -> str:
+        return f"{self.workflow.skill}.{self.workflow.name}"
+
+    def describe(self) -> Json:
+        """``{run_id, workflow, status, started, updated, steps, message?, undone?}``. ``steps`` are
+        those that began, ``{step, tool, status, attempts, seconds?, result?, error?}``; ``undone``
+        is ``{steps, left}``."""
+        found: Json = {
+            "run_id": self.id,
+            "workflow": self.name,
+            "status": self.status,
+            "started": self._started,
+            "updated": self._updated,
+            "steps": [dict(step) for step in self._steps],
+        }
+        if self.message is not None:
+            found["message"] = self.message
+        if self._undone is not None:
+            found["undone"] = self._undone
+        return found
+
+    async def perform(self) -> None:
+        """Runs to the end, whichever; ``status`` says how it went. Raises CancelledError."""
+        await self._save(self)
+        try:
+            await self._some(self.workflow.steps, self._scope, "")
+        except asyncio.CancelledError:
+            await self._end("cancelled", "the workflow was cancelled")
+            raise
+        except StepFailed as failed:
+            await self._end("failed", str(failed))
+        except CallboardError as error:
+            await self._end("failed", error.message)
+        except Exception:
+            log.exception("the workflow %s failed", self.name)
+            await self._end("failed", "internal error; the log has the details")
+        else:
+            await self._end("completed", None)
+
+    def interrupt(self) -> None:
+        """The server stops: nothing more is done. Any thread."""
+        self.status, self.message = "interrupted", "the server stopped"
+
+    async def _end(self, status: Status, message: str | None) -> None:
+        if self.status == "interrupted":
+            return
+        if status != "completed":
+            message = f"{message}; {await self._undo_everything()}"
+        self.status, self.message = status, message
+        self._updated = _now()
+        await self._save(self)
+        self.ended.set()
+
+    async def _undo_everything(self) -> str:
+        try:
+            undone, left = await put_back(self._dispatcher, self.changes.take())
+        except CallboardError as error:
+            return f"nothing was undone: {error.message}"
+        self._undone = {"steps": undone, "left": left}
+        if left:
+            return (
+                f"{undone} of its changes were undone and {left} had to stay, because the scene "
+                "was changed after them or the host keeps no more steps"
+            )
+        return f"all {undone} of its changes were undone" if undone else "it had changed nothing"
+
+    # -- steps ------------------------------------------------------------------------------
+
+    async def _some(self, steps: tuple[Step, ...], scope: dict[str, Any], where: str) -> Json:
+        """Runs the steps in order; their results by id, which join ``scope``."""
+        found: Json = {}
+        for step in steps:
+            found[step.id] = scope[step.id] = await self._one(step, scope, where)
+            if isinstance(step, ParallelStep):
+                scope.update(scope[step.id])
+        return found
+
+    async def _one(self, step: Step, scope: dict[str, Any], where: str) -> Any:
+        if isinstance(step, ToolStep):
+            return await self._tool(step, scope, where)
+        if isinstance(step, ForeachStep):
+            return await self._foreach(step, scope, where)
+        if isinstance(step, ParallelStep):
+            return await self._parallel(step, scope, where)
+        if isinstance(step, BranchStep):
+            then = step.takes_then(self._resolve(step.on, scope, where + step.id))
+            taken = step.then if then else step.otherwise
+            results = await self._some(taken, dict(scope), where)
+            return {"took": "then" if then else "else", "results": results}
+        return await self._approve(step, scope, where)
+
+    async def _foreach(self, step: ForeachStep, scope: dict[str, Any], where: str) -> list[Json]:
+        items = self._resolve(step.items, scope, where + step.id)
+        if not isinstance(items, list):
+            raise StepFailed(f"step '{where}{step.id}' needs a list to go through")
+        results = []
+        for index, item in enumerate(items):
+            inner = {**scope, step.variable: item}
+            results.append(await self._some(step.steps, inner, f"{where}{step.id}[{index}]."))
+        return results
+
+    async def _parallel(self, step: ParallelStep, scope: dict[str, Any], where: str) -> Json:
+        loop = asyncio.get_running_loop()
+        tasks = {one.id: loop.create_task(self._tool(one, scope, where)) for one in step.steps}
+        try:
+            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            # The others don't go on behind the back of one that failed.
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.wait(tasks.values())
+        errors = [t.exception() for t in tasks.values() if not t.cancelled()]
+        for error in errors:
+            if error is not None:
+                raise error
+        return {id: task.result() for id, task in tasks.items()}
+
+    async def _approve(self, step: ApproveStep, scope: dict[str, Any], where: str) -> Json:
+        entry = self._enter(where + step.id, None)
+        question = str(self._resolve(step.message, scope, where + step.id))
+        ask = elicitation(question, _NO_FORM)
+        request = StepRequest(self._request, where + step.id, self.changes)
+        try:
+            with _timed(entry):
+                answer = read_answer(ask, (await request.ask_all({"approve": ask}))["approve"])
+                if not answer.accepted:
+                    raise RefusedByArtist("it was not approved")
+        except CallboardError as error:
+            raise self._failed(entry, _error(error)) from None
+        await self._passed(entry, {"approved": True})
+        return {"approved": True}
+
+    async def _tool(self, step: ToolStep, scope: dict[str, Any], where: str) -> Any:
+        entry = self._enter(where + step.id, step.tool)
+        arguments = self._resolve(step.args, scope, where + step.id)
+        with _timed(entry):
+            for attempt in range(1, step.retry.attempts + 1):
+                if attempt > 1:
+                    await asyncio.sleep(step.retry.delay_before(attempt))
+                entry["attempts"] = attempt
+                request = StepRequest(self._request, where + step.id, self.changes)
+                self._report(self._done, self._total, f"{where}{step.id}: {step.tool}")
+                try:
+                    result = await call_in_time(self._dispatcher, request, step, arguments)
+                except CallboardError as error:
+                    failure, final = _error(error), isinstance(error, PeerError)
+                else:
+                    if not result["isError"]:
+                        value = _value(result)
+                        await self._passed(entry, value)
+                        return value
+                    failure, final = {"message": _text(result)}, False
+                # A failed attempt may have changed the scene, and the next one must not find that.
+                _, left = await put_back(self._dispatcher, self.changes.take(request))
+                if final or left:
+                    break
+        raise self._failed(entry, failure)
+
+    # -- keeping track ----------------------------------------------------------------------
+
+    def _resolve(self, value: Any, scope: Mapping[str, Any], where: str) -> Any:
+        try:
+            return resolve(value, scope)
+        except InvalidParams as error:
+            raise StepFailed(f"step '{where}': {error.message}") from None
+
+    def _enter(self, where: str, tool: str | None) -> Json:
+        if len(self._steps) >= PERFORMED_LIMIT:
+            raise StepFailed(f"a workflow performs {PERFORMED_LIMIT} steps at most")
+        entry: Json = {"step": where, "tool": tool, "status": "running", "attempts": 1}
+        self._steps.append(entry)
+        self._updated = _now()
+        return entry
+
+    async def _passed(self, entry: Json, value: Any) -> None:
+        entry["status"] = "completed"
+        size = len(encode(value))
+        if size > RESULT_LIMIT or self._kept + size > RESULTS_LIMIT:
+            entry["result"] = {"left_out": f"{size} bytes"}
+        else:
+            self._kept += size
+            entry["result"] = value
+        self._done += 1
+        self._updated = _now()
+        self._report(self._done, self._total, f"{entry['step']} done")
+        await self._save(self)
+
+    def _failed(self, entry: Json, failure: Json) -> StepFailed:
+        entry["status"], entry["error"] = "failed", failure
+        self._updated = _now()
+        return StepFailed(f"step '{entry['step']}' failed: {failure['message']}")
+
+
+@contextmanager
+def _timed(entry: Json) -> Iterator[None]:
+    """Notes how long a step took, and whether it was cancelled."""
+    began = monotonic()
+    try:
+        yield
+    except asyncio.CancelledError:
+        entry["status"] = "cancelled"
+        raise
+    finally:
+        entry["seconds"] = round(monotonic() - began, 3)
+
+
+def _value(result: Json) -> Any:
+    """What later steps see of a result: its structured content, else its text."""
+    return result.get("structuredContent", {"text": _text(result)})
+
+
+def _text(result: Json) -> str:
+    return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+
+
+def _error(error: CallboardError) -> Json:
+    found: Json = {"code": error.code, "message": error.message}
+    return found if error.data is None else {**found, "data": error.data}
+
+
+def _now() -> str:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    return now.replace("+00:00", "Z")

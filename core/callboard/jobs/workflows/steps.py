@@ -1,0 +1,114 @@
+"""What a workflow's step is to the dispatcher, and how what steps changed is put back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Mapping, Sequence
+
+from callboard.calls.call import Call, UndoStep
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.main_session import MainSession
+from callboard.errors import CallTimeout
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.peer import Ask, AskFailed, PeerRequest
+from callboard.skills.workflows.workflow import ToolStep
+
+
+class StepRequest(PeerRequest):
+    """One attempt at one step: asks whom the workflow may ask, and notes what it changed."""
+
+    def __init__(self, origin: PeerRequest, step: str, changes: Changes) -> None:
+        # Progress is the workflow's; the rest of what the client said holds for its steps too.
+        meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
+        super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
+        self.changes = changes
+        self._origin = origin
+        self._step = step
+
+    def notify(self, method: str, params: Json) -> None:
+        self._origin.notify(method, params)
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        # Two steps that run at once may call their questions the same.
+        answers = await self._origin.ask_all({f"{self._step} {k}": a for k, a in asks.items()})
+        return {key: answers[f"{self._step} {key}"] for key in asks}
+
+
+class Changes:
+    """The undo steps of one run's calls, in the order they ended. On the server's loop.
+
+    Not the ids that results carry: a call that is cancelled has no result, and may just have
+    changed the scene all the same.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[tuple[PeerRequest, UndoStep]] = []
+
+    def note(self, call: Call) -> None:
+        if call.undo is not None:
+            self._made.append((call.request, call.undo))
+
+    def take(self, request: PeerRequest | None = None) -> list[UndoStep]:
+        """The steps of one attempt, or all; they are forgotten here."""
+        taken = [undo for one, undo in self._made if request is None or one is request]
+        if request is None:
+            self._made.clear()
+        else:
+            self._made = [made for made in self._made if made[0] is not request]
+        return taken
+
+
+class _Alone:
+    """Lets no other call's undo step be open meanwhile."""
+
+    def enter(self) -> None:
+        """Nothing to open."""
+
+    def leave(self, error: BaseException | None) -> None:
+        """Nothing to close."""
+
+
+async def call_in_time(
+    dispatcher: Dispatcher, request: StepRequest, step: ToolStep, arguments: Json
+) -> Json:
+    """The step's ``tools/call`` result. Raises what the dispatcher raises, and CallTimeout."""
+    # A task of its own: the dispatcher ends a late call by cancelling the task that it is in.
+    task = asyncio.get_running_loop().create_task(dispatcher.call(request, step.tool, arguments))
+    try:
+        await asyncio.wait({task}, timeout=step.timeout_secs)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+    if task.cancelled():
+        raise CallTimeout(f"{step.tool} did not finish within {step.timeout_secs:g} s")
+    return task.result()
+
+
+async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple[int, int]:
+    """Undoes the steps, newest first, on the main thread: how many were undone, and how many had
+    to stay, because somebody else changed the scene after them."""
+    port = dispatcher.host.undo
+    if port is None or not changes:
+        return 0, 0
+
+    def undo_all() -> tuple[int, int]:
+        # Read here, not before: by now whatever a cancelled call did is done or rolled back.
+        ids = [step.id for step in changes if step.id is not None]
+        undone = 0
+        for id in reversed(ids):
+            if not port.undo(id):
+                break
+            undone += 1
+        return undone, len(ids) - undone
+
+    done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
+    session = MainSession(
+        dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone()
+    )
+    session.submit(undo_all, done)
+    try:
+        return await done
+    finally:
+        await session.close(None)

@@ -1,0 +1,100 @@
+"""``workflows__run``, ``workflows__status`` and ``workflows__cancel``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from callboard.calls.call import Call
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.entry import entry_of
+from callboard.calls.tools import Tool
+from callboard.content import Result
+from callboard.jobs.workflows import RUN, Workflows
+from callboard.protocol.jsonrpc import Json
+
+#: Seconds a whole workflow may take; its steps have limits of their own.
+LONGEST = 7 * 86_400.0
+
+
+def workflow_tools(workflows: Workflows) -> list[Tool]:
+    """The three tools over one server's workflows; they run on its loop."""
+
+    async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
+        # Its steps are calls by the same request.
+        call: Call = ctx._call
+        return await workflows.run(call, name, inputs or {}, ctx.progress)
+
+    async def status(run_id: str | None = None) -> Json:
+        if run_id is None:
+            return {"runs": await workflows.recent()}
+        return await workflows.status(run_id)
+
+    async def cancel(run_id: str) -> Json:
+        return await workflows.cancel(run_id)
+
+    return [
+        _tool(
+            RUN,
+            "Runs a workflow of a loaded skill, step by step. Answers at once with a job_id, which "
+            "is the run_id too. If a step fails or the run is cancelled, what it changed in the "
+            "scene is undone.",
+            _schema(
+                required=("name",),
+                name={"type": "string", "minLength": 1, "description": "skill.workflow"},
+                inputs={"type": "object", "description": "The workflow's inputs, by name"},
+            ),
+            run,
+            execution="async",
+            timeout_secs=LONGEST,
+        ),
+        _tool(
+            "workflows__status",
+            "Tells how far a run is, every step's result so far and, once it has ended, how; "
+            "without run_id, the last runs.",
+            _schema(run_id=_RUN_ID),
+            status,
+            annotations={**_HINTS, "readOnlyHint": True},
+        ),
+        _tool(
+            "workflows__cancel",
+            "Stops a run and undoes what it changed in the scene.",
+            _schema(required=("run_id",), run_id=_RUN_ID),
+            cancel,
+        ),
+    ]
+
+
+_RUN_ID: Json = {"type": "string", "description": "What workflows__run answered as job_id"}
+_HINTS: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
+
+
+def _schema(required: tuple[str, ...] = (), **properties: Json) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _tool(
+    name: str,
+    description: str,
+    schema: Json,
+    function: Any,
+    *,
+    execution: Literal["sync", "async"] = "sync",
+    timeout_secs: float | None = None,
+    annotations: Json = _HINTS,
+) -> Tool:
+    entry = entry_of(function, name, name)
+    return Tool(
+        name=name,
+        description=description,
+        input_schema=schema,
+        load=lambda: entry,
+        affinity="any",
+        execution=execution,
+        timeout_secs=timeout_secs,
+        annotations=annotations,
+    )

@@ -1,0 +1,100 @@
+"""Parts of the snapshot, made of what the server holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from callboard.bundles.installed.install import InstalledBundle
+from callboard.calls.capabilities import missing
+from callboard.calls.tools import Tool
+from callboard.hosting.contract import PlugIn
+from callboard.panel.status import (
+    BundleStatus,
+    CapabilityStatus,
+    RootStatus,
+    SkillStatus,
+    ToolStatus,
+)
+from callboard.skills.catalog import KnownSkill
+from callboard.skills.model import Failure
+from callboard.workspace.containment import Root
+
+
+class Served:
+    """What is served at one moment, as the snapshot says it."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] = (),
+        offered: tuple[str, ...] = (),
+        withdrawn: frozenset[str] = frozenset(),
+        declared: tuple[str, ...] = (),
+        plug_ins: Mapping[str, PlugIn] = MappingProxyType({}),
+    ) -> None:
+        self.source = tools
+        self.state = (offered, withdrawn, declared)
+        self.tools = tuple(
+            ToolStatus(
+                tool.name,
+                tool.description,
+                tool.skill,
+                tool.required_capabilities,
+                tuple(missing(tool.required_capabilities, declared)),
+            )
+            for tool in tools
+        )
+        unlocks = Counter(c for tool in tools for c in set(tool.required_capabilities))
+        self.capabilities = tuple(
+            CapabilityStatus(name, True, name in withdrawn, unlocks[name]) for name in offered
+        ) + tuple(
+            _lacking(name, name in withdrawn, unlocks[name], plug_ins.get(name))
+            for name in sorted({*unlocks, *plug_ins}.difference(offered))
+        )
+
+
+def _lacking(name: str, withdrawn: bool, unlocks: int, plug_in: PlugIn | None) -> CapabilityStatus:
+    if plug_in is None:
+        return CapabilityStatus(name, False, withdrawn, unlocks)
+    loadable = plug_in.load is not None
+    return CapabilityStatus(name, False, withdrawn, unlocks, plug_in.name, plug_in.advice, loadable)
+
+
+def bundle_status(bundle: InstalledBundle, problem: str | None) -> BundleStatus:
+    manifest = bundle.manifest
+    required = tuple(name for name, needed in manifest.capabilities.items() if needed)
+    preferred = tuple(name for name, needed in manifest.capabilities.items() if not needed)
+    return BundleStatus(
+        manifest.display_name or manifest.name,
+        manifest.version,
+        manifest.description,
+        required,
+        preferred,
+        bundle.missing,
+        problem,
+    )
+
+
+def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
+    skill = known.skill
+    return SkillStatus(
+        skill.name,
+        skill.description,
+        str(skill.path),
+        known.scope,
+        known.loaded,
+        len(skill.tools),
+        tuple(map(said, skill.failures)),
+        lacking,
+    )
+
+
+def said(failure: Failure) -> str:
+    """One failure as editors print them."""
+    line = f":{failure.line}" if failure.line else ""
+    return f"{failure.reference}{line}: {failure.message}"
+
+
+def root_status(root: Root) -> RootStatus:
+    return RootStatus(root.uri, root.name, root.path, root.source, root.read_only)

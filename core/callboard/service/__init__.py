@@ -1,0 +1,1 @@
+"""What MCP's methods answer, for any peer of any era."""

@@ -1,0 +1,54 @@
+"""``completion/complete``: what an argument of a prompt or of a resource template may be."""
+
+from __future__ import annotations
+
+from callboard.calls.entry import Completer
+from callboard.errors import InvalidParams, ResourceNotFound
+from callboard.protocol.jsonrpc import Json
+from callboard.service.resources import ResourceRegistry
+from callboard.skills.prompts.registry import PromptRegistry
+
+#: Values of one answer (2025-11-25, Completion).
+VALUE_LIMIT = 100
+
+
+def complete(params: Json, prompts: PromptRegistry, resources: ResourceRegistry) -> Json:
+    """The result. Raises InvalidParams."""
+    reference, argument = params.get("ref"), params.get("argument")
+    if not isinstance(reference, dict):
+        raise InvalidParams("params.ref must be an object")
+    if not isinstance(argument, dict):
+        raise InvalidParams("params.argument must be an object")
+    name, typed = argument.get("name"), argument.get("value")
+    if not isinstance(name, str) or not isinstance(typed, str):
+        raise InvalidParams("params.argument needs a name and a value, both strings")
+    completer = _completer(reference, prompts, resources)
+    values = completer(name, typed) if completer is not None else []
+    return {
+        "completion": {
+            "values": values[:VALUE_LIMIT],
+            "total": len(values),
+            "hasMore": len(values) > VALUE_LIMIT,
+        }
+    }
+
+
+def _completer(
+    reference: Json, prompts: PromptRegistry, resources: ResourceRegistry
+) -> Completer | None:
+    if reference.get("type") == "ref/prompt":
+        name = reference.get("name")
+        if not isinstance(name, str):
+            raise InvalidParams("params.ref.name must be a string")
+        prompt = prompts.all().find(name)
+        function = prompts.function(prompt.served_name)
+        return function.complete if function is not None else None
+    if reference.get("type") == "ref/resource":
+        uri = reference.get("uri")
+        if not isinstance(uri, str):
+            raise InvalidParams("params.ref.uri must be a string")
+        resource = resources.get(uri)
+        if resource is None:
+            raise ResourceNotFound(uri)
+        return resource.complete
+    raise InvalidParams("params.ref.type must be ref/prompt or ref/resource")

@@ -1,0 +1,151 @@
+"""The resources that every live host offers."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any
+
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.recent_log import RecentLog
+from callboard.errors import ResourceNotFound
+from callboard.hosting.contract import SCENE_READ, Host, ObjectNotFound
+from callboard.service.resources import Resource
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.load import SKILL_FILE
+from callboard.skills.skill_files import read_text
+
+#: Objects listed by ``scene://current``.
+SUMMARY_LIMIT = 200
+JSON_TYPE = "application/json"
+SCENE = "scene://current"
+OBJECT = "scene://object/{+name}"
+
+
+def live_resources(
+    host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
+) -> list[Resource]:
+    """``host://capabilities``, ``log://recent``, ``skill://{name}/SKILL.md``, and, where the host
+    can read its scene, ``scene://current`` and ``scene://object/{name}``."""
+
+    def offered() -> str:
+        identity = host.identity
+        return _text(
+            {
+                "host": {
+                    "kind": identity.kind,
+                    "name": identity.name,
+                    "version": identity.version,
+                    "headless": identity.headless,
+                },
+                "declared": list(capabilities.declared),
+                "offered_by_host": list(capabilities.offered_by_host),
+                "withdrawn": sorted(capabilities.withdrawn),
+            }
+        )
+
+    def recent() -> str:
+        return _text(log.entries())
+
+    def skill_file(name: str) -> str:
+        for known in catalog.known:
+            if known.skill.name == name:
+                return read_text(known.skill.path, known.skill.path / SKILL_FILE)
+        raise ResourceNotFound(f"skill://{name}/SKILL.md")
+
+    def skill_names(argument: str, typed: str) -> list[str]:
+        return _starting(typed, (known.skill.name for known in catalog.known))
+
+    found = [
+        Resource(
+            "host://capabilities",
+            "capabilities",
+            offered,
+            title="What this host offers",
+            description="Which capabilities tools can use now, and which the artist withdrew.",
+            mime_type=JSON_TYPE,
+        ),
+        Resource(
+            "log://recent",
+            "recent log",
+            recent,
+            title="Recent log",
+            description="callboard's last log records, oldest first.",
+            mime_type=JSON_TYPE,
+        ),
+        Resource(
+            "skill://{name}/SKILL.md",
+            "skill",
+            skill_file,
+            title="A skill's own description",
+            description="SKILL.md of one skill: what it is for and how to use its tools.",
+            mime_type="text/markdown",
+            complete=skill_names,
+        ),
+    ]
+    if SCENE_READ in host.ports:
+        found += _scene_resources(host)
+    return found
+
+
+def _scene_resources(host: Host) -> list[Resource]:
+    names: list[str] = []
+
+    def current(ctx: Any) -> str:
+        reader = ctx.port(SCENE_READ)
+        summaries = list(islice(reader.summaries(), SUMMARY_LIMIT + 1))
+        names[:] = [summary["path"] for summary in summaries[:SUMMARY_LIMIT]]
+        return _text(
+            {
+                "scene": reader.info(),
+                "objects": summaries[:SUMMARY_LIMIT],
+                "truncated": len(summaries) > SUMMARY_LIMIT,
+            }
+        )
+
+    def one(ctx: Any, name: str) -> str:
+        try:
+            return _text(ctx.port(SCENE_READ).get(name))
+        except ObjectNotFound:
+            raise ResourceNotFound(f"scene://object/{name}") from None
+
+    def object_names(argument: str, typed: str) -> list[str]:
+        # As of the last reading: completion may not wait for the main thread.
+        return _starting(typed, names)
+
+    return [
+        Resource(
+            SCENE,
+            "scene",
+            current,
+            title="The open scene",
+            description=f"Units, axes, file, and the first {SUMMARY_LIMIT} objects.",
+            mime_type=JSON_TYPE,
+            affinity="main",
+            required_capabilities=(SCENE_READ,),
+        ),
+        Resource(
+            OBJECT,
+            "object",
+            one,
+            title="One object",
+            description="Transform, colour, bounds and hierarchy of one object of the scene.",
+            mime_type=JSON_TYPE,
+            affinity="main",
+            required_capabilities=(SCENE_READ,),
+            complete=object_names,
+        ),
+    ]
+
+
+def is_scene(uri: str) -> bool:
+    """Whether a resource reads differently once the scene has changed."""
+    return uri.startswith("scene://")
+
+
+def _starting(typed: str, values: Any) -> list[str]:
+    return [value for value in values if value.lower().startswith(typed.lower())]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

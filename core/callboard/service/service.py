@@ -1,0 +1,332 @@
+"""The methods of MCP, for any peer of any era."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.results import success
+from callboard.calls.tools import ToolRegistry
+from callboard.demand import request_capability
+from callboard.demand.intent import add_intent, strip_intent
+from callboard.errors import (
+    CallboardBug,
+    CallboardError,
+    InvalidParams,
+    MethodNotFound,
+    MissingClientCapability,
+    ResourceNotFound,
+)
+from callboard.hosting.contract import Host
+from callboard.jobs.jobs import TASKS, Jobs, knows_tasks
+from callboard.protocol.headers import check_params
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.logging_levels import set_level
+from callboard.protocol.peer import InputRequired, Peer, PeerRequest
+from callboard.protocol.session import PeerEvent, Session
+from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
+from callboard.records.recorder import Recorder
+from callboard.service.completion import complete
+from callboard.service.pages import page
+from callboard.service.resources import ResourceRegistry
+from callboard.skills.prompts.registry import PromptRegistry
+from callboard.workspace.roots import RootsBook
+
+log = logging.getLogger(__name__)
+
+Method = Callable[[PeerRequest], Awaitable[Json]]
+
+
+class Service:
+    """Answers requests. Every method on the server's loop."""
+
+    def __init__(
+        self,
+        host: Host,
+        version: str,
+        tools: ToolRegistry,
+        prompts: PromptRegistry,
+        resources: ResourceRegistry,
+        capabilities: Capabilities,
+        roots: RootsBook,
+        dispatcher: Dispatcher,
+    ) -> None:
+        self._host = host
+        self._version = version
+        self._tools = tools
+        self._prompts = prompts
+        self._resources = resources
+        self._capabilities = capabilities
+        self._roots = roots
+        self._dispatcher = dispatcher
+        self.enable_prompts = True
+        self.capture_missing = True
+        self.capture_intent = False
+        self.recorder: Recorder | None = None
+        self._methods: dict[str, Method] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
+            "completion/complete": self._complete,
+            "logging/setLevel": self._set_level,
+        }
+        dispatcher.read_resource = self._read_for_tool
+        self.jobs = Jobs()
+        self._methods["tasks/get"] = self._get_task
+        self._methods["tasks/update"] = self._update_task
+        self._methods["tasks/cancel"] = self._cancel_task
+
+    @property
+    def topics(self) -> set[Topic]:
+        """The lists whose changes can be listened for."""
+        return {"tools", "resources", "prompts"} if self.enable_prompts else {"tools", "resources"}
+
+    def introduce(self, peer: Peer) -> Json:
+        """Who we are and what we can do, as this peer's revision says it."""
+        identity = self._host.identity
+        info: Json = {"name": "callboard", "version": self._version}
+        if peer.features.structured_output:
+            info["title"] = f"callboard in {identity.name}"
+        capabilities: Json = {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "completions": {},
+            "logging": {},
+        }
+        if not peer.features.sessions:
+            capabilities["extensions"] = {TASKS: {}}
+        if self.enable_prompts:
+            capabilities["prompts"] = {"listChanged": True}
+        return {
+            "capabilities": capabilities,
+            "serverInfo": info,
+            "instructions": (
+                f"You drive {identity.name} {identity.version} on this machine. Lengths are scene "
+                "units, angles degrees; scene__scene_info says which way is up. A tool whose "
+                "_meta.dcc.missing_capabilities is there can't be called on this host now. Every "
+                "call that changes the scene is one undo step for the artist."
+            ),
+        }
+
+    async def handle(self, request: PeerRequest) -> Json:
+        """The result. Raises CallboardError, InputRequired and, when cancelled, CancelledError."""
+        method = self._methods.get(request.method)
+        if method is None or (not self.enable_prompts and request.method.startswith("prompts/")):
+            raise MethodNotFound(f"Method not found: '{request.method[:80]}'")
+        try:
+            return await method(request)
+        except (CallboardError, InputRequired):
+            raise
+        except Exception:
+            log.exception("%s failed", request.method)
+            raise CallboardBug(
+                f"internal error in {request.method}; the log has the details"
+            ) from None
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        if event == "closed":
+            self._roots.forget(peer)
+        else:
+            self._roots.ask_session(peer)
+
+    # -- tools ------------------------------------------------------------------------------
+
+    async def _list_tools(self, request: PeerRequest) -> Json:
+        found, cursor = page(
+            self._tools.all(), lambda tool: tool.name, request.params.get("cursor")
+        )
+        declared = self._capabilities.declared
+        features = request.peer.features
+        entries = [tool.describe(features, declared) for tool in found]
+        if self.capture_intent:
+            for entry in entries:
+                entry["inputSchema"] = add_intent(entry["inputSchema"])
+        if cursor is None and self._takes_requests:
+            entries.append(request_capability.descriptor())
+        return _listed("tools", entries, cursor)
+
+    @property
+    def _takes_requests(self) -> bool:
+        # A tool of the host's that has the name wins.
+        return self.capture_missing and request_capability.TOOL_NAME not in self._tools
+
+    async def _call_tool(self, request: PeerRequest) -> Json:
+        name = _text(request, "name")
+        if name == request_capability.TOOL_NAME and self._takes_requests:
+            return self._take_request(request)
+        arguments = _arguments(request)
+        intent = None
+        if self.capture_intent:
+            arguments, intent = strip_intent(arguments, self._tools.get(name).input_schema)
+        headers = request.peer.memory.get("headers")
+        if headers is not None:
+            check_params(self._tools.get(name).input_schema, arguments, headers)
+        if self._tools.get(name).execution == "async":
+            return self._start_job(request, name, arguments)
+        result = await self._dispatcher.call(request, name, arguments, intent)
+        if not request.peer.features.structured_output:
+            result.pop("structuredContent", None)
+        return result
+
+    def _take_request(self, request: PeerRequest) -> Json:
+        """An agent says what no tool can do: recorded, acknowledged, never dispatched. Arguments
+        aren't validated: a request that is put badly is still a request."""
+        arguments = request.params.get("arguments")
+        if self.recorder is not None:
+            self.recorder.answered_here(
+                secrets.token_hex(16),
+                request,
+                request_capability.TOOL_NAME,
+                arguments if isinstance(arguments, dict) else {},
+                request_capability.ACK,
+            )
+        return {"content": [{"type": "text", "text": request_capability.ACK}], "isError": False}
+
+    # -- jobs -------------------------------------------------------------------------------
+
+    def _start_job(self, request: PeerRequest, name: str, arguments: Json) -> Json:
+        """A handle at once: a task where the client knows tasks, else a job's id."""
+        # Refused calls are refused now, not in the job.
+        self._dispatcher.admit(self._tools.get(name))
+        job = self.jobs.start(
+            request, name, lambda own: self._dispatcher.call(own, name, arguments)
+        )
+        if knows_tasks(request.peer):
+            return {"resultType": "task", **job.as_task()}
+        handle = job.describe()
+        handle["next"] = "poll jobs__status with this job_id; jobs__cancel stops it"
+        return success(handle)
+
+    async def _get_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        return self.jobs.get(request.params.get("taskId")).as_task()
+
+    async def _update_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        self.jobs.answer(request.params.get("taskId"), request.params.get("inputResponses"))
+        return {}
+
+    async def _cancel_task(self, request: PeerRequest) -> Json:
+        _require_tasks(request)
+        self.jobs.cancel(request.params.get("taskId"))
+        return {}
+
+    # -- resources --------------------------------------------------------------------------
+
+    async def _list_resources(self, request: PeerRequest) -> Json:
+        return self._resource_page(request, "resources", templates=False)
+
+    async def _list_templates(self, request: PeerRequest) -> Json:
+        return self._resource_page(request, "resourceTemplates", templates=True)
+
+    def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
+        found, cursor = page(
+            self._resources.all(templates=templates),
+            lambda resource: resource.uri,
+            request.params.get("cursor"),
+        )
+        return _listed(key, [r.describe(request.peer.features) for r in found], cursor)
+
+    async def _read_resource(self, request: PeerRequest) -> Json:
+        uri = _text(request, "uri")
+        resource, variables = self._resources.find(uri)
+        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        if value is None:
+            raise ResourceNotFound(uri)
+        return {"contents": resource.contents(uri, value)}
+
+    async def _read_for_tool(self, request: PeerRequest, uri: str) -> str | bytes:
+        resource, variables = self._resources.find(uri)
+        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        if value is None:
+            raise ResourceNotFound(uri)
+        return value if isinstance(value, (str, bytes)) else value.content
+
+    async def _subscribe(self, request: PeerRequest) -> Json:
+        uri = _text(request, "uri")
+        self._resources.find(uri)
+        session = _session(request)
+        if len(session.watched) >= WATCH_LIMIT:
+            raise InvalidParams(f"a session watches {WATCH_LIMIT} resources at most")
+        session.watched.add(uri)
+        return {}
+
+    async def _unsubscribe(self, request: PeerRequest) -> Json:
+        _session(request).watched.discard(_text(request, "uri"))
+        return {}
+
+    # -- prompts ----------------------------------------------------------------------------
+
+    async def _list_prompts(self, request: PeerRequest) -> Json:
+        found = self._prompts.all()
+        entries, cursor = page(
+            self._prompts.describe(request.peer.features, found),
+            lambda entry: str(entry["name"]),
+            request.params.get("cursor"),
+        )
+        result = _listed("prompts", list(entries), cursor)
+        if found.needs_diagnostics():
+            result["_meta"] = {"dcc.prompt_diagnostics": found.diagnostics()}
+        return result
+
+    async def _get_prompt(self, request: PeerRequest) -> Json:
+        name, arguments = _text(request, "name"), _arguments(request)
+        prompt = self._prompts.all().find(name)
+        function = self._prompts.function(prompt.served_name)
+        if function is None:
+            return self._prompts.render(name, arguments)
+        value = await self._dispatcher.value(request, function.work, function.arguments(arguments))
+        return function.result(value)
+
+    async def _complete(self, request: PeerRequest) -> Json:
+        return complete(request.params, self._prompts, self._resources)
+
+    async def _set_level(self, request: PeerRequest) -> Json:
+        set_level(request.peer, request.params.get("level"))
+        return {}
+
+
+def _require_tasks(request: PeerRequest) -> None:
+    if request.peer.features.sessions:
+        raise MethodNotFound(f"Method not found: '{request.method}'; use jobs__status")
+    if not knows_tasks(request.peer):
+        raise MissingClientCapability({"extensions": {TASKS: {}}})
+
+
+def _listed(key: str, entries: list[Json], cursor: str | None) -> Json:
+    result: Json = {key: entries}
+    if cursor is not None:
+        result["nextCursor"] = cursor
+    return result
+
+
+def _text(request: PeerRequest, key: str) -> str:
+    value = request.params.get(key)
+    if not isinstance(value, str):
+        raise InvalidParams(f"params.{key} must be a string")
+    return value
+
+
+def _arguments(request: PeerRequest) -> Json:
+    arguments: Any = request.params.get("arguments")
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise InvalidParams("params.arguments must be an object")
+    return arguments
+
+
+def _session(request: PeerRequest) -> Session:
+    if not isinstance(request.peer, Session):
+        raise MethodNotFound(f"'{request.method}' needs a session; use subscriptions/listen")
+    return request.peer

@@ -1,0 +1,1 @@
+"""Prompts of skills: their files, templates, and the register that serves them."""

@@ -1,0 +1,94 @@
+"""The prompts of every loaded skill together: names, look-up, diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard.errors import InvalidParams
+from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.prompts.files import PromptReader, declares_prompts
+from callboard.skills.prompts.prompt import Prompt
+
+NO_SKILLS = "No skills are loaded."
+NOTHING_DECLARED = (
+    "Loaded skills did not declare metadata.dcc-mcp.prompts, examples, recipes, or workflows."
+)
+NOTHING_READ = "Loaded skills declare prompts, but none could be read; see failures."
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """Prompts by served name, sorted, and what went wrong while reading them."""
+
+    prompts: dict[str, Prompt]
+    failures: tuple[Failure, ...] = ()
+    loaded_skill_count: int = 0
+    prompt_capable_skill_count: int = 0
+    #: Bare name -> served names.
+    _bare: dict[str, list[str]] = field(default_factory=dict)
+
+    def find(self, name: str) -> Prompt:
+        """By served name, or by bare name while only one has it. Raises InvalidParams."""
+        served = self._bare.get(name, [])
+        if name in self.prompts:
+            return self.prompts[name]
+        if len(served) == 1:
+            return self.prompts[served[0]]
+        if served:
+            raise InvalidParams(f"several prompts are called '{name}'; use {' or '.join(served)}")
+        raise InvalidParams(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
+
+    def list_entries(self) -> list[dict[str, Any]]:
+        return [prompt.list_entry() for prompt in self.prompts.values()]
+
+    def needs_diagnostics(self) -> bool:
+        """Whether ``prompts/list`` must say why something isn't there."""
+        return not self.prompts or bool(self.failures)
+
+    def diagnostics(self) -> dict[str, Any]:
+        """The value of ``dcc.prompt_diagnostics``."""
+        notes: list[str] = []
+        if not self.loaded_skill_count and not self.prompts:
+            notes.append(NO_SKILLS)
+        elif not self.prompts:
+            notes.append(NOTHING_READ if self.prompt_capable_skill_count else NOTHING_DECLARED)
+        elif self.failures:
+            notes.append(f"{len(self.failures)} prompt references couldn't be used; see failures.")
+        found: dict[str, Any] = {
+            "enabled": True,
+            "loaded_skill_count": self.loaded_skill_count,
+            "prompt_count": len(self.prompts),
+            "prompt_capable_skill_count": self.prompt_capable_skill_count,
+            "notes": notes,
+        }
+        if self.failures:
+            found["failures"] = [
+                {"skill": f.skill, "reference": f.reference, "kind": f.kind, "message": f.message}
+                for f in self.failures
+            ]
+        return found
+
+
+def collect(
+    skills: Sequence[SkillMetadata], reader: PromptReader, manual: Iterable[Prompt] = ()
+) -> PromptSet:
+    """All prompts of the loaded skills and those that an adapter registered."""
+    found: dict[str, Prompt] = {}
+    failures: list[Failure] = []
+    for skill in sorted(skills, key=lambda one: one.name):
+        prompts, failed = reader.read(skill)
+        failures += failed
+        for prompt in prompts:
+            first = found.setdefault(prompt.served_name, prompt)
+            if first is not prompt:
+                message = f"skill '{first.skill}' already serves '{prompt.served_name}'"
+                failures.append(Failure(skill.name, prompt.name, "metadata", message))
+    found.update((prompt.served_name, prompt) for prompt in manual)
+    ordered = {name: found[name] for name in sorted(found)}
+    bare: dict[str, list[str]] = {}
+    for name, prompt in ordered.items():
+        bare.setdefault(prompt.name, []).append(name)
+    capable = sum(declares_prompts(skill) for skill in skills)
+    return PromptSet(ordered, tuple(failures), len(skills), capable, bare)

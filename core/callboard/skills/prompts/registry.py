@@ -1,0 +1,175 @@
+"""Prompts that are served: from loaded skills, registered by name, or backed by a function."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard import content
+from callboard.calls.entry import Affinity, Completer, entry_of
+from callboard.calls.tools import Tool
+from callboard.errors import InvalidParams, SkillError
+from callboard.protocol.jsonrpc import Json
+from callboard.protocol.revisions import Revision
+from callboard.skills.model import SkillMetadata
+from callboard.skills.prompts.files import PromptReader
+from callboard.skills.prompts.prompt import MANUAL_SKILL, Argument, Prompt, make_prompt, render
+from callboard.skills.prompts.prompt_set import PromptSet, collect
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPrompt:
+    """A prompt whose messages a function makes. It is called with the prompt's arguments, strings,
+    may take ``ctx`` and ask the client, and returns text, a content block, or a list of either;
+    every item becomes one user message."""
+
+    prompt: Prompt
+    function: Callable[..., Any]
+    title: str | None = None
+    affinity: Affinity = "any"
+    complete: Completer | None = None
+    work: Tool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        entry = entry_of(self.function, self.prompt.name, self.prompt.name)
+        work = Tool(
+            name=self.prompt.name,
+            description="",
+            input_schema={"type": "object"},
+            load=lambda: entry,
+            affinity=self.affinity,
+            internal=True,
+        )
+        object.__setattr__(self, "work", work)
+
+    def arguments(self, given: Mapping[str, Any]) -> Json:
+        """The declared arguments, with defaults. Raises InvalidParams."""
+        found: Json = {}
+        for argument in self.prompt.arguments:
+            value = given.get(argument.name)
+            if value is None and argument.required:
+                raise InvalidParams(f"missing required argument: {argument.name}")
+            if not isinstance(value, (str, type(None))):
+                raise InvalidParams(f"argument {argument.name} must be a string")
+            found[argument.name] = argument.default or "" if value is None else value
+        return found
+
+    def result(self, value: Any) -> Json:
+        """``prompts/get``'s result for what the function returned."""
+        values = value if isinstance(value, (list, tuple)) else [value]
+        messages = []
+        for item in values:
+            block = content.Text(item) if isinstance(item, str) else item
+            if not isinstance(block, content.BLOCKS):
+                raise SkillError(f"prompt {self.prompt.name} must return text or content blocks")
+            messages.append({"role": "user", "content": block.block()})
+        return {"description": self.prompt.description, "messages": messages}
+
+
+class PromptRegistry:
+    """Every prompt of one server. Registration from any thread, before or after start."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._skills: tuple[SkillMetadata, ...] = ()
+        self._reader = PromptReader()
+        self._manual: dict[str, Prompt] = {}
+        self._functions: dict[str, FunctionPrompt] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def all(self) -> PromptSet:
+        """The prompts as they are on disk now: files that changed are read again."""
+        with self._lock:
+            functions = [found.prompt for found in self._functions.values()]
+            return collect(self._skills, self._reader, [*self._manual.values(), *functions])
+
+    def describe(self, features: Revision, found: PromptSet | None = None) -> list[Json]:
+        """The entries of ``prompts/list``, sorted by name; of what ``all`` just found, if given."""
+        entries = (found or self.all()).list_entries()
+        for entry in entries:
+            function = self._functions.get(entry["name"])
+            if features.structured_output and function is not None and function.title is not None:
+                entry["title"] = function.title
+        return entries
+
+    def function(self, name: str) -> FunctionPrompt | None:
+        return self._functions.get(name)
+
+    def render(self, name: str, arguments: Mapping[str, Any]) -> Json:
+        """What a prompt from a template says. Raises InvalidParams."""
+        return render(self.all().find(name), arguments)
+
+    def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
+        """Replaces the loaded skills; what was read of them before is dropped with it."""
+        with self._lock:
+            for skill in self._skills:
+                self._reader.forget(skill.name)
+            self._skills = tuple(skills)
+        self.changed()
+
+    def changed(self) -> None:
+        """Tells the listeners that the list may be another one."""
+        for listener in list(self._listeners):
+            listener()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    # -- what adapters call ---------------------------------------------------------------------
+
+    def register_prompt(
+        self,
+        name: str,
+        description: str = "",
+        arguments: Sequence[Mapping[str, Any]] | None = None,
+        template: str = "",
+    ) -> None:
+        """Adds a prompt, or replaces the one of that name. Raises ValueError for an empty name and
+        for empty or duplicate argument names."""
+        spec = {
+            "name": name,
+            "description": description or name,
+            "arguments": arguments,
+            "template": template,
+        }
+        prompt = make_prompt(spec, MANUAL_SKILL, "manual")
+        with self._lock:
+            self._manual[prompt.name] = prompt
+        self.changed()
+
+    def register_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        description: str = "",
+        arguments: Sequence[Argument] = (),
+        *,
+        title: str | None = None,
+        affinity: Affinity = "any",
+        complete: Completer | None = None,
+    ) -> None:
+        """Adds a prompt whose messages ``function`` makes; see :class:`FunctionPrompt`."""
+        prompt = Prompt(
+            name, MANUAL_SKILL, "manual", description or name, "", tuple(arguments), literal=True
+        )
+        with self._lock:
+            self._functions[name] = FunctionPrompt(prompt, function, title, affinity, complete)
+        self.changed()
+
+    def unregister_prompt(self, name: str) -> None:
+        """Removes a registered prompt; an unknown name is no error."""
+        with self._lock:
+            found = self._manual.pop(name, None) or self._functions.pop(name, None)
+        if found is not None:
+            self.changed()
+
+    def clear(self) -> None:
+        """Removes every registered prompt; those of skills stay."""
+        with self._lock:
+            empty = not self._manual and not self._functions
+            self._manual.clear()
+            self._functions.clear()
+        if not empty:
+            self.changed()

@@ -1,0 +1,139 @@
+"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``: how an agent
+finds what isn't in the list of tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.calls.entry import entry_of
+from callboard.calls.tools import Tool
+from callboard.protocol.jsonrpc import Json
+from callboard.skills.catalog import KnownSkill, SkillCatalog
+
+_NAME: Json = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "minLength": 1, "description": "The skill's name."}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+_SEARCH: Json = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 500,
+            "description": "What you want to do, in a few words.",
+        },
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+
+def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
+    """The four tools over one catalog."""
+
+    def search(query: str, limit: int = 10) -> Json:
+        return search_skills(catalog, query, limit)
+
+    def describe(name: str) -> Json:
+        skill = catalog.get(name)
+        known = next(k for k in catalog.known if k.skill.name == skill.name)
+        return describe_skill(catalog, known)
+
+    def load(name: str) -> Json:
+        loaded = catalog.load(name)
+        # One that was loaded already has its tools told too: the caller wants them.
+        skills = loaded or [catalog.get(name)]
+        tools = [skill.wire_name(tool.name) for skill in skills for tool in skill.tools]
+        return {"loaded": [skill.name for skill in loaded], "tools": tools}
+
+    def unload(name: str) -> Json:
+        catalog.unload(name)
+        return {"unloaded": name}
+
+    return [
+        _tool(
+            "skills__search",
+            "Finds skills and tools, loaded or not, by what they are for. Load a skill with "
+            "skills__load to be able to call its tools.",
+            _SEARCH,
+            search,
+            read_only=True,
+        ),
+        _tool(
+            "skills__describe",
+            "Tells what a skill is for, which tools it has and what they need.",
+            _NAME,
+            describe,
+            read_only=True,
+        ),
+        _tool(
+            "skills__load",
+            "Loads a skill and what it depends on; its tools join tools/list.",
+            _NAME,
+            load,
+        ),
+        _tool("skills__unload", "Takes a loaded skill's tools off tools/list.", _NAME, unload),
+    ]
+
+
+def search_skills(catalog: SkillCatalog, query: str, limit: int) -> Json:
+    """``{hits: [{kind, name, skill, description, loaded}]}``, the best first."""
+    loaded = {known.skill.name for known in catalog.known if known.loaded}
+    return {
+        "hits": [
+            {
+                "kind": hit.kind,
+                "name": hit.name,
+                "skill": hit.skill,
+                "description": hit.description,
+                "loaded": hit.skill in loaded,
+            }
+            for hit in catalog.search(query, limit)
+        ]
+    }
+
+
+def describe_skill(catalog: SkillCatalog, known: KnownSkill) -> Json:
+    """What ``skills__describe`` and REST tell of a skill. Files that are broken now are among the
+    catalog's failures while the skill still is what they were before."""
+    skill = known.skill
+    own = [*skill.failures, *(each for each in catalog.failures if each.skill == skill.name)]
+    bundle = catalog.came_with(skill.path)
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "scope": known.scope,
+        "loaded": known.loaded,
+        "version": skill.version,
+        "tags": list(skill.tags),
+        "depends": list(skill.depends),
+        "required_capabilities": skill.required_capabilities,
+        "tools": [
+            {
+                "name": skill.wire_name(tool.name),
+                "description": tool.description,
+                "required_capabilities": list(tool.required_capabilities),
+            }
+            for tool in skill.tools
+        ],
+        "failures": [failure.as_json() for failure in dict.fromkeys(own)],
+        **({} if bundle is None else {"bundle": bundle}),
+    }
+
+
+def _tool(
+    name: str, description: str, schema: Json, function: Any, *, read_only: bool = False
+) -> Tool:
+    entry = entry_of(function, name, name)
+    return Tool(
+        name=name,
+        description=description,
+        input_schema=schema,
+        load=lambda: entry,
+        affinity="any",
+        annotations={"readOnlyHint": read_only, "destructiveHint": False, "openWorldHint": False},
+    )

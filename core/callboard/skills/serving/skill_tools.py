@@ -1,0 +1,46 @@
+"""The tools of one loaded skill, ready to be called."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from callboard.calls.tools import Tool
+from callboard.protocol.jsonrpc import Json
+from callboard.skills.model import SkillMetadata, ToolDeclaration
+from callboard.skills.scripts import SkillScripts
+
+
+class SkillTools:
+    """A skill's tools and its scripts, which are imported one by one when first called."""
+
+    def __init__(self, metadata: SkillMetadata) -> None:
+        self.metadata = metadata
+        self._scripts = SkillScripts(metadata)
+        self.tools = [self._tool(declared) for declared in metadata.tools]
+
+    def close(self) -> None:
+        """Forgets the modules. Calls that run finish on the code they started with."""
+        self._scripts.close()
+
+    def _tool(self, declared: ToolDeclaration) -> Tool:
+        meta: Json = {}
+        if declared.next_tools:
+            meta["dcc.next_tools"] = {
+                key: list(names) for key, names in declared.next_tools.items()
+            }
+        return Tool(
+            name=self.metadata.wire_name(declared.name),
+            description=declared.description or declared.name,
+            input_schema=declared.input_schema,
+            load=partial(self._scripts.entry, declared),
+            output_schema=declared.output_schema,
+            required_capabilities=declared.required_capabilities,
+            affinity=declared.affinity,
+            execution=declared.execution,
+            timeout_secs=declared.timeout_hint_secs,
+            title=declared.title,
+            annotations=declared.annotations,
+            icons=declared.icons,
+            meta=meta,
+            skill=self.metadata.name,
+        )

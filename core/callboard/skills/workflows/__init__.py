@@ -1,0 +1,1 @@
+"""Workflows as skills write them. Running them is :mod:`callboard.jobs.workflows`."""

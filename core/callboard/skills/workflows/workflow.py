@@ -1,0 +1,196 @@
+"""A workflow as values: its inputs, its steps, and what ``{{…}}`` in them means.
+
+A reference is a dotted path: ``inputs.name`` (or just ``name``), the id of an earlier step, or the
+variable of a surrounding ``foreach``, each followed by keys or list positions, as in
+``{{list.files.0}}``. A string that is one reference and nothing else becomes the value itself;
+within other text it becomes text. ``$.list.files`` is the same as ``{{list.files}}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from callboard.errors import InvalidParams
+from callboard.skills.prompts.templates import as_text, fill, placeholders
+
+Backoff = Literal["fixed", "linear", "exponential"]
+
+_WHOLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}|\$\.([A-Za-z_][A-Za-z0-9_.-]*)")
+
+
+@dataclass(frozen=True)
+class Retry:
+    """``attempts`` counts the first one too. Delays are in seconds."""
+
+    attempts: int = 1
+    backoff: Backoff = "exponential"
+    delay_secs: float = 0.5
+    max_delay_secs: float = 30.0
+
+    def delay_before(self, attempt: int) -> float:
+        """Seconds to wait before attempt ``attempt``; the second attempt is 2."""
+        passed = attempt - 1
+        if self.backoff == "fixed":
+            factor = 1
+        elif self.backoff == "linear":
+            factor = passed
+        else:
+            factor = 1 << min(passed - 1, 30)
+        return min(self.delay_secs * factor, self.max_delay_secs)
+
+
+@dataclass(frozen=True)
+class Input:
+    """``schema`` is the input's JSON Schema, as written."""
+
+    name: str
+    description: str = ""
+    required: bool = True
+    default: Any = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ToolStep:
+    """Calls ``tool``, a wire name. Its result is what later steps see under ``id``."""
+
+    id: str
+    tool: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    retry: Retry = field(default_factory=Retry)
+    timeout_secs: float | None = None
+
+
+@dataclass(frozen=True)
+class ForeachStep:
+    """Runs ``steps`` once for each of ``items`` (a list, or a reference to one), in order."""
+
+    id: str
+    items: Any
+    variable: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class ParallelStep:
+    """Runs ``steps`` at once; they are calls of tools with ``affinity: any``."""
+
+    id: str
+    steps: tuple[ToolStep, ...]
+
+
+@dataclass(frozen=True)
+class BranchStep:
+    """Runs ``then`` where ``on`` is true, or equals ``equals`` if given; else ``otherwise``."""
+
+    id: str
+    on: Any
+    then: tuple[Step, ...]
+    otherwise: tuple[Step, ...] = ()
+    equals: Any = None
+    has_equals: bool = False
+
+    def takes_then(self, value: Any) -> bool:
+        return bool(value == self.equals if self.has_equals else value)
+
+
+@dataclass(frozen=True)
+class ApproveStep:
+    """Waits for the artist's consent to go on. ``message`` may hold references."""
+
+    id: str
+    message: str
+
+
+Step = ToolStep | ForeachStep | ParallelStep | BranchStep | ApproveStep
+
+
+@dataclass(frozen=True)
+class Workflow:
+    name: str
+    description: str
+    skill: str
+    path: Path
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def input_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs with defaults filled in. Raises InvalidParams for unknown and missing ones."""
+        known = {one.name for one in self.inputs}
+        for name in given:
+            if name not in known:
+                names = ", ".join(sorted(known)) or "none"
+                raise InvalidParams(
+                    f"workflow '{self.name}' has no input '{name}'; it has: {names}"
+                )
+        values: dict[str, Any] = {}
+        for one in self.inputs:
+            if one.name in given:
+                values[one.name] = given[one.name]
+            elif one.required:
+                raise InvalidParams(f"workflow '{self.name}' needs the input '{one.name}'")
+            else:
+                values[one.name] = one.default
+        return values
+
+
+def substeps(step: Step) -> tuple[Step, ...]:
+    if isinstance(step, (ForeachStep, ParallelStep)):
+        return step.steps
+    if isinstance(step, BranchStep):
+        return step.then + step.otherwise
+    return ()
+
+
+def every_step(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """All steps, depth first, in the order they are written."""
+    for step in steps:
+        yield step
+        yield from every_step(substeps(step))
+
+
+def references(value: Any) -> Iterator[str]:
+    """Every reference inside a value, as a dotted path."""
+    if isinstance(value, str):
+        whole = _WHOLE.fullmatch(value)
+        yield from [whole[1] or whole[2]] if whole else placeholders(value)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from references(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from references(item)
+
+
+def resolve(value: Any, scope: Mapping[str, Any]) -> Any:
+    """``value`` with its references replaced. ``scope`` holds ``inputs``, the results by step id
+    and the loop variables. Raises InvalidParams for a path that leads nowhere."""
+    if isinstance(value, str):
+        whole = _WHOLE.fullmatch(value)
+        if whole:
+            return _look_up(whole[1] or whole[2], scope)
+        return fill(value, lambda path: as_text(_look_up(path, scope)))
+    if isinstance(value, Mapping):
+        return {key: resolve(item, scope) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [resolve(item, scope) for item in value]
+    return value
+
+
+def _look_up(path: str, scope: Mapping[str, Any]) -> Any:
+    head, *rest = path.split(".")
+    if head not in scope:
+        head, rest = "inputs", [head, *rest]
+    found = scope.get(head)
+    for key in rest:
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            raise InvalidParams(f"'{{{{{path}}}}}' leads nowhere: no '{key[:64]}'")
+    return found

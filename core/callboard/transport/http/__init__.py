@@ -1,0 +1,1 @@
+"""Streamable HTTP: the listener, who may talk to it, and MCP's endpoint."""

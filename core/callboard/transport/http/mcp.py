@@ -1,0 +1,287 @@
+"""The ``/mcp`` endpoint: Streamable HTTP, with sessions (2025-03-26 to 2025-11-25) and without
+(2026-07-28)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
+from callboard.protocol import jsonrpc
+from callboard.protocol.headers import VERSION_HEADER
+from callboard.protocol.jsonrpc import Invalid, Json, Message, Request
+from callboard.protocol.revisions import REVISIONS
+from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
+from callboard.protocol.stateless import StatelessEra, is_stateless, status_of
+from callboard.protocol.subscriptions import Subscriptions, Topic
+from callboard.transport.http.access import Refusal
+from callboard.transport.http.listener import Exchange
+from callboard.transport.http.stream import EventStream
+
+log = logging.getLogger(__name__)
+
+SESSION_HEADER = "Mcp-Session-Id"
+#: Messages in one batch.
+BATCH_LIMIT = 100
+#: Seconds after which a client that found no room may try again.
+RETRY_AFTER = 30
+
+
+class Reply:
+    """The answer to one POST: JSON, unless something has to be streamed first."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        accept = exchange.headers.get("Accept", "*/*")
+        anything = "*/*" in accept
+        self.takes_json = anything or "application/json" in accept
+        self.takes_stream = anything or "text/event-stream" in accept
+        self._exchange = exchange
+        self._stream: EventStream | None = None
+        self._headers: dict[str, str] = {}
+        if self.takes_stream:
+            exchange.on_slow = self._open
+
+    def _open(self) -> None:
+        if self._stream is None and self._exchange.open:
+            self._stream = self._exchange.open_stream(self._headers)
+
+    def send(self, message: Json) -> bool:
+        if not self.takes_stream:
+            return False
+        self._open()
+        return self._stream is not None and self._stream.send(message)
+
+    def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
+        """Sends the responses and ends the answer."""
+        exchange = self._exchange
+        if self._stream is None and (self.takes_json or not messages):
+            if not messages:
+                exchange.respond(202)
+                return
+            try:
+                exchange.respond_json(status, messages if batch else messages[0], self._headers)
+            except ValueError:
+                messages = [_sendable(message) for message in messages]
+                exchange.respond_json(status, messages if batch else messages[0], self._headers)
+            return
+        for message in messages:
+            self.send(_sendable(message))
+        if self._stream is not None:
+            self._stream.end()
+
+    def introduce(self, session: Session) -> None:
+        self._headers[SESSION_HEADER] = session.id
+
+
+class McpEndpoint:
+    """POST, GET and DELETE of ``/mcp``. On the server's loop."""
+
+    def __init__(
+        self,
+        server: Server,
+        topics: Callable[[], set[Topic]],
+        *,
+        limit: int = 256,
+        idle_seconds: float = 3600.0,
+    ) -> None:
+        self._topics = topics
+        self.era = SessionEra(server)
+        self.stateless = StatelessEra(server)
+        self.sessions = Sessions(
+            lambda session: server.peer_event(session, "closed"),
+            limit=limit,
+            idle_seconds=idle_seconds,
+        )
+        self.subscriptions = Subscriptions(lambda: self.sessions)
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __call__(self, exchange: Exchange) -> None:
+        if exchange.method == "POST":
+            self._post(exchange)
+        elif exchange.method == "GET":
+            self._get(exchange)
+        elif exchange.method == "DELETE":
+            self._delete(exchange)
+        else:
+            exchange.respond(405, headers={"Allow": "GET, POST, DELETE"})
+
+    def close(self) -> None:
+        """Ends the streams and the sessions."""
+        self.subscriptions.close()
+        for session in self.sessions:
+            self.sessions.end(session)
+
+    # -- POST -------------------------------------------------------------------------------
+
+    def _post(self, exchange: Exchange) -> None:
+        content_type = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if content_type != "application/json":
+            exchange.refuse(Refusal(415, "Content-Type must be application/json"))
+            return
+        reply = Reply(exchange)
+        if not (reply.takes_json or reply.takes_stream):
+            exchange.refuse(Refusal(406, "Accept must list application/json and text/event-stream"))
+            return
+        try:
+            value = jsonrpc.decode(exchange.body)
+        except ParseError as error:
+            _fail(exchange, 400, error)
+            return
+        if isinstance(value, list):
+            self._post_batch(exchange, reply, value)
+            return
+        message = jsonrpc.parse(value)
+        if isinstance(message, Invalid):
+            _fail(exchange, 400, message.error, message.id)
+        elif isinstance(message, Request) and is_stateless(message, exchange.headers):
+            self._post_stateless(exchange, reply, message)
+        elif isinstance(message, Request) and message.method == "initialize":
+            self._initialize(exchange, reply, message)
+        else:
+            session = self._session(exchange)
+            if session is None:
+                return
+            if isinstance(message, Request):
+                self._start(self._answer(session, message, reply))
+            else:
+                self.era.receive(session, message)
+                exchange.respond(202)
+
+    def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        try:
+            self.sessions.room()
+            session, response = self.era.initialize(message)
+        except TooManySessions as full:
+            body = jsonrpc.encode(jsonrpc.error_message(message.id, full))
+            exchange.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
+            return
+        except CallboardError as error:
+            _fail(exchange, 400, error, message.id)
+            return
+        self.sessions.add(session)
+        reply.introduce(session)
+        reply.finish([response])
+
+    def _post_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        if message.method == "subscriptions/listen":
+            self._listen(exchange, message)
+            return
+        task = self._start(self._answer_stateless(exchange, message, reply))
+        # Closing the response stream cancels (2026-07-28, Transports).
+        exchange.on_gone = lambda: _cancel(task)
+
+    async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
+        status, response = await self.stateless.answer(message, exchange.headers, reply)
+        exchange.on_gone = None
+        reply.finish([response], status=status)
+
+    def _listen(self, exchange: Exchange, message: Request) -> None:
+        try:
+            self.stateless.check(message, exchange.headers)
+            self.subscriptions.check(message)
+        except CallboardError as error:
+            _fail(exchange, status_of(error), error, message.id)
+            return
+        stream = exchange.open_stream()
+        listener = self.subscriptions.listen(message, stream, self._topics())
+        exchange.on_gone = lambda: self.subscriptions.leave(listener)
+
+    def _post_batch(self, exchange: Exchange, reply: Reply, values: list[Any]) -> None:
+        session = self._session(exchange)
+        if session is None:
+            return
+        if not session.features.batches:
+            _fail(exchange, 400, PeerError("batches are not part of this protocol revision"))
+        elif not 0 < len(values) <= BATCH_LIMIT:
+            _fail(exchange, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
+        else:
+            self._start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
+
+    async def _answer(self, session: Session, message: Request, reply: Reply) -> None:
+        response = await self.era.answer(session, message, reply)
+        reply.finish([] if response is None else [response])
+
+    async def _answer_batch(self, session: Session, messages: list[Message], reply: Reply) -> None:
+        answers = []
+        invalid = []
+        for message in messages:
+            if isinstance(message, Request):
+                answers.append(self._start(self.era.answer(session, message, reply)))
+            elif isinstance(message, Invalid):
+                invalid.append(jsonrpc.error_message(message.id, message.error))
+            else:
+                self.era.receive(session, message)
+        responses = await asyncio.gather(*answers)
+        reply.finish([*invalid, *(r for r in responses if r is not None)], batch=True)
+
+    def _start(self, work: Any) -> asyncio.Task[Any]:
+        # The loop keeps weak references only; a task that nobody holds may vanish.
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # -- GET and DELETE ---------------------------------------------------------------------
+
+    def _get(self, exchange: Exchange) -> None:
+        if "text/event-stream" not in exchange.headers.get("Accept", ""):
+            exchange.refuse(Refusal(406, "Accept must list text/event-stream"))
+            return
+        session = self._session(exchange)
+        if session is None:
+            return
+        channel = exchange.open_stream()
+        exchange.on_gone = lambda: session.unlisten(channel)
+        session.listen(channel)
+
+    def _delete(self, exchange: Exchange) -> None:
+        session = self._session(exchange)
+        if session is not None:
+            self.sessions.end(session)
+            exchange.respond(200)
+
+    def _session(self, exchange: Exchange) -> Session | None:
+        """The request's session; None once the problem with it has been answered
+        (2025-11-25, Transports, Session Management and Protocol Version Header)."""
+        id = exchange.headers.get(SESSION_HEADER)
+        if id is None:
+            _fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
+            return None
+        session = self.sessions.get(id)
+        if session is None:
+            _fail(exchange, 404, PeerError("this session is not open any more; initialize again"))
+            return None
+        version = exchange.headers.get(VERSION_HEADER)
+        if version is not None and version != session.features.name:
+            known = "does not belong to this session" if version in REVISIONS else "is not known"
+            error = PeerError(
+                f"{VERSION_HEADER} {known}; this session speaks {session.features.name}"
+            )
+            _fail(exchange, 400, error)
+            return None
+        return session
+
+
+def _sendable(message: Json) -> Json:
+    """The message, or an error in its place where it holds what JSON can't say: whoever asked
+    must not be left waiting."""
+    try:
+        jsonrpc.encode(message)
+    except ValueError as error:
+        log.error("an answer can't be sent: %s", error)
+        return jsonrpc.error_message(
+            message["id"], CallboardBug(f"the answer can't be sent: {error}")
+        )
+    return message
+
+
+def _fail(
+    exchange: Exchange, status: int, error: CallboardError, id: jsonrpc.Id | None = None
+) -> None:
+    exchange.respond(status, jsonrpc.encode(jsonrpc.error_message(id, error)))
+
+
+def _cancel(task: asyncio.Task[Any]) -> None:
+    task.cancel()

@@ -1,0 +1,109 @@
+"""One HTTP answer that carries messages as server-sent events, bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from tornado.httputil import ResponseStartLine
+from tornado.iostream import StreamClosedError
+
+from callboard.protocol.jsonrpc import Json, encode
+from callboard.transport.http.access import WRITE_TIMEOUT
+
+#: Bytes that may wait for a client that reads slowly; past them it is dropped.
+QUEUE_BYTES = 4 * 1024 * 1024
+#: Seconds between two keep-alive comments.
+KEEP_ALIVE = 15.0
+_COMMENT = b": keep-alive\n\n"
+
+
+def event(message: Json) -> bytes:
+    """One message as one event."""
+    return b"event: message\ndata: " + encode(message) + b"\n\n"
+
+
+class EventStream:
+    """Writes events in order. On the server's loop.
+
+    ``send`` never blocks; what the client hasn't read waits here, and a client that lets too
+    much wait loses its connection, not the server its memory.
+    """
+
+    def __init__(
+        self, connection: Any, headers: MutableMapping[str, str], on_close: Callable[[], None]
+    ) -> None:
+        # Tornado's, or a plain one.
+        self._connection = connection
+        self._queue: deque[bytes] = deque()
+        self._waiting = 0
+        self._ending = False
+        self._on_close = on_close
+        self.closed = False
+        self._wake = asyncio.Event()
+        headers["Content-Type"] = "text/event-stream"
+        headers["Cache-Control"] = "no-cache, no-transform"
+        headers["X-Accel-Buffering"] = "no"
+        self._head = (ResponseStartLine("HTTP/1.1", 200, "OK"), headers)
+        self._task = asyncio.get_running_loop().create_task(self._write())
+
+    def send(self, message: Json) -> bool:
+        if self.closed or self._ending:
+            return False
+        try:
+            data = event(message)
+        except ValueError:
+            return True  # nothing that could ever be sent
+        self._queue.append(data)
+        self._waiting += len(data)
+        self._wake.set()
+        if self._waiting > QUEUE_BYTES:
+            self.abort()
+        return True
+
+    def end(self) -> None:
+        """Closes the stream once everything is written."""
+        self._ending = True
+        self._wake.set()
+
+    def abort(self) -> None:
+        """Closes the connection now."""
+        if not self.closed:
+            self.closed = True
+            self._task.cancel()
+            stream = self._connection.stream
+            if stream is not None:
+                stream.close()
+            self._queue.clear()
+            self._on_close()
+
+    async def _write(self) -> None:
+        try:
+            await self._timed(self._connection.write_headers(*self._head))
+            while True:
+                if not self._queue:
+                    if self._ending:
+                        break
+                    self._wake.clear()
+                    try:
+                        await asyncio.wait_for(self._wake.wait(), KEEP_ALIVE)
+                    except asyncio.TimeoutError:
+                        await self._timed(self._connection.write(_COMMENT))
+                    continue
+                data = b"".join(self._queue)
+                self._queue.clear()
+                await self._timed(self._connection.write(data))
+                self._waiting -= len(data)
+            self._connection.finish()
+        except (StreamClosedError, asyncio.TimeoutError):
+            self.abort()
+            return
+        if not self.closed:
+            self.closed = True
+            self._on_close()
+
+    @staticmethod
+    async def _timed(written: asyncio.Future[None]) -> None:
+        await asyncio.wait_for(written, WRITE_TIMEOUT)

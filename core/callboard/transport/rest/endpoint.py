@@ -1,0 +1,386 @@
+"""REST under ``/v1``: the same service, dispatcher and gate as ``/mcp``, for what speaks no MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from typing import Any
+
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.tools import ToolRegistry
+from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
+from callboard.hosting.contract import Host
+from callboard.jobs.jobs import Job
+from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.service.resources import ResourceRegistry
+from callboard.service.service import Service
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.prompts.registry import PromptRegistry
+from callboard.skills.serving.catalog_tools import describe_skill, search_skills
+from callboard.transport.http.listener import Exchange
+from callboard.transport.rest.openapi import document
+from callboard.transport.rest.problems import (
+    PROBLEM_TYPE,
+    NotFound,
+    Unacceptable,
+    headers_for,
+    problem,
+    status_of,
+)
+from callboard.transport.rest.routes import Answer, Asked, Parameter, Route, find
+from callboard.transport.rest.schemas import CALL, NAME
+
+log = logging.getLogger(__name__)
+
+FEATURES = NEWEST_WITH_SESSIONS
+#: The report over the calls since ``30m``, ``7d``, a date …, or the default where None. Raises
+#: ValueError for anything else.
+Report = Callable[[str | None], Awaitable[Json]]
+
+_ids = count(1)
+_NAME = Parameter("name", "Its name, percent-encoded", NAME, in_path=True)
+_JOB = Parameter("id", "A job_id", NAME, in_path=True)
+
+
+class RestRequest(PeerRequest):
+    """One request over REST: nothing can be sent before its answer, and nobody can be asked."""
+
+    def notify(self, method: str, params: Json) -> None:
+        """Nobody listens."""
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        refused = AskFailed("a REST client can't be asked; call over MCP, at /mcp")
+        return dict.fromkeys(asks, refused)
+
+
+class RestEndpoint:
+    """Answers every path below ``/v1/``. On the server's loop."""
+
+    def __init__(
+        self,
+        instance: str,
+        version: str,
+        host: Host,
+        service: Service,
+        dispatcher: Dispatcher,
+        tools: ToolRegistry,
+        prompts: PromptRegistry,
+        resources: ResourceRegistry,
+        catalog: SkillCatalog,
+    ) -> None:
+        self._instance = instance
+        self._version = version
+        self._host = host
+        self._service = service
+        self._dispatcher = dispatcher
+        self._tools = tools
+        self._prompts = prompts
+        self._resources = resources
+        self._catalog = catalog
+        self._tasks: set[asyncio.Task[None]] = set()
+        #: Where records are kept, what is asked for the report.
+        self.report: Report | None = None
+        self.routes = self._routes()
+
+    def __call__(self, exchange: Exchange) -> None:
+        try:
+            route = find(self.routes, exchange)
+            if isinstance(route, list):
+                methods = ", ".join(route)
+                self._fail(
+                    exchange,
+                    Unacceptable(405, f"this path answers {methods}"),
+                    {"Allow": methods},
+                )
+                return
+            asked = route.read(exchange)
+        except CallboardError as error:
+            self._fail(exchange, error)
+            return
+        task = asyncio.get_running_loop().create_task(self._answer(route, asked))
+        # The loop keeps weak references only; a task that nobody holds may vanish.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        exchange.on_gone = lambda: _cancel(task)
+
+    async def _answer(self, route: Route, asked: Asked) -> None:
+        exchange = asked.exchange
+        try:
+            answer = await route.handler(asked)
+        except CallboardError as error:
+            self._fail(exchange, error)
+        except Exception:
+            log.exception("%s %s failed", exchange.method, exchange.path)
+            self._fail(exchange, CallboardBug("internal error; the log has the details"))
+        else:
+            if answer is not None:
+                exchange.on_gone = None
+                status, value = answer
+                exchange.respond_json(status, value, headers_for(status))
+
+    @staticmethod
+    def _fail(
+        exchange: Exchange, error: CallboardError, headers: Mapping[str, str] | None = None
+    ) -> None:
+        exchange.on_gone = None
+        status = status_of(error)
+        exchange.respond(
+            status, encode(problem(error)), PROBLEM_TYPE, {**headers_for(status), **(headers or {})}
+        )
+
+    def _routes(self) -> tuple[Route, ...]:
+        return (
+            Route("GET", "/v1/healthz", "Who serves here", self._health, {200: "Health"}),
+            Route(
+                "GET",
+                "/v1/readyz",
+                "Whether the host's main thread answers",
+                self._ready,
+                {200: "Readiness", 503: "Readiness"},
+            ),
+            Route("GET", "/v1/tools", "Every tool", self._list_tools, {200: "Tools"}),
+            Route("GET", "/v1/tools/{name}", "One tool", self._get_tool, {200: "Tool"}, (_NAME,)),
+            Route(
+                "POST",
+                "/v1/call",
+                "Call a tool",
+                self._call,
+                {200: "CallResult"},
+                body=CALL,
+                example={"tool": "skills__search", "arguments": {"query": "create a sphere"}},
+            ),
+            Route("GET", "/v1/prompts", "Every prompt", self._list_prompts, {200: "Prompts"}),
+            Route(
+                "GET",
+                "/v1/prompts/{name}",
+                "Render a prompt",
+                self._get_prompt,
+                {200: "RenderedPrompt"},
+                (
+                    _NAME,
+                    Parameter(
+                        "args", "The prompt's arguments, as JSON", {"type": "object"}, as_json=True
+                    ),
+                ),
+            ),
+            Route("GET", "/v1/skills", "Every skill, loaded or not", self._skills, {200: "Skills"}),
+            Route(
+                "GET",
+                "/v1/search",
+                "Find skills and tools by what they are for",
+                self._search,
+                {200: "Hits"},
+                (
+                    Parameter(
+                        "q",
+                        "What you want to do, in a few words",
+                        {"type": "string", "minLength": 1, "maxLength": 500},
+                        required=True,
+                    ),
+                    Parameter(
+                        "limit",
+                        "Hits at most; 10 by default",
+                        {"type": "integer", "minimum": 1, "maximum": 100},
+                    ),
+                ),
+            ),
+            Route(
+                "GET",
+                "/v1/resources",
+                "Every resource and resource template",
+                self._list_resources,
+                {200: "Resources"},
+            ),
+            Route(
+                "GET",
+                "/v1/resources/read",
+                "Read a resource",
+                self._read_resource,
+                {200: "Contents"},
+                (Parameter("uri", "Its URI", NAME, required=True),),
+            ),
+            Route("GET", "/v1/jobs/{id}", "How far a job is", self._job, {200: "Job"}, (_JOB,)),
+            Route("DELETE", "/v1/jobs/{id}", "Stop a job", self._stop_job, {200: "Job"}, (_JOB,)),
+            Route(
+                "GET",
+                "/v1/jobs/{id}/events",
+                "The job, now and at every change, as server-sent events",
+                self._job_events,
+                {200: "text/event-stream"},
+                (_JOB,),
+            ),
+            Route(
+                "GET",
+                "/v1/report",
+                "What was missing, failed, and was slow",
+                self._report,
+                {200: "Report"},
+                (Parameter("since", "30m, 12h, 7d, 2w, a date, or all", NAME),),
+            ),
+            Route("GET", "/v1/openapi.json", "This document", self._document, {200: "Document"}),
+        )
+
+    # -- the host ---------------------------------------------------------------------------
+
+    async def _health(self, asked: Asked) -> Answer:
+        kind = self._host.identity.kind
+        return 200, {"instance": self._instance, "host": kind, "version": self._version}
+
+    async def _ready(self, asked: Asked) -> Answer:
+        found = self._dispatcher.main.stall()
+        paused = self._dispatcher.paused
+        ready = not paused and not found["stalled_ms"]
+        blocked_by = self._host.blocked_by() if found["stalled_ms"] else None
+        if blocked_by is not None:
+            found["blocked_by"] = blocked_by
+        return 200 if ready else 503, {"ready": ready, "paused": paused, **found}
+
+    # -- tools ------------------------------------------------------------------------------
+
+    async def _list_tools(self, asked: Asked) -> Answer:
+        found = await self._every_tool(asked)
+        return 200, {"total": len(found), "tools": found}
+
+    async def _get_tool(self, asked: Asked) -> Answer:
+        name = asked.values["name"]
+        for tool in await self._every_tool(asked):
+            if tool["name"] == name:
+                return 200, tool
+        raise NotFound(f"unknown tool '{name[:200]}'; see /v1/tools, or /v1/search")
+
+    async def _every_tool(self, asked: Asked) -> list[Json]:
+        found: list[Json] = []
+        cursor: Json = {}
+        while True:
+            page = await self._handle(asked, "tools/list", **cursor)
+            found += page["tools"]
+            if "nextCursor" not in page:
+                return found
+            cursor = {"cursor": page["nextCursor"]}
+
+    async def _call(self, asked: Asked) -> Answer:
+        name, arguments = asked.body["tool"], asked.body.get("arguments", {})
+        try:
+            return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
+        except InvalidParams as error:
+            if name in self._tools:
+                raise
+            raise NotFound(error.message, data=error.data) from None
+
+    # -- prompts and resources --------------------------------------------------------------
+
+    async def _list_prompts(self, asked: Asked) -> Answer:
+        self._require_prompts()
+        found = self._prompts.all()
+        entries = self._prompts.describe(FEATURES, found)
+        return 200, {"total": len(entries), "prompts": entries, "diagnostics": found.diagnostics()}
+
+    async def _get_prompt(self, asked: Asked) -> Answer:
+        self._require_prompts()
+        name, arguments = asked.values["name"], asked.values.get("args", {})
+        try:
+            self._prompts.all().find(name)
+        except InvalidParams as error:
+            # Without data it names several, and the message says which.
+            raise (error if error.data is None else NotFound(error.message)) from None
+        return 200, await self._handle(asked, "prompts/get", name=name, arguments=arguments)
+
+    def _require_prompts(self) -> None:
+        if not self._service.enable_prompts:
+            raise MethodNotFound("prompts are turned off here")
+
+    async def _list_resources(self, asked: Asked) -> Answer:
+        found = [r.describe(FEATURES) for r in self._resources.all(templates=False)]
+        templates = [r.describe(FEATURES) for r in self._resources.all(templates=True)]
+        return 200, {"total": len(found), "resources": found, "templates": templates}
+
+    async def _read_resource(self, asked: Asked) -> Answer:
+        return 200, await self._handle(asked, "resources/read", uri=asked.values["uri"])
+
+    # -- skills -----------------------------------------------------------------------------
+
+    async def _skills(self, asked: Asked) -> Answer:
+        return 200, await self._elsewhere(self._every_skill)
+
+    def _every_skill(self) -> Json:
+        broken = self._catalog.failures
+        known = [describe_skill(self._catalog, skill) for skill in self._catalog.known]
+        failures = [failure.as_json() for failure in broken]
+        return {"total": len(known), "skills": known, "failures": failures}
+
+    async def _search(self, asked: Asked) -> Answer:
+        search = partial(search_skills, self._catalog)
+        values = asked.values
+        found = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
+        return 200, {"total": len(found["hits"]), **found}
+
+    @staticmethod
+    async def _elsewhere(work: Callable[[], Json]) -> Json:
+        # The catalog keeps its lock while it looks at the disk.
+        return await asyncio.get_running_loop().run_in_executor(None, work)
+
+    # -- jobs -------------------------------------------------------------------------------
+
+    async def _job(self, asked: Asked) -> Answer:
+        return 200, self._find_job(asked).describe()
+
+    async def _stop_job(self, asked: Asked) -> Answer:
+        return 200, self._service.jobs.cancel(self._find_job(asked).id).describe()
+
+    async def _job_events(self, asked: Asked) -> Answer:
+        job, exchange = self._find_job(asked), asked.exchange
+        if exchange.method == "HEAD":
+            return 200, {}
+        stream = exchange.open_stream()
+
+        def tell(changed: Job) -> None:
+            stream.send(changed.describe())
+            if changed.ended:
+                stream.end()
+
+        job.listeners.add(tell)
+        exchange.on_gone = lambda: job.listeners.discard(tell)
+        tell(job)
+        return None
+
+    def _find_job(self, asked: Asked) -> Job:
+        with _missing_is_404():
+            return self._service.jobs.get(asked.values["id"])
+
+    # -- the rest ---------------------------------------------------------------------------
+
+    async def _report(self, asked: Asked) -> Answer:
+        if self.report is None:
+            raise NotFound("no records are kept here")
+        try:
+            return 200, await self.report(asked.values.get("since"))
+        except ValueError as error:
+            raise InvalidParams(str(error)) from None
+
+    async def _document(self, asked: Asked) -> Answer:
+        return 200, document(self.routes, self._version, f"http://{asked.exchange.headers['Host']}")
+
+    async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
+        """What MCP answers to the method."""
+        agent = asked.exchange.headers.get("User-Agent", "")
+        peer = Peer("REST", FEATURES, ClientInfo(agent[:200] or "REST"), {})
+        return await self._service.handle(RestRequest(peer, next(_ids), method, params))
+
+
+@contextmanager
+def _missing_is_404() -> Iterator[None]:
+    """A look-up that finds nothing is a 404."""
+    try:
+        yield
+    except InvalidParams as error:
+        raise NotFound(error.message, data=error.data) from None
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()

@@ -1,0 +1,158 @@
+"""The table of REST routes, and the reading of a request by it. No sockets, no server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from callboard.calls.json_schema import SchemaViolation, Validator
+from callboard.errors import InvalidParams, ParseError
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Json
+from callboard.transport.http.listener import Exchange
+from callboard.transport.rest.problems import NotFound, Unacceptable
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter in the path or the query. ``as_json``: its text is a JSON value."""
+
+    name: str
+    description: str
+    schema: Json
+    in_path: bool = False
+    required: bool = False
+    as_json: bool = False
+
+    @cached_property
+    def _validator(self) -> Validator:
+        return Validator(self.schema, name=self.name)
+
+    def read(self, text: str) -> Any:
+        """The value. Raises InvalidParams."""
+        value: Any = text
+        if self.as_json:
+            try:
+                value = jsonrpc.decode(text.encode("utf-8", "surrogatepass"))
+            except ParseError as error:
+                why = error.message.replace("the body", self.name, 1)
+                raise InvalidParams(why) from None
+        elif self.schema.get("type") == "integer":
+            if not re.fullmatch(r"-?[0-9]{1,9}", text):
+                raise InvalidParams(f"{self.name} must be an integer")
+            value = int(text)
+        try:
+            self._validator.check(value)
+        except SchemaViolation as wrong:
+            raise InvalidParams(wrong.message) from None
+        return value
+
+
+@dataclass
+class Asked:
+    """One request, read. ``values`` are its parameters, ``body`` its JSON object."""
+
+    exchange: Exchange
+    values: dict[str, Any]
+    body: Json
+
+
+#: A status and what to answer; None where the handler answers by itself.
+Answer = tuple[int, Json] | None
+Handler = Callable[[Asked], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class Route:
+    """One operation. ``answers`` maps a status to the name of its schema, or to a content type that
+    isn't JSON; problems need not be named."""
+
+    method: str
+    path: str
+    summary: str
+    handler: Handler
+    answers: Mapping[int, str]
+    parameters: Sequence[Parameter] = ()
+    body: Json | None = None
+    example: Json | None = None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        parts = re.split(r"\{(\w+)\}", self.path)
+        return re.compile(
+            "".join(
+                f"(?P<{part}>[^/]+)" if index % 2 else re.escape(part)
+                for index, part in enumerate(parts)
+            )
+        )
+
+    @cached_property
+    def _body_validator(self) -> Validator:
+        return Validator(self.body or {}, name="body")
+
+    def read(self, exchange: Exchange) -> Asked:
+        """Raises InvalidParams, ParseError, Unacceptable."""
+        found = self.pattern.fullmatch(exchange.path)
+        assert found is not None
+        texts = {name: _decoded(text) for name, text in found.groupdict().items()}
+        texts.update(self._query(exchange.query))
+        values = {p.name: p.read(texts[p.name]) for p in self.parameters if p.name in texts}
+        for parameter in self.parameters:
+            if parameter.required and parameter.name not in values:
+                raise InvalidParams(f"the parameter '{parameter.name}' is missing")
+        return Asked(exchange, values, self._read_body(exchange))
+
+    def _query(self, query: str) -> dict[str, str]:
+        known = {p.name for p in self.parameters if not p.in_path}
+        found: dict[str, str] = {}
+        try:
+            pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=64)
+        except ValueError:
+            raise InvalidParams("the query can't be read; percent-encode it as UTF-8") from None
+        for name, value in pairs:
+            if name not in known:
+                takes = ", ".join(sorted(known)) or "none"
+                raise InvalidParams(f"unknown parameter '{name[:80]}'; this path takes: {takes}")
+            if name in found:
+                raise InvalidParams(f"the parameter '{name}' is there twice")
+            found[name] = value
+        return found
+
+    def _read_body(self, exchange: Exchange) -> Json:
+        if self.body is None:
+            return {}
+        kind = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Unacceptable(415, "Content-Type must be application/json")
+        value = jsonrpc.decode(exchange.body)
+        try:
+            self._body_validator.check(value)
+        except SchemaViolation as wrong:
+            raise InvalidParams(wrong.message) from None
+        assert isinstance(value, dict)
+        return value
+
+
+def find(routes: Sequence[Route], exchange: Exchange) -> Route | list[str]:
+    """The route, or the methods that the path allows. Raises NotFound."""
+    matching = [route for route in routes if route.pattern.fullmatch(exchange.path)]
+    if not matching:
+        raise NotFound("nothing is served here; /v1/openapi.json lists what is")
+    # An answer to HEAD is that to GET, without its body.
+    method = "GET" if exchange.method == "HEAD" else exchange.method
+    for route in matching:
+        if route.method == method:
+            return route
+    allowed = {route.method for route in matching}
+    return sorted(allowed | {"HEAD"} if "GET" in allowed else allowed)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidParams("the path can't be read; percent-encode it as UTF-8") from None

@@ -1,0 +1,341 @@
+"""Workspace roots: what ``workspace://`` means, and which paths a tool may be given.
+
+A ``workspace://`` path and a relative path always end up inside the first usable root, or are
+refused. An absolute path passes as it is under the policy ``advisory`` and must lie inside some
+root under ``strict``. Inside means: the real path, symlinks resolved as far as it exists, lies
+under the root's real path. What is returned is the path as the artist would write it.
+
+The check holds for the moment it is made. Who can write inside a root can swap a folder for a
+symlink between our answer and the moment the host opens the path, and hosts open by name, so nobody
+can close that gap from here: resolve late, right before opening, and don't store the answer. Roots
+keep an agent from straying; they are no sandbox against programs that already run as the artist.
+
+Any thread. Construction is text only; every question may wait for the file system.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Literal
+
+from callboard.errors import NoWorkspaceRoots, WorkspaceResolveError
+from callboard.workspace.file_uri import file_uri, path_from_file_uri
+from callboard.workspace.path_text import (
+    Flavour,
+    decode_once,
+    is_windows_absolute,
+    require_text,
+    require_windows_name,
+    shown,
+)
+
+Policy = Literal["advisory", "strict"]
+Source = Literal["client", "artist", "project"]
+
+NATIVE: Flavour = "windows" if os.name == "nt" else "posix"
+
+_MOST_ROOTS = 100
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?")
+
+
+@dataclass(frozen=True)
+class Root:
+    """One root. ``path`` is absolute, in this machine's form, or None where the URI names nothing
+    that can be opened here (another scheme, another platform's path): kept and shown, no base."""
+
+    uri: str
+    name: str
+    path: str | None
+    read_only: bool = False
+    source: Source = "artist"
+
+
+def parse_root(
+    text: str,
+    *,
+    name: str | None = None,
+    read_only: bool = False,
+    source: Source = "artist",
+    flavour: Flavour = NATIVE,
+) -> Root:
+    """A root from an absolute path or a URI. WorkspaceResolveError, saying what to write instead,
+    for a relative path or a broken ``file://`` URI; the folder itself need not exist."""
+    require_text(text, flavour)
+    os_path = _module(flavour)
+    scheme = _SCHEME.match(text)
+    if scheme and scheme[1].lower() == "file":
+        uri, path = text, path_from_file_uri(text)
+    elif scheme and scheme[2] == "//":
+        return Root(text, name or text, None, read_only, source)
+    elif is_windows_absolute(text) or text.startswith("/"):
+        uri, path = file_uri(text), text
+    else:
+        raise WorkspaceResolveError(
+            f"the root {shown(text)} isn't absolute; give a full path or a file:// URI"
+        )
+    here = is_windows_absolute(path) == (flavour == "windows")
+    if not here:
+        return Root(uri, name or text, None, read_only, source)
+    path = os_path.normpath(path)
+    return Root(uri, name or os_path.basename(path) or path, path, read_only, source)
+
+
+class WorkspaceRoots:
+    """An ordered set of roots; the first with a path is the workspace. Immutable.
+
+    Without any root it still answers: relative paths come back as they are (refused under
+    ``strict``), ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` are the
+    platform's unless said otherwise. A root that can't be parsed raises WorkspaceResolveError.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[str | Root] = (),
+        *,
+        policy: Policy = "advisory",
+        flavour: Flavour = NATIVE,
+        realpath: Callable[[str], str] | None = None,
+    ) -> None:
+        self._os_path = _module(flavour)
+        self._flavour: Flavour = flavour
+        self._realpath = realpath or self._os_path.realpath
+        self._policy: Policy = policy
+        self._for_writing = False
+        self._problems: tuple[str, ...] = ()
+        self._roots = tuple(
+            root if isinstance(root, Root) else parse_root(root, flavour=flavour) for root in roots
+        )
+        for root in self._roots:
+            if root.path is not None and not self._is_absolute(root.path):
+                raise WorkspaceResolveError(f"the root {shown(root.path)} isn't absolute")
+
+    @classmethod
+    def from_client_roots(
+        cls,
+        entries: object,
+        *,
+        policy: Policy = "advisory",
+        flavour: Flavour = NATIVE,
+        realpath: Callable[[str], str] | None = None,
+    ) -> WorkspaceRoots:
+        """The roots of a client's ``roots/list`` answer, ``[{uri, name?}]``. Never raises: a bad
+        entry is left out and described in :attr:`problems`."""
+        good: list[Root] = []
+        problems: list[str] = []
+        if not isinstance(entries, (list, tuple)):
+            entries, problems = (), ["the client's roots aren't a list"]
+        if len(entries) > _MOST_ROOTS:
+            problems.append(f"the client sent {len(entries)} roots; only {_MOST_ROOTS} are used")
+        for number, entry in enumerate(entries[:_MOST_ROOTS], start=1):
+            uri = entry.get("uri") if isinstance(entry, dict) else None
+            if not isinstance(uri, str):
+                problems.append(f"root {number} has no uri")
+                continue
+            name = entry.get("name")
+            try:
+                root = parse_root(
+                    uri,
+                    name=name if isinstance(name, str) else None,
+                    source="client",
+                    flavour=flavour,
+                )
+            except WorkspaceResolveError as wrong:
+                problems.append(f"root {number}: {wrong.message}")
+                continue
+            good.append(root)
+            if root.path is None:
+                problems.append(f"root {number}: {shown(uri)} isn't a folder on this machine")
+        found = cls(good, policy=policy, flavour=flavour, realpath=realpath)
+        found._problems = tuple(problems)
+        return found
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """Every root, in order, those without a path too."""
+        return self._roots
+
+    @property
+    def first(self) -> Root | None:
+        """The root that ``workspace://`` means."""
+        return next((root for root in self._roots if root.path is not None), None)
+
+    @property
+    def policy(self) -> Policy:
+        return self._policy
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was wrong with the client's entries, one sentence each."""
+        return self._problems
+
+    def for_writing(self) -> WorkspaceRoots:
+        """The same roots, but :meth:`resolve` also refuses paths in a read-only root. What a tool
+        that declares ``filesystem.write`` gets."""
+        view = WorkspaceRoots(
+            self._roots, policy=self._policy, flavour=self._flavour, realpath=self._realpath
+        )
+        view._problems = self._problems
+        view._for_writing = True
+        return view
+
+    def admit(self, path: str, *, write: bool) -> str:
+        """The path a tool may be given for the argument ``path``: resolved, and refused where the
+        policy or a read-only root forbids it. Raises as :meth:`resolve` does."""
+        return (self.for_writing() if write else self).resolve(path)
+
+    def resolve(self, path: str) -> str:
+        """The local path that ``path`` means, or WorkspaceResolveError (a ValueError) saying what
+        to send instead. Nothing is opened, and the path need not exist."""
+        found = self._locate(path)
+        if self._policy == "strict" and self._innermost_root(found) is None:
+            raise WorkspaceResolveError(
+                f"{shown(path)} is outside the workspace; use a workspace:// path, "
+                "or ask the artist to add its folder as a root"
+            )
+        if self._for_writing:
+            root = self._innermost_root(found)
+            if root is not None and root.read_only:
+                raise WorkspaceResolveError(
+                    f"{shown(path)} is in the read-only root {shown(root.name)}; write to another "
+                    "folder, or ask the artist to allow writing there"
+                )
+        return found
+
+    def contains(self, path: str) -> bool:
+        """Whether ``path`` means something inside any root. False also where it means nothing."""
+        try:
+            return self._innermost_root(self._locate(path)) is not None
+        except WorkspaceResolveError:
+            return False
+
+    def _locate(self, path: str) -> str:
+        require_text(path, self._flavour)
+        if not path:
+            raise WorkspaceResolveError("the path is empty; write workspace://<path>")
+        first = self.first
+        base = None if first is None else first.path
+        scheme = _SCHEME.match(path)
+        if scheme and scheme[1].lower() == "workspace":
+            if base is None:
+                raise NoWorkspaceRoots(
+                    f"no workspace roots: {shown(path)} can't be resolved; pass an absolute path, "
+                    "or add a root in the client or in callboard"
+                )
+            return self._inside(base, path, self._workspace_parts(path))
+        if scheme and scheme[1].lower() == "file":
+            found = path_from_file_uri(path)
+            require_text(found, self._flavour)
+            return found
+        if scheme and scheme[2] == "//":
+            raise WorkspaceResolveError(
+                f"{shown(path)} isn't a path on this machine; "
+                "use workspace://, file:// or a plain path"
+            )
+        if self._is_absolute(path) or base is None:
+            return path
+        return self._inside(base, path, self._split(path, self._flavour))
+
+    def _workspace_parts(self, path: str) -> list[str]:
+        written = path.partition(":")[2]
+        if not written.startswith("/"):
+            raise WorkspaceResolveError(f"{shown(path)} lacks slashes; write workspace://<path>")
+        decoded = decode_once(written)
+        require_text(decoded, self._flavour)
+        # A URI means the same on every host, so a backslash separates here even on POSIX.
+        parts = self._split(decoded, "windows")
+        if parts.count("..") != self._split(written, "windows").count(".."):
+            raise WorkspaceResolveError(
+                f"{shown(path)} hides '..' in percent-encoding; write it plainly"
+            )
+        if not any(parts):
+            raise WorkspaceResolveError(f"{shown(path)} names no file; write workspace://<path>")
+        return parts
+
+    def _inside(self, base: str, path: str, parts: Iterable[str]) -> str:
+        """``base`` joined with ``parts``, which can't climb out of it, not even on the way."""
+        kept: list[str] = []
+        for part in parts:
+            if part == ".." and kept:
+                kept.pop()
+            elif part == "..":
+                raise WorkspaceResolveError(
+                    f"{shown(path)} leaves the workspace; name a file inside it, without '..'"
+                )
+            elif part not in ("", "."):
+                if self._flavour == "windows":
+                    require_windows_name(part, path)
+                kept.append(part)
+        found = str(self._os_path.join(base, *kept))
+        require_text(found, self._flavour)
+        if not self._is_under(self._real(found), self._real(base)):
+            raise WorkspaceResolveError(
+                f"{shown(path)} leaves the workspace through a link; name a file inside it"
+            )
+        return found
+
+    def _innermost_root(self, path: str) -> Root | None:
+        """The root nearest above ``path``; of two roots on one folder, the read-only one."""
+        if not self._may_be_local(path):
+            return None
+        real = self._real(path)
+        above = [
+            (len(self._comparable(base)), root.read_only, root)
+            for root, base in self._bases()
+            if self._is_under(real, base)
+        ]
+        return max(above, key=lambda entry: entry[:2])[2] if above else None
+
+    def _bases(self) -> Iterator[tuple[Root, str]]:
+        for root in self._roots:
+            if root.path is not None:
+                yield root, self._real(root.path)
+
+    def _may_be_local(self, path: str) -> bool:
+        """False for another platform's path, and for a network share that no root is on: looking
+        there would make Windows log in, as the artist, to a server of the client's choosing."""
+        if self._flavour == "posix":
+            return not is_windows_absolute(path)
+        if not self._comparable(path).startswith("\\\\"):
+            return True
+        share = ntpath.splitdrive(self._comparable(path))[0]
+        return any(
+            share == ntpath.splitdrive(self._comparable(known))[0]
+            for root, base in self._bases()
+            for known in (str(root.path), base)
+        )
+
+    def _real(self, path: str) -> str:
+        # Not strict: where a component doesn't exist the rest stands as written, and a dangling
+        # link is followed to where a write would create the file.
+        try:
+            return self._realpath(path)
+        except (OSError, ValueError, RecursionError):
+            raise WorkspaceResolveError(
+                f"where {shown(path)} leads can't be found out; use another path"
+            ) from None
+
+    def _comparable(self, path: str) -> str:
+        return str(self._os_path.normcase(path))
+
+    def _is_under(self, real: str, base: str) -> bool:
+        real, base = self._comparable(real), self._comparable(base)
+        separator = self._os_path.sep
+        return real == base or real.startswith(base.rstrip(separator) + separator)
+
+    def _is_absolute(self, path: str) -> bool:
+        rooted = path.startswith(("/", "\\") if self._flavour == "windows" else "/")
+        return rooted or is_windows_absolute(path)
+
+    @staticmethod
+    def _split(path: str, flavour: Flavour) -> list[str]:
+        return (path.replace("\\", "/") if flavour == "windows" else path).split("/")
+
+
+def _module(flavour: Flavour) -> ModuleType:
+    return ntpath if flavour == "windows" else posixpath

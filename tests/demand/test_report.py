@@ -1,0 +1,318 @@
+"""The report says what the records add up to, and the page shows it to nobody's harm."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.demand import report
+from callboard.demand.report_html import render
+from callboard.records.model import CallRecord
+from callboard.records.retention import Retention
+from callboard.records.store import Store
+from records.call_records import a_call
+
+NOW = dt.datetime(2026, 3, 15, 12, 0).timestamp()
+DAY = 86_400.0
+
+
+@pytest.fixture
+def report_on(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    def build(*calls: CallRecord, since: float | None = NOW - 7 * DAY) -> dict[str, Any]:
+        store = Store(tmp_path / "records", retention=Retention(days=1e6))
+        for call in calls:
+            store.record(call)
+        found = report.build(store.reader(), since=since, until=NOW)
+        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+    return build
+
+
+def a_request(capability: Any, session: str | None, **changes: Any) -> CallRecord:
+    arguments = {"capability": capability, **changes.pop("more", {})}
+    return a_call(
+        tool="mcpeye_request_capability",
+        arguments=arguments,
+        session=session,
+        started=changes.pop("started", NOW - DAY),
+        **changes,
+    )
+
+
+def test_missing_capabilities_are_ranked_by_sessions(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    found = report_on(
+        a_request("Export as PDF", "one", more={"context": "a client wants it"}),
+        *[a_request("export  as pdf.", "one") for _ in range(9)],
+        a_request("bake textures", "one"),
+        a_request("Bake textures", "two"),
+        a_call(
+            started=NOW - DAY,
+            session="three",
+            outcome="refused",
+            error_code=-32001,
+            tool="usd__export",
+            missing=("usd", "filesystem.write"),
+        ),
+        a_call(
+            started=NOW - DAY,
+            session="three",
+            intent="The user wanted to simulate cloth, but no simulation tool exists.",
+        ),
+        a_call(
+            started=NOW - DAY,
+            session="four",
+            intent="Cannot bake textures, so paints them by hand.",
+        ),
+    )
+    assert found["topMissingCapabilities"] == [
+        {
+            "capability": "bake textures",
+            "count": 3,
+            "sessions": 3,
+            "source": "requested",
+            "confidence": "high",
+            "examples": ["Cannot bake textures, so paints them by hand."],
+        },
+        {
+            "capability": "export as pdf.",
+            "count": 10,
+            "sessions": 1,
+            "source": "requested",
+            "confidence": "high",
+            "examples": ["a client wants it"],
+        },
+        {
+            "capability": "filesystem.write",
+            "count": 1,
+            "sessions": 1,
+            "source": "refused",
+            "confidence": "high",
+            "examples": ["refused: usd__export"],
+        },
+        {
+            "capability": "usd",
+            "count": 1,
+            "sessions": 1,
+            "source": "refused",
+            "confidence": "high",
+            "examples": ["refused: usd__export"],
+        },
+        {
+            "capability": "simulate cloth",
+            "count": 1,
+            "sessions": 1,
+            "source": "inferred",
+            "confidence": "low",
+            "examples": ["The user wanted to simulate cloth, but no simulation tool exists."],
+        },
+    ]
+
+
+@pytest.mark.parametrize("capability", [7, ["a", "b"], {"a": 1}, True])
+def test_a_request_put_badly_still_counts(
+    report_on: Callable[..., dict[str, Any]], capability: Any
+) -> None:
+    (entry,) = report_on(a_request(capability, "one"))["topMissingCapabilities"]
+    assert json.loads(entry["capability"]) == capability
+
+
+def test_a_request_without_words_is_only_a_call(report_on: Callable[..., dict[str, Any]]) -> None:
+    found = report_on(a_request("", "a"), a_request(None, "a"), a_request("  …  ", "a"))
+    assert found["topMissingCapabilities"] == []
+    assert found["calls"] == 3
+
+
+def test_without_sessions_a_clients_day_counts_as_one(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    (entry,) = report_on(
+        a_request("x ray", None, client_name="a"),
+        a_request("x ray", None, client_name="a"),
+        a_request("x ray", None, client_name="b"),
+        a_request("x ray", None, client_name="a", started=NOW - 3 * DAY),
+    )["topMissingCapabilities"]
+    assert (entry["count"], entry["sessions"]) == (4, 3)
+
+
+def test_errors_are_grouped_by_what_went_wrong(report_on: Callable[..., dict[str, Any]]) -> None:
+    def fails(message: str, **changes: Any) -> CallRecord:
+        return a_call(
+            started=NOW - DAY, outcome="error", error_message=message, error_code=-32602, **changes
+        )
+
+    found = report_on(
+        fails("no object named 'cube1'"),
+        fails("no object named 'cube22'", session="other"),
+        fails("frame 7 is outside 1-100", tool="render__still"),
+        a_call(started=NOW - DAY, outcome="cancelled"),
+        a_call(started=NOW - DAY, outcome="timeout", tool="render__still"),
+    )
+    assert [(e["tool"], e["count"], e["sessions"], e["code"]) for e in found["topErrors"]] == [
+        ("scene__get_object", 2, 2, -32602),
+        ("render__still", 1, 1, -32602),
+        ("render__still", 1, 1, None),
+    ]
+    assert found["outcomes"] == {"cancelled": 1, "error": 3, "timeout": 1}
+
+
+def test_slow_tools_come_first_with_where_the_time_went(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    quick = [a_call(started=NOW - DAY, duration_ms=float(n), queue_ms=0.5) for n in range(1, 101)]
+    slow = a_call(started=NOW - DAY, tool="render__still", duration_ms=900.0, main_thread_ms=880.0)
+    first, second = report_on(*quick, slow)["slowestTools"]
+    assert first == {
+        "tool": "render__still",
+        "calls": 1,
+        "medianMs": 900.0,
+        "p95Ms": 900.0,
+        "maxMs": 900.0,
+        "queueP95Ms": None,
+        "mainThreadP95Ms": 880.0,
+    }
+    assert (second["calls"], second["medianMs"], second["p95Ms"]) == (100, 50.5, 95.0)
+    assert (second["maxMs"], second["queueP95Ms"]) == (100.0, 0.5)
+
+
+def test_every_day_is_there_and_other_times_are_not(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    found = report_on(
+        a_call(started=NOW - 2 * DAY),
+        a_call(started=NOW - 2 * DAY, outcome="refused"),
+        a_call(started=NOW - 2 * DAY, outcome="timeout"),
+        a_call(started=NOW - 4 * DAY),  # before
+        a_call(started=NOW + 1),  # after
+        since=NOW - 3 * DAY,
+    )
+    assert found["calls"] == 3
+    assert found["callsPerDay"] == [
+        {"date": "2026-03-12", "calls": 0, "errors": 0, "refused": 0},
+        {"date": "2026-03-13", "calls": 3, "errors": 1, "refused": 1},
+        {"date": "2026-03-14", "calls": 0, "errors": 0, "refused": 0},
+        {"date": "2026-03-15", "calls": 0, "errors": 0, "refused": 0},
+    ]
+
+
+def test_an_empty_report_has_every_key(report_on: Callable[..., dict[str, Any]]) -> None:
+    found = report_on(since=None)
+    assert found["since"] is None
+    assert found["calls"] == 0
+    for key in ("topMissingCapabilities", "topErrors", "slowestTools", "callsPerDay"):
+        assert found[key] == []
+    assert "Nothing was missed" in render(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("30m", 1800), ("12h", 43_200), ("7d", 604_800), (" 2W ", 1_209_600), ("0d", 0)],
+)
+def test_since_as_a_span(text: str, seconds: int) -> None:
+    assert report.parse_since(text, now=NOW) == NOW - seconds
+
+
+def test_since_before_there_were_dates(report_on: Callable[..., dict[str, Any]]) -> None:
+    since = report.parse_since("999999w", now=NOW)
+    assert report_on(a_call(started=NOW - 1), since=since)["calls"] == 1
+
+
+def test_since_as_a_date_or_all() -> None:
+    assert report.parse_since("2026-03-01") == dt.datetime(2026, 3, 1).timestamp()
+    assert report.parse_since("all") is None
+
+
+@pytest.mark.parametrize("text", ["", "week", "-7d", "7y", "7.5d", "2026-13-01", "9" * 50 + "d"])
+def test_since_that_is_nothing_says_what_to_write(text: str) -> None:
+    with pytest.raises(ValueError, match=r"write 30m, 12h, 7d"):
+        report.parse_since(text)
+
+
+class _Page(HTMLParser):
+    """Collects what a page is made of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "srcset")]
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_page_needs_nothing_else_and_runs_nothing(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    evil = "</td><script>alert('x')</script><img src=http://evil.example/x onerror=y> & \"q\""
+    found = report_on(
+        a_request(evil, "one", more={"context": evil}),
+        a_call(started=NOW - DAY, outcome="error", error_message=evil, tool=evil),
+        a_call(started=NOW - DAY, outcome="refused", client_name=evil),
+    )
+    html = render(found)
+    page = _Page()
+    page.feed(html)
+    assert not {"script", "img", "link", "iframe", "object"} & set(page.tags)
+    assert page.links == []
+    assert "url(" not in html
+    assert "@import" not in html
+    assert "".join(page.words).count(evil) == 5
+    assert "prefers-color-scheme: dark" in html
+    for svg in re.findall(r"<svg.*?</svg>", html, re.S):
+        ET.fromstring(svg)
+    assert html.count("<rect") >= 4
+
+
+@pytest.mark.parametrize("calls", [1, 4, 5, 6, 99, 101, 1234, 99_999])
+@pytest.mark.parametrize("days", [1, 2, 31, 366])
+def test_the_chart_fits_its_frame(calls: int, days: int) -> None:
+    first = dt.date(2025, 3, 1)
+    found = [
+        {
+            "date": (first + dt.timedelta(days=n)).isoformat(),
+            "calls": calls if n % 2 == 0 else 0,
+            "errors": 1 if n % 2 == 0 else 0,
+            "refused": 0,
+        }
+        for n in range(days)
+    ]
+    html = render({**_EMPTY, "callsPerDay": found})
+    (svg,) = re.findall(r'<svg class="days".*?</svg>', html, re.S)
+    _, _, width, height = map(float, ET.fromstring(svg).attrib["viewBox"].split())
+    rects = [rect.attrib for rect in ET.fromstring(svg).iter("rect")]
+    assert rects
+    for rect in rects:
+        assert float(rect["x"]) >= 0
+        assert float(rect["y"]) >= 0
+        assert float(rect["x"]) + float(rect["width"]) <= width
+        assert float(rect["y"]) + float(rect["height"]) <= height
+    lines = list(ET.fromstring(svg).iter("line"))
+    assert 2 <= len(lines) <= 6
+
+
+_EMPTY: dict[str, Any] = {
+    "generatedAt": "2026-03-15T12:00:00+00:00",
+    "since": None,
+    "until": "2026-03-15T12:00:00+00:00",
+    "calls": 0,
+    "sessions": 0,
+    "clients": [],
+    "outcomes": {},
+    "topMissingCapabilities": [],
+    "topErrors": [],
+    "slowestTools": [],
+}

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callboard.errors import HostError
+from callboard.hosting.usd_nesting import MAX_DEPTH, check_usd_nesting
+
+DEEP = MAX_DEPTH + 1
+
+
+def check(folder: Path, body: str) -> None:
+    path = folder / "a.usda"
+    path.write_text("#usda 1.0\n" + body, encoding="utf-8")
+    check_usd_nesting(str(path))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'def "a" {\n' * DEEP,
+        "double a = " + "(" * DEEP,
+        "double[] a = " + "[ " * DEEP,
+        "dictionary d = {\n dictionary e = {" * DEEP,
+        'def "a#" {\n' * DEEP,
+        "/* }}}} */ {\n" * DEEP,
+        "asset a = @#@ {\n" * DEEP,
+        'string s = "}}}" {\n' * DEEP,
+        "string s = '}' {\n// }\n" * DEEP,
+        '"""}\n}""" {\n' * DEEP,
+    ],
+)
+def test_what_nests_too_deep_is_refused(tmp_path: Path, body: str) -> None:
+    with pytest.raises(HostError, match="deeper than"):
+        check(tmp_path, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'def "a" {}\n' * 5000,
+        "point3f[] p = [" + "(0, 1, 2), " * 5000 + "]",
+        'string s = "' + "{" * 5000 + '"',
+        "# " + "{" * 5000,
+        'def "a" {\n' * 500 + "}\n" * 500,
+    ],
+)
+def test_what_is_long_or_quoted_is_fine(tmp_path: Path, body: str) -> None:
+    check(tmp_path, body)
+
+
+def test_other_files_are_not_its_business(tmp_path: Path) -> None:
+    for name, data in {"crate": b"PXR-USDC" + b"{" * 5000, "empty": b""}.items():
+        (tmp_path / name).write_bytes(data)
+        check_usd_nesting(str(tmp_path / name))
