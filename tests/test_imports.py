@@ -15,7 +15,8 @@ PROJECT = Path(__file__).resolve().parent.parent
 #: The rooms of core, lowest first. A room imports rooms below it, never one beside it.
 LAYERS = (
     {"errors"},
-    {"content", "folders", "hosting"},
+    {"content", "folders"},
+    {"hosting"},
     {"guest", "host", "protocol"},
     {"workspace"},
     {"calls"},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from callboard.workspace.containment import Policy
+from callboard.workspace.containment import RootsPolicy
 
 if TYPE_CHECKING:
     from callboard.records.exporter import ExportTarget
@@ -33,7 +33,7 @@ class McpHttpConfig:
     skill_paths: Sequence[str | Path] = ()
     #: The artist's own workspace roots, used where the client names none.
     roots: Sequence[str] = ()
-    roots_policy: Policy = "advisory"
+    roots_policy: RootsPolicy = "advisory"
     #: Hosts (``name:port``) and Origins allowed besides this machine's own.
     allowed_hosts: Sequence[str] = ()
     allowed_origins: Sequence[str] = ()

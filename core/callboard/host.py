@@ -1,5 +1,6 @@
 """What an adapter imports: the host contract, wherever in :mod:`callboard.hosting` it stands."""
 
+from callboard.content import Json
 from callboard.hosting.contract import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -15,7 +16,6 @@ from callboard.hosting.contract import (
     Host,
     HostEvent,
     HostIdentity,
-    Json,
     ObjectNotFound,
     PlugIn,
     PrimitiveKind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callboard.app import Callboard
-from callboard.service.resources import Resource
+from callboard.service.resources import ServedResource
 from serving import serve
 
 GUIDE = """# House rules
@@ -15,7 +15,7 @@ GUIDE = """# House rules
 
 def add(server: Callboard) -> None:
     server.resources.add(
-        Resource(
+        ServedResource(
             "studio://house-rules",
             "house rules",
             lambda: GUIDE,

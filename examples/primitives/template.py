@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from callboard.app import Callboard
-from callboard.service.resources import Resource
+from callboard.service.resources import ServedResource
 from serving import serve
 
 SHOTS = {
@@ -22,7 +22,7 @@ def shot(sequence: str, shot: str) -> str | None:
 
 def add(server: Callboard) -> None:
     server.resources.add(
-        Resource(
+        ServedResource(
             "shot://{sequence}/{shot}",
             "shot",
             shot,

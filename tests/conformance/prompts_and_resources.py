@@ -9,7 +9,7 @@ from content_tools import PNG
 
 from callboard import content
 from callboard.calls.context import ToolContext
-from callboard.service.resources import Resource, ResourceRegistry
+from callboard.service.resources import ResourceRegistry, ServedResource
 from callboard.skills.prompts.prompt import Argument
 from callboard.skills.prompts.registry import PromptRegistry
 
@@ -67,14 +67,14 @@ def template_data(id: str) -> str:
 
 def add_resources(resources: ResourceRegistry) -> None:
     resources.add(
-        Resource(
+        ServedResource(
             "test://static-text",
             "static text",
             lambda: "This is the content of the static text resource.",
         ),
-        Resource("test://static-binary", "static binary", lambda: PNG, mime_type="image/png"),
-        Resource("test://watched-resource", "watched resource", lambda: "Watch me."),
-        Resource(
+        ServedResource("test://static-binary", "static binary", lambda: PNG, mime_type="image/png"),
+        ServedResource("test://watched-resource", "watched resource", lambda: "Watch me."),
+        ServedResource(
             "test://template/{id}/data",
             "data by id",
             template_data,

@@ -14,7 +14,7 @@ import textwrap
 from pathlib import Path
 from types import ModuleType
 
-TARGET = Path(__file__).parents[2] / "core" / "callboard" / "extensions" / "mcpeye_strings.py"
+TARGET = Path(__file__).parents[2] / "core" / "callboard" / "demand" / "mcpeye_strings.py"
 NAMES = {
     "request_capability": (
         "REQUEST_CAPABILITY_TOOL_NAME",

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from callboard.guest.loop import GuestLoop
-from callboard.guest.main_thread import Job, MainThread, Transaction
+from callboard.guest.main_thread import MainThread, Transaction, Turn
 from callboard.testing.fake_host import DEADLINE, FakeHost
 
 
@@ -60,7 +60,7 @@ class Guest:
 
     def job(
         self, work: Callable[[], Any], transaction: Transaction | None = None, name: str = "job"
-    ) -> tuple[Job, Future[Any]]:
+    ) -> tuple[Turn, Future[Any]]:
         """Submits a job from any thread; the future holds its outcome."""
         outcome: Future[Any] = Future()
 
@@ -72,7 +72,7 @@ class Guest:
             else:
                 outcome.set_exception(error)
 
-        job = Job(name, work, done, transaction=transaction)
+        job = Turn(name, work, done, transaction=transaction)
         self.on_loop(lambda: self.main.submit(job))
         return job, outcome
 

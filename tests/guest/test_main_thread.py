@@ -8,7 +8,7 @@ import pytest
 from guest_rig import InThread, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
-from callboard.guest.main_thread import PARK, Job
+from callboard.guest.main_thread import PARK, Turn
 from callboard.testing.fake_host import FakeHost
 
 
@@ -56,7 +56,7 @@ def test_a_full_queue_refuses_and_keeps_what_it_has() -> None:
 
         def submit_three() -> None:
             for number in range(3):
-                job = Job(f"job {number}", lambda: None, lambda *done: outcomes.append(done))
+                job = Turn(f"job {number}", lambda: None, lambda *done: outcomes.append(done))
                 guest.main.submit(job)
 
         refused = guest.on_loop(submit_three)

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from callboard.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 from callboard.protocol.jsonrpc import DEPTH_LIMIT
-from callboard.service.resources import Resource
+from callboard.service.resources import ServedResource
 from callboard.skills.prompts.prompt import Argument
 from callboard.testing.fake_client import Answer, events
 from callboard.testing.fake_host import DEADLINE
@@ -235,8 +235,10 @@ def offer_everything(app: Served) -> None:
     app.tool("roots", roots)
     app.tool("job", echo, execution="async")
     app.app.resources.add(
-        Resource("test://text", "text", lambda: "text"),
-        Resource("test://{id}/data", "data", lambda id: id, complete=lambda name, typed: [typed]),
+        ServedResource("test://text", "text", lambda: "text"),
+        ServedResource(
+            "test://{id}/data", "data", lambda id: id, complete=lambda name, typed: [typed]
+        ),
     )
     app.app.prompts.register_prompt("template", "A template.", [{"name": "a"}], "Say {{a}}.")
     app.app.prompts.register_function("function", lambda a: a, "A function.", [Argument("a")])

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from callboard.content import Json
 from callboard.errors import INVALID_PARAMS, INVALID_REQUEST, InvalidParams
-from callboard.protocol.jsonrpc import Json, Notification, Request, Response
+from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
 from callboard.protocol.session import (
     INFLIGHT_LIMIT,

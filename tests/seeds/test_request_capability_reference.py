@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from callboard.demand import request_capability
-from callboard.demand.request_capability import (
+from callboard.extensions import request_capability
+from callboard.extensions.request_capability import (
     ACK,
     CAPABILITY_DESCRIPTION,
     CONTEXT_DESCRIPTION,

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from callboard.service.resources import Resource
+from callboard.service.resources import ServedResource
 from callboard.testing.fake_host import DEADLINE
 from serving import served
 from skills.skill_tree import write_skill
@@ -241,7 +241,9 @@ def test_skills_and_search(tmp_path):
 
 def test_resources(tmp_path):
     with rest(tmp_path) as v1:
-        v1.app.resources.add(Resource("test://a", "a", lambda: "content", mime_type="text/plain"))
+        v1.app.resources.add(
+            ServedResource("test://a", "a", lambda: "content", mime_type="text/plain")
+        )
         found = v1.get("resources")
         assert "test://a" in {resource["uri"] for resource in found["resources"]}
         assert "skill://{name}/SKILL.md" in {r["uriTemplate"] for r in found["templates"]}

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.errors import INVALID_PARAMS, NoWorkspaceRoots, WorkspaceResolveError
-from callboard.workspace.containment import Policy, Root, WorkspaceRoots, parse_root
+from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 from callboard.workspace.path_text import Flavour
 
 HERO = "/projects/hero"
 C_HERO = "C:\\projects\\hero"
 
 
-def posix(*roots: str | Root, policy: Policy = "advisory") -> WorkspaceRoots:
+def posix(*roots: str | Root, policy: RootsPolicy = "advisory") -> WorkspaceRoots:
     return WorkspaceRoots(roots, policy=policy, flavour="posix")
 
 
-def windows(*roots: str | Root, policy: Policy = "advisory") -> WorkspaceRoots:
+def windows(*roots: str | Root, policy: RootsPolicy = "advisory") -> WorkspaceRoots:
     return WorkspaceRoots(roots, policy=policy, flavour="windows", realpath=ntpath.normpath)
 
 

@@ -17,7 +17,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.calls.consent import Answer
+from callboard.calls.consent import Decision
 from callboard.panel.status import QuestionStatus
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
@@ -31,7 +31,7 @@ GUARD_MS = 500
 #: Lines of a card's text that show without scrolling.
 _MOST_LINES = 14
 
-Answered = Callable[[str, Answer], None]
+Answered = Callable[[str, Decision], None]
 
 
 class ConsentCard(QFrame):
@@ -94,13 +94,13 @@ class ConsentCard(QFrame):
         }
         return said.get(self.question.subject, one_line(self.question.why))
 
-    def _button(self, text: str, answer: Answer) -> QPushButton:
+    def _button(self, text: str, answer: Decision) -> QPushButton:
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.clicked.connect(lambda: self._say(answer))
         return button
 
-    def _say(self, answer: Answer) -> None:
+    def _say(self, answer: Decision) -> None:
         for button in (self.refuse, self.once, self.session):
             button.setEnabled(False)
         self._guard.stop()

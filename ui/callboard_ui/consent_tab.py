@@ -16,7 +16,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.calls.consent import Policy, Subject
+from callboard.calls.consent import ConsentPolicy, Subject
 from callboard.panel.status import QuestionStatus, Snapshot
 from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon
@@ -133,7 +133,7 @@ class ConsentTab(QWidget):
         self._area = area
 
     def _policy(self, subject: Subject, title: str) -> QComboBox:
-        choices: tuple[tuple[Policy, str], ...] = (
+        choices: tuple[tuple[ConsentPolicy, str], ...] = (
             ("ask", self.tr("Ask always")),
             ("ask_once", self.tr("Ask once a session")),
             ("allow", self.tr("Allow")),

@@ -8,7 +8,7 @@ from time import monotonic
 
 from callboard.errors import CallboardError
 from callboard.panel.status import RootStatus, Snapshot
-from callboard.workspace.containment import Policy, Root, parse_root
+from callboard.workspace.containment import Root, RootsPolicy, parse_root
 from callboard_ui.link import Link
 from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
 
@@ -27,7 +27,7 @@ class OwnRoots:
         self._given = ProjectSettings()
         self._changing_until = 0.0
         self.roots: tuple[Root, ...] = ()
-        self.policy: Policy = "advisory"
+        self.policy: RootsPolicy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Takes over what the server has, and what was saved when another project was opened."""
@@ -47,7 +47,7 @@ class OwnRoots:
 
     def _take(self, snapshot: Snapshot) -> None:
         roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
-        policy: Policy = "strict" if snapshot.roots_policy == "strict" else "advisory"
+        policy: RootsPolicy = "strict" if snapshot.roots_policy == "strict" else "advisory"
         # A snapshot may have been under way when the artist changed something: it is older.
         if (roots, policy) == (self.roots, self.policy) or monotonic() > self._changing_until:
             self._changing_until = 0.0
@@ -82,7 +82,7 @@ class OwnRoots:
         roots[number] = replace(roots[number], read_only=read_only)
         self._set(roots)
 
-    def set_policy(self, policy: Policy) -> None:
+    def set_policy(self, policy: RootsPolicy) -> None:
         self.policy = policy
         self._changing_until = monotonic() + CATCH_UP
         self._link.controls.set_roots_policy(policy)

@@ -15,7 +15,7 @@ from typing import Any
 from callboard.errors import CallboardError
 from callboard.folders import data_folder
 from callboard.hosting.replacing import replacing
-from callboard.workspace.containment import Policy, Root, parse_root
+from callboard.workspace.containment import Root, RootsPolicy, parse_root
 
 _MOST_BYTES = 2**20
 _MOST_ROOTS = 100
@@ -26,7 +26,7 @@ class ProjectSettings:
     """``problem`` says why a file that is there could not be read; then the rest is empty."""
 
     roots: tuple[Root, ...] = ()
-    policy: Policy = "advisory"
+    policy: RootsPolicy = "advisory"
     problem: str = ""
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from callboard.calls.json_schema import SchemaViolation, Validator
+from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
 

@@ -12,8 +12,8 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.output import capturing
 from callboard.calls.recent_log import trace
 from callboard.calls.tools import Tool
+from callboard.content import Json
 from callboard.hosting.contract import Host, UndoPort
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import PeerRequest
 from callboard.workspace.containment import WorkspaceRoots

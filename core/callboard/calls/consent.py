@@ -15,17 +15,17 @@ from time import time
 from typing import Literal
 
 from callboard.calls.call import Call
+from callboard.content import Json
 from callboard.errors import RefusedByArtist
 from callboard.hosting.contract import SCRIPT
-from callboard.protocol.jsonrpc import Json
 
 Subject = Literal["script", "destructive", "outside_roots"]
-Policy = Literal["ask", "ask_once", "allow", "refuse"]
-Answer = Literal["allow", "allow_session", "refuse"]
+ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
+Decision = Literal["allow", "allow_session", "refuse"]
 
 #: Seconds the artist has; then it is a no.
 PATIENCE = 120.0
-DEFAULT_POLICIES: dict[Subject, Policy] = {
+DEFAULT_POLICIES: dict[Subject, ConsentPolicy] = {
     "script": "ask",
     "destructive": "allow",
     "outside_roots": "ask_once",
@@ -49,7 +49,7 @@ class Question:
     arguments: Json
     asked: float
     deadline: float
-    answer: asyncio.Future[Answer] = field(repr=False, compare=False)
+    answer: asyncio.Future[Decision] = field(repr=False, compare=False)
 
 
 class ConsentDesk:
@@ -78,7 +78,7 @@ class ConsentDesk:
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
 
-    def answer(self, id: str, answer: Answer) -> None:
+    def answer(self, id: str, answer: Decision) -> None:
         """The artist's answer. A question that is gone meanwhile is nobody's any more."""
         question = self.questions.get(id)
         if question is not None and not question.answer.done():
@@ -106,7 +106,7 @@ class ConsentDesk:
         if answer == "allow_session" or policy == "ask_once":
             self._granted.setdefault(peer, set()).add(subject)
 
-    async def _ask(self, call: Call, subject: Subject) -> Answer:
+    async def _ask(self, call: Call, subject: Subject) -> Decision:
         loop = asyncio.get_running_loop()
         now = time()
         question = Question(

@@ -16,9 +16,10 @@ from callboard.calls.asks import (
     InputNeeded,
     read_answer,
 )
+from callboard.content import Json
 from callboard.errors import SkillError
 from callboard.hosting.contract import SCENE_MUTATE, HostIdentity
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, lacks
 from callboard.workspace.containment import WorkspaceRoots
 

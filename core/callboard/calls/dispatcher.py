@@ -19,8 +19,9 @@ from callboard.calls.consent import ConsentDesk
 from callboard.calls.containment import ToolExited, await_contained, run_contained, settle
 from callboard.calls.context import AsyncToolContext, ToolContext
 from callboard.calls.json_schema import SchemaViolation
-from callboard.calls.main_session import MainSession
+from callboard.calls.main_session import MainStay
 from callboard.calls.tools import Tool, ToolRegistry
+from callboard.content import Json
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -33,9 +34,8 @@ from callboard.errors import (
     SkillError,
 )
 from callboard.guest.loop import GuestLoop
-from callboard.guest.main_thread import Job, MainThread
+from callboard.guest.main_thread import MainThread, Turn
 from callboard.hosting.contract import Host
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
@@ -304,7 +304,7 @@ class Dispatcher:
         def done(value: Any, error: BaseException | None) -> None:
             self._guest.complete(partial(settle, future, value, error))
 
-        job = Job(call.tool.name, work, done, transaction=undo, context=call.context)
+        job = Turn(call.tool.name, work, done, transaction=undo, context=call.context)
         self.main.submit(job)
         try:
             return await future
@@ -333,7 +333,7 @@ class Dispatcher:
         tool, entry = call.tool, call.tool.entry
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
-        session = MainSession(self.main, tool.name, call.context, call.undo)
+        session = MainStay(self.main, tool.name, call.context, call.undo)
         call.main_session = session
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

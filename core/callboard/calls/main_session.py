@@ -10,10 +10,10 @@ from typing import Any
 
 from callboard.calls.containment import settle
 from callboard.errors import CallCancelled
-from callboard.guest.main_thread import PARK, Job, MainThread, Transaction
+from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn
 
 
-class MainSession:
+class MainStay:
     """Holds one parked job open while the coroutine runs, and wakes it per visit. Loop side."""
 
     def __init__(self, main: MainThread, name: str, context: Any, step: Transaction | None) -> None:
@@ -23,7 +23,7 @@ class MainSession:
         self._closing = False
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._opened = False
-        self.job = Job(name, self._serve, self._done, transaction=step, context=context)
+        self.job = Turn(name, self._serve, self._done, transaction=step, context=context)
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         """Queues one visit. Raises HostBusy."""

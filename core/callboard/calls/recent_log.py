@@ -6,7 +6,7 @@ import contextvars
 import logging
 from collections import deque
 
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 
 #: Records kept.
 KEPT = 500

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from callboard.content import Result, Text, blocks
+from callboard.content import Json, Result, Text, blocks
 from callboard.errors import CallboardError
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.jsonrpc import encode
 
 #: Characters of a traceback that a client sees.
 TRACEBACK_LIMIT = 8_000

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from callboard.calls.capabilities import missing
 from callboard.calls.entry import Entry, entry_of
 from callboard.calls.json_schema import Validator, has_patterns
+from callboard.content import Json
 from callboard.errors import InvalidParams
 from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import Revision
 from callboard.workspace.fields import PathFields
 

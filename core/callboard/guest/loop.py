@@ -40,7 +40,7 @@ POLL_INTERVAL = 0.0005
 ANSWER_BUDGET = 0.002
 
 
-class Jobs(Protocol):
+class Turns(Protocol):
     """What a tick runs between two slices; see :mod:`callboard.guest.main_thread`."""
 
     def pending(self) -> bool: ...
@@ -163,7 +163,7 @@ class GuestLoop:
         # Explicit, because a host may have set a policy whose loops aren't ours to have.
         self.loop = asyncio.SelectorEventLoop(self._selector)
         self._selector.stop = self.loop.stop
-        self.jobs: Jobs | None = None
+        self.jobs: Turns | None = None
         self._lock = threading.Lock()
         self._completions: deque[Callable[[], None]] = deque()
         self._posted = False

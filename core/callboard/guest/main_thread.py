@@ -22,7 +22,7 @@ QUEUE_LIMIT = 256
 PARK = object()
 
 
-class JobState(Enum):
+class TurnState(Enum):
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
@@ -37,7 +37,7 @@ class Transaction(Protocol):
         """May raise; then that is the job's error."""
 
 
-class Job:
+class Turn:
     """One call. ``work`` runs on the main thread; if it returns a generator, that is advanced one
     slice at a time and its return value is the result."""
 
@@ -51,7 +51,7 @@ class Job:
         context: contextvars.Context | None = None,
     ) -> None:
         self.name = name
-        self.state = JobState.QUEUED
+        self.state = TurnState.QUEUED
         self.queued_at = monotonic()
         self.started_at: float | None = None
         self.main_seconds = 0.0
@@ -80,7 +80,7 @@ class Job:
 
     def step(self) -> None:
         """Runs the job, or its next slice. Main thread."""
-        if self.cancelled and self.state is JobState.QUEUED:
+        if self.cancelled and self.state is TurnState.QUEUED:
             self._finish(None, CallCancelled("cancelled before it started"))
             return
         started = monotonic()
@@ -98,7 +98,7 @@ class Job:
     def _advance(self) -> tuple[bool, Any]:
         slices = self._slices
         if slices is None:
-            self.state = JobState.RUNNING
+            self.state = TurnState.RUNNING
             self.started_at = monotonic()
             if self._transaction is not None:
                 self._transaction.enter()
@@ -118,14 +118,14 @@ class Job:
         return False, None
 
     def _finish(self, value: Any, error: BaseException | None) -> None:
-        if self._transaction is not None and self.state is JobState.RUNNING:
+        if self._transaction is not None and self.state is TurnState.RUNNING:
             if error is None and self.cancelled:
                 error = CallCancelled("cancelled")
             try:
                 self._context.run(self._transaction.leave, error)
             except BaseException as failed:
                 error = error or failed
-        self.state = JobState.DONE
+        self.state = TurnState.DONE
         self._slices = None
         self._done(value, error)
 
@@ -136,16 +136,16 @@ class MainThread:
     def __init__(self, guest: GuestLoop, limit: int = QUEUE_LIMIT) -> None:
         self._guest = guest
         self._limit = limit
-        self._queue: deque[Job] = deque()
-        self._active: list[Job] = []
+        self._queue: deque[Turn] = deque()
+        self._active: list[Turn] = []
         self._abandoned = False
-        self.running: Job | None = None
+        self.running: Turn | None = None
         guest.jobs = self
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._active)
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: Turn) -> None:
         """Queues a job. On the server's loop. Raises HostBusy when the queue is full."""
         if len(self._queue) >= self._limit:
             raise HostBusy(
@@ -171,13 +171,13 @@ class MainThread:
             found["blocked_by"] = blocked_by
         return found
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: Turn) -> None:
         """A queued job never starts; a generator stops before its next slice; a plain function can
         ask. On the server's loop."""
         job.cancelled = True
         self.unpark(job)
 
-    def unpark(self, job: Job) -> None:
+    def unpark(self, job: Turn) -> None:
         """Gives a parked job its next slice. On the server's loop."""
         job.unpark()
         self._guest.attend_jobs()
@@ -200,26 +200,26 @@ class MainThread:
             if job.parked:
                 continue
             self._step(job)
-            if job.state is JobState.DONE and job in self._active:
+            if job.state is TurnState.DONE and job in self._active:
                 self._active.remove(job)
-        waiting: list[Job] = []
+        waiting: list[Turn] = []
         while self._queue:
             job = self._queue.popleft()
             if job.exclusive and not job.cancelled and any(a.exclusive for a in self._active):
                 waiting.append(job)
                 continue
             self._step(job)
-            if job.state is not JobState.DONE:
+            if job.state is not TurnState.DONE:
                 self._active.append(job)
             if monotonic() >= until:
                 break
         self._queue.extendleft(reversed(waiting))
 
-    def _step(self, job: Job) -> None:
+    def _step(self, job: Turn) -> None:
         self.running = job
         try:
             job.step()
-            if self._abandoned and job.state is not JobState.DONE:
+            if self._abandoned and job.state is not TurnState.DONE:
                 job.step()  # it stopped the server that ran it: this was its last slice
         finally:
             self.running = None

@@ -21,11 +21,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from callboard.content import Json
 from callboard.errors import HostError
 
-Json = dict[str, Any]
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
 HostEvent = Literal["ports", "scene", "project", "closing"]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
-from callboard.hosting.contract import Json
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_nesting import check_usd_nesting
 

@@ -14,8 +14,8 @@ from datetime import datetime, timezone
 from time import monotonic
 from typing import Literal
 
+from callboard.content import Json
 from callboard.errors import CallboardError, HostBusy, InvalidParams
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 #: The extension that lets a client poll long calls (2026-07-28).
 TASKS = "io.modelcontextprotocol/tasks"
 
-Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
+JobStatus = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
 #: Milliseconds a job is kept, from its creation, and between two polls.
 TTL_MS = 3_600_000
@@ -42,7 +42,7 @@ class Job:
         # Whoever knows the id may ask for the job, so it can't be guessed.
         self.id = secrets.token_urlsafe(18)
         self.tool = tool
-        self.status: Status = "working"
+        self.status: JobStatus = "working"
         self.created = self.updated = datetime.now(timezone.utc)
         self.expires = monotonic() + TTL_MS / 1000
         self.progress: Json | None = None
@@ -57,7 +57,7 @@ class Job:
     def ended(self) -> bool:
         return self.status in ("completed", "failed", "cancelled")
 
-    def note(self, status: Status | None = None) -> None:
+    def note(self, status: JobStatus | None = None) -> None:
         """Something changed: the time of it, and whoever listens, know."""
         if status is not None:
             self.status = status
@@ -228,7 +228,7 @@ class Jobs:
     async def _run(self, job: Job, origin: PeerRequest, work: Work) -> None:
         try:
             job.result = await work(JobRequest(origin, job))
-            status: Status = "completed"
+            status: JobStatus = "completed"
         except asyncio.CancelledError:
             status = "cancelled"
         except CallboardError as error:

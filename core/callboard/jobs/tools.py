@@ -6,8 +6,8 @@ from typing import Any
 
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
+from callboard.content import Json
 from callboard.jobs.jobs import Jobs
-from callboard.protocol.jsonrpc import Json
 
 _SCHEMA: Json = {
     "type": "object",

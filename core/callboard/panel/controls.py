@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from callboard.calls.consent import Answer, Subject
-from callboard.calls.consent import Policy as ConsentPolicy
+from callboard.calls.consent import ConsentPolicy, Decision, Subject
 from callboard.errors import CallboardError
-from callboard.guest.main_thread import Job
+from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, HostEvent
 from callboard.panel.snapshot_parts import (
     Served,
@@ -34,11 +33,11 @@ from callboard.panel.status import (
     QuestionStatus,
     SkillStatus,
     Snapshot,
-    Status,
+    StatusFeed,
 )
 from callboard.protocol.session import Session
 from callboard.skills.catalog import KnownSkill
-from callboard.workspace.containment import Policy, Root, WorkspaceRoots
+from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 
 if TYPE_CHECKING:
     from callboard.app import Callboard
@@ -56,7 +55,7 @@ class Controls:
     def __init__(self, app: Callboard) -> None:
         self._app = app
         self._loop = app.guest.loop
-        self.status = Status()
+        self.status = StatusFeed()
         self.status.on_wanted = self._look
         self._pending = False
         self._ended = 0
@@ -94,13 +93,13 @@ class Controls:
         """Replaces the artist's own roots; the first is the workspace."""
         self._do(setattr, self._app.roots, "artist", list(roots))
 
-    def set_roots_policy(self, policy: Policy) -> None:
+    def set_roots_policy(self, policy: RootsPolicy) -> None:
         self._do(self._app.roots.set_policy, policy)
 
     def set_consent_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
         self._do(self._app.dispatcher.consent.policies.__setitem__, subject, policy)
 
-    def answer(self, question: str, answer: Answer) -> None:
+    def answer(self, question: str, answer: Decision) -> None:
         """Answers one question of the consent desk."""
         self._do(self._app.dispatcher.consent.answer, question, answer)
 
@@ -125,7 +124,7 @@ class Controls:
             answered(value is True)
             self.refresh()
 
-        job = Job("undo", lambda: port.undo(undo_id), done)
+        job = Turn("undo", lambda: port.undo(undo_id), done)
         self._do(self._app.dispatcher.main.submit, job)
 
     def load_plug_in(
@@ -144,7 +143,7 @@ class Controls:
             answered(None if error is None else str(error) or type(error).__name__)
             self.refresh()
 
-        job = Job(f"load {plug_in.name}", plug_in.load, done)
+        job = Turn(f"load {plug_in.name}", plug_in.load, done)
 
         def submit() -> None:
             try:
@@ -245,7 +244,7 @@ class Controls:
             self.refresh()
 
         try:
-            job = Job("scene name", lambda: reader.info().get("file"), done)
+            job = Turn("scene name", lambda: reader.info().get("file"), done)
             self._app.dispatcher.main.submit(job)
         except CallboardError:
             log.info("the host is too busy to say which scene is open")

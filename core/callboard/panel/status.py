@@ -171,16 +171,16 @@ class Snapshot:
     ended_calls: int = 0
 
 
-Listener = Callable[[Snapshot], None]
+SnapshotListener = Callable[[Snapshot], None]
 
 
-class Status:
+class StatusFeed:
     """Holds the newest snapshot. Any thread; listeners are called on the thread that publishes,
     which is the server's, so they post to their own and return."""
 
     def __init__(self) -> None:
         self._snapshot = Snapshot()
-        self._listeners: list[Listener] = []
+        self._listeners: list[SnapshotListener] = []
         self._lock = threading.Lock()
         #: Told when the first listener comes, so that a snapshot is made for it.
         self.on_wanted: Callable[[], None] = lambda: None
@@ -204,7 +204,7 @@ class Status:
         for listener in listeners:
             listener(snapshot)
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
+    def subscribe(self, listener: SnapshotListener) -> Callable[[], None]:
         """Calls ``listener`` with every new snapshot; returns the way to stop."""
         with self._lock:
             self._listeners.append(listener)

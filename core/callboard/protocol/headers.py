@@ -6,8 +6,9 @@ import base64
 import binascii
 from collections.abc import Mapping
 
+from callboard.content import Json
 from callboard.errors import HeaderMismatch
-from callboard.protocol.jsonrpc import Json, Request
+from callboard.protocol.jsonrpc import Request
 
 VERSION_HEADER = "MCP-Protocol-Version"
 METHOD_HEADER = "Mcp-Method"

@@ -10,10 +10,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeGuard
 
+from callboard.content import Json
 from callboard.errors import CallboardError, InvalidParams, ParseError, PeerError
 
 Id = str | int
-Json = dict[str, Any]
 
 #: Arrays and objects deeper than this are refused before anything looks inside.
 DEPTH_LIMIT = 64

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import PeerError
-from callboard.protocol.jsonrpc import Id, Json
+from callboard.protocol.jsonrpc import Id
 from callboard.protocol.revisions import Revision
 
 #: RFC 5424's levels, as MCP's logging uses them.

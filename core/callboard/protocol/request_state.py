@@ -15,8 +15,8 @@ import secrets
 from collections import OrderedDict
 from time import time
 
+from callboard.content import Json
 from callboard.errors import InvalidParams
-from callboard.protocol.jsonrpc import Json
 
 #: Seconds a client, and the person it asks, may take for one round.
 LIFETIME = 900

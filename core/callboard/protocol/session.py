@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any, Literal, Protocol
 
+from callboard.content import Json
 from callboard.errors import (
     RESOURCE_NOT_FOUND,
     CallboardError,
@@ -17,7 +18,7 @@ from callboard.errors import (
     ResourceNotFound,
 )
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Json, Notification, Request, Response
+from callboard.protocol.jsonrpc import Id, Notification, Request, Response
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest, lacks
 from callboard.protocol.revisions import Revision, negotiate
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from callboard.content import Json
 from callboard.errors import (
     CallboardError,
     HeaderMismatch,
@@ -15,7 +16,7 @@ from callboard.errors import (
 )
 from callboard.protocol import headers as header_rules
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.peer import (
     LOG_LEVELS,
     Ask,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from callboard.content import Json
 from callboard.errors import InvalidParams, PeerError
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.session import Channel, Session
 
 Topic = Literal["tools", "prompts", "resources"]
@@ -25,7 +26,7 @@ _FLAGS: dict[str, Topic] = {
 
 
 @dataclass(eq=False)
-class Listener:
+class Subscriber:
     """One ``subscriptions/listen`` (2026-07-28, Subscriptions)."""
 
     id: Id
@@ -43,7 +44,7 @@ class Subscriptions:
 
     def __init__(self, sessions: Callable[[], Iterable[Session]]) -> None:
         self._sessions = sessions
-        self._listeners: set[Listener] = set()
+        self._listeners: set[Subscriber] = set()
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -61,13 +62,13 @@ class Subscriptions:
         if len(uris) > WATCH_LIMIT:
             raise InvalidParams(f"a stream watches {WATCH_LIMIT} resources at most")
 
-    def listen(self, request: Request, channel: Channel, offered: set[Topic]) -> Listener:
+    def listen(self, request: Request, channel: Channel, offered: set[Topic]) -> Subscriber:
         """Opens a stream for a request that passed ``check``, and acknowledges what of it is
         honoured."""
         wanted = request.params["notifications"]
         uris = wanted.get("resourceSubscriptions", [])
         topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}
-        listener = Listener(request.id, channel, topics, set(uris))
+        listener = Subscriber(request.id, channel, topics, set(uris))
         # Before the acknowledgement, so that no change is lost in between.
         self._listeners.add(listener)
         honoured: Json = {flag: True for flag, topic in _FLAGS.items() if topic in topics}
@@ -76,7 +77,7 @@ class Subscriptions:
         listener.tell("notifications/subscriptions/acknowledged", {"notifications": honoured})
         return listener
 
-    def leave(self, listener: Listener) -> None:
+    def leave(self, listener: Subscriber) -> None:
         self._listeners.discard(listener)
 
     def list_changed(self, topic: Topic) -> None:

@@ -12,7 +12,7 @@ from callboard.records.journal import read_lines
 from callboard.records.retention import Retention
 
 #: What :class:`Database` raises where the disk or the file is at fault.
-Failure = (sqlite3.Error, OSError)
+StorageFailure = (sqlite3.Error, OSError)
 #: Rows in one transaction: a writer that holds the interpreter for long delays the host.
 CHUNK = 240
 #: Rows in one statement. Each statement gives the interpreter away and takes it back, at the cost

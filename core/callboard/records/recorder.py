@@ -7,6 +7,7 @@ from time import monotonic, time
 from typing import Any
 
 from callboard.calls.call import Call
+from callboard.content import Json
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -16,7 +17,6 @@ from callboard.errors import (
     Paused,
     RefusedByArtist,
 )
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import InputRequired, PeerRequest
 from callboard.protocol.session import Session
 from callboard.records.model import CallRecord, Outcome, session_hash

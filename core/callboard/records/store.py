@@ -221,7 +221,7 @@ class Store:
     def _round(self) -> bool:
         """Folds everything there is; whether that worked."""
         # Here, because it brings SQLite: a server answers before its writer needs that.
-        from callboard.records.database import Failure, is_damaged
+        from callboard.records.database import StorageFailure, is_damaged
 
         with self._lock:
             if not self._writable:
@@ -234,7 +234,7 @@ class Store:
             return False
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
-        except Failure as error:
+        except StorageFailure as error:
             reason = _said(error)
             if is_damaged(error):
                 return self._replace_database()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from callboard.calls.entry import Completer
+from callboard.content import Json
 from callboard.errors import InvalidParams, ResourceNotFound
-from callboard.protocol.jsonrpc import Json
 from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.registry import PromptRegistry
 

@@ -10,7 +10,7 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.recent_log import RecentLog
 from callboard.errors import ResourceNotFound
 from callboard.hosting.contract import SCENE_READ, Host, ObjectNotFound
-from callboard.service.resources import Resource
+from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.load import SKILL_FILE
 from callboard.skills.skill_files import read_text
@@ -24,7 +24,7 @@ OBJECT = "scene://object/{+name}"
 
 def live_resources(
     host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
-) -> list[Resource]:
+) -> list[ServedResource]:
     """``host://capabilities``, ``log://recent``, ``skill://{name}/SKILL.md``, and, where the host
     can read its scene, ``scene://current`` and ``scene://object/{name}``."""
 
@@ -57,7 +57,7 @@ def live_resources(
         return _starting(typed, (known.skill.name for known in catalog.known))
 
     found = [
-        Resource(
+        ServedResource(
             "host://capabilities",
             "capabilities",
             offered,
@@ -65,7 +65,7 @@ def live_resources(
             description="Which capabilities tools can use now, and which the artist withdrew.",
             mime_type=JSON_TYPE,
         ),
-        Resource(
+        ServedResource(
             "log://recent",
             "recent log",
             recent,
@@ -73,7 +73,7 @@ def live_resources(
             description="callboard's last log records, oldest first.",
             mime_type=JSON_TYPE,
         ),
-        Resource(
+        ServedResource(
             "skill://{name}/SKILL.md",
             "skill",
             skill_file,
@@ -88,7 +88,7 @@ def live_resources(
     return found
 
 
-def _scene_resources(host: Host) -> list[Resource]:
+def _scene_resources(host: Host) -> list[ServedResource]:
     names: list[str] = []
 
     def current(ctx: Any) -> str:
@@ -114,7 +114,7 @@ def _scene_resources(host: Host) -> list[Resource]:
         return _starting(typed, names)
 
     return [
-        Resource(
+        ServedResource(
             SCENE,
             "scene",
             current,
@@ -124,7 +124,7 @@ def _scene_resources(host: Host) -> list[Resource]:
             affinity="main",
             required_capabilities=(SCENE_READ,),
         ),
-        Resource(
+        ServedResource(
             OBJECT,
             "object",
             one,

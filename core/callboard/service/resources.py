@@ -11,17 +11,17 @@ from urllib.parse import unquote
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
 from callboard.calls.tools import Tool
+from callboard.content import Json
 from callboard.errors import ResourceNotFound, SkillError
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import Revision
 
 
 @dataclass(frozen=True, eq=False)
-class Resource:
+class ServedResource:
     """One resource, or, where ``uri`` has ``{variables}``, a template of many.
 
     ``read`` is called with the template's variables; it may take ``ctx``, and returns text, bytes
-    or a :class:`callboard.content.Resource`. ``affinity`` says on which thread.
+    or a :class:`callboard.content.ServedResource`. ``affinity`` says on which thread.
     """
 
     uri: str
@@ -109,15 +109,15 @@ class ResourceRegistry:
     """What can be read. On the server's loop, or before it starts."""
 
     def __init__(self) -> None:
-        self._resources: dict[str, Resource] = {}
+        self._resources: dict[str, ServedResource] = {}
         self._listeners: list[Callable[[], None]] = []
 
-    def all(self, *, templates: bool) -> list[Resource]:
+    def all(self, *, templates: bool) -> list[ServedResource]:
         """The resources, or the templates, sorted by URI."""
         found = [r for r in self._resources.values() if r.is_template == templates]
         return sorted(found, key=lambda resource: resource.uri)
 
-    def find(self, uri: str) -> tuple[Resource, dict[str, str]]:
+    def find(self, uri: str) -> tuple[ServedResource, dict[str, str]]:
         """The resource that answers for ``uri``, and its variables. Raises ResourceNotFound."""
         exact = self._resources.get(uri)
         if exact is not None and not exact.is_template:
@@ -128,11 +128,11 @@ class ResourceRegistry:
                 return resource, variables
         raise ResourceNotFound(uri)
 
-    def get(self, uri: str) -> Resource | None:
+    def get(self, uri: str) -> ServedResource | None:
         """The resource or template that is registered under just this URI."""
         return self._resources.get(uri)
 
-    def replace(self, remove: list[str], add: list[Resource]) -> None:
+    def replace(self, remove: list[str], add: list[ServedResource]) -> None:
         """Takes resources out and puts others in, in one step."""
         for uri in remove:
             self._resources.pop(uri, None)
@@ -141,7 +141,7 @@ class ResourceRegistry:
         for listener in list(self._listeners):
             listener()
 
-    def add(self, *resources: Resource) -> None:
+    def add(self, *resources: ServedResource) -> None:
         self.replace([], list(resources))
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -11,6 +11,7 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import success
 from callboard.calls.tools import ToolRegistry
+from callboard.content import Json
 from callboard.demand import request_capability
 from callboard.demand.intent import add_intent, strip_intent
 from callboard.errors import (
@@ -24,7 +25,6 @@ from callboard.errors import (
 from callboard.hosting.contract import Host
 from callboard.jobs.jobs import TASKS, Jobs, knows_tasks
 from callboard.protocol.headers import check_params
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.session import PeerEvent, Session

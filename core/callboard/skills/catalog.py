@@ -28,7 +28,7 @@ from callboard.skills.search import Hit, Kind, SearchIndex
 
 log = logging.getLogger(__name__)
 
-Scope = Literal["bundled", "user", "project"]
+SkillScope = Literal["bundled", "user", "project"]
 
 #: Failures of a whole file: what a half-written one looks like.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
@@ -49,7 +49,7 @@ class CatalogChange:
 @dataclass(frozen=True)
 class KnownSkill:
     skill: SkillMetadata
-    scope: Scope
+    scope: SkillScope
     loaded: bool
 
 
@@ -65,11 +65,11 @@ def scoped_paths(
     extra: Iterable[str | Path] = (),
     project: Path | None = None,
     shipped: Iterable[str | Path] = (),
-) -> list[tuple[Path, Scope]]:
+) -> list[tuple[Path, SkillScope]]:
     """Search paths with their scope: a project's own skills first, those that ship last, a host's
     before the ones that suit every host."""
     theirs = [Path(path) for path in shipped]
-    found: list[tuple[Path, Scope]] = [] if project is None else [(project, "project")]
+    found: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
         if path == BUNDLED:
             found.extend((own, "bundled") for own in theirs)
@@ -84,7 +84,7 @@ class SkillCatalog:
 
     def __init__(
         self,
-        paths: Sequence[tuple[Path, Scope]],
+        paths: Sequence[tuple[Path, SkillScope]],
         dcc: str | None = None,
         cache_file: Path | None = None,
         came_with: Callable[[Path], dict[str, Any] | None] = lambda folder: None,
@@ -96,14 +96,14 @@ class SkillCatalog:
         self._lock = threading.RLock()
         self._cache = DiscoveryCache(cache_file)
         self._known: dict[str, SkillMetadata] = {}
-        self._scope_of: dict[str, Scope] = {}
+        self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, _Loaded] = {}
         self._failures: tuple[Failure, ...] = ()
         self._index = SearchIndex()
         self._indexed: dict[str, SkillMetadata] = {}
         self._listeners: list[Callable[[CatalogChange], None]] = []
 
-    def use_paths(self, paths: Sequence[tuple[Path, Scope]]) -> None:
+    def use_paths(self, paths: Sequence[tuple[Path, SkillScope]]) -> None:
         """Replaces the search paths; takes effect with the next :meth:`refresh`."""
         with self._lock:
             self.paths = tuple(path for path, _ in paths)
@@ -179,7 +179,7 @@ class SkillCatalog:
             self._tell(CatalogChange(loaded=tuple(new)))
             return new
 
-    def load_scope(self, scope: Scope) -> list[SkillMetadata]:
+    def load_scope(self, scope: SkillScope) -> list[SkillMetadata]:
         """Loads every skill of a scope; one that can't be loaded is logged and left."""
         loaded: list[SkillMetadata] = []
         with self._lock:

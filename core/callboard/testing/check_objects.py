@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from callboard.content import Json
 from callboard.errors import HostError
-from callboard.host import SCENE_MUTATE, SCENE_READ, AmbiguousName, Json, ObjectNotFound
+from callboard.host import SCENE_MUTATE, SCENE_READ, AmbiguousName, ObjectNotFound
 
 if TYPE_CHECKING:
     from callboard.testing.compliance import Bench

@@ -16,7 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from callboard.host import SCENE_MUTATE, SCENE_READ, Host, Json
+from callboard.content import Json
+from callboard.host import SCENE_MUTATE, SCENE_READ, Host
 from callboard.testing import (
     check_animation,
     check_files,

@@ -18,10 +18,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from callboard.content import Json
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.testing.fake_host import DEADLINE
 
-Json = dict[str, Any]
 #: Answers one kind of request of the server's: a result, a JSON-RPC error object under the key
 #: ``error``, or None for silence.
 Answerer = Callable[[Json], Json | None]

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
-from callboard.host import AmbiguousName, Json, ObjectNotFound, PrimitiveKind, Vector, nearest_names
+from callboard.host import AmbiguousName, ObjectNotFound, PrimitiveKind, Vector, nearest_names
 
 
 @dataclass

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
+from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host
 from callboard.hosting.headless import make_host
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.skills.lint import lint

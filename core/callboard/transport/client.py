@@ -7,14 +7,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
 from urllib.parse import urlsplit
 
 from callboard import __version__
+from callboard.content import Json
 from callboard.errors import CallboardError, HostError
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-
-Json = dict[str, Any]
 
 
 class RemoteError(CallboardError):

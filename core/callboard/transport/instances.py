@@ -31,7 +31,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedInstance:
     """An instance and whether it answered: ``serving``, or ``silent`` while its process lives."""
 
     instance: Instance
@@ -64,7 +64,7 @@ def withdraw(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def listed() -> list[Listed]:
+def listed() -> list[ListedInstance]:
     """The instances that run, oldest first. Files of dead processes are removed."""
     found = [instance for instance in map(_read, sorted(folder().glob("*.json"))) if instance]
     if not found:
@@ -76,7 +76,7 @@ def listed() -> list[Listed]:
         if state == "gone":
             withdraw(folder() / f"{instance.id}.json")
         else:
-            result.append(Listed(instance, state))
+            result.append(ListedInstance(instance, state))
     return sorted(result, key=lambda entry: entry.instance.started)
 
 

@@ -35,8 +35,8 @@ from callboard.workspace.path_text import (
     shown,
 )
 
-Policy = Literal["advisory", "strict"]
-Source = Literal["client", "artist", "project"]
+RootsPolicy = Literal["advisory", "strict"]
+RootSource = Literal["client", "artist", "project"]
 
 NATIVE: Flavour = "windows" if os.name == "nt" else "posix"
 
@@ -53,7 +53,7 @@ class Root:
     name: str
     path: str | None
     read_only: bool = False
-    source: Source = "artist"
+    source: RootSource = "artist"
 
 
 def parse_root(
@@ -61,7 +61,7 @@ def parse_root(
     *,
     name: str | None = None,
     read_only: bool = False,
-    source: Source = "artist",
+    source: RootSource = "artist",
     flavour: Flavour = NATIVE,
 ) -> Root:
     """A root from an absolute path or a URI. WorkspaceResolveError, saying what to write instead,
@@ -98,14 +98,14 @@ class WorkspaceRoots:
         self,
         roots: Sequence[str | Root] = (),
         *,
-        policy: Policy = "advisory",
+        policy: RootsPolicy = "advisory",
         flavour: Flavour = NATIVE,
         realpath: Callable[[str], str] | None = None,
     ) -> None:
         self._os_path = _module(flavour)
         self._flavour: Flavour = flavour
         self._realpath = realpath or self._os_path.realpath
-        self._policy: Policy = policy
+        self._policy: RootsPolicy = policy
         self._for_writing = False
         self._problems: tuple[str, ...] = ()
         self._roots = tuple(
@@ -120,7 +120,7 @@ class WorkspaceRoots:
         cls,
         entries: object,
         *,
-        policy: Policy = "advisory",
+        policy: RootsPolicy = "advisory",
         flavour: Flavour = NATIVE,
         realpath: Callable[[str], str] | None = None,
     ) -> WorkspaceRoots:
@@ -166,7 +166,7 @@ class WorkspaceRoots:
         return next((root for root in self._roots if root.path is not None), None)
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> RootsPolicy:
         return self._policy
 
     @property

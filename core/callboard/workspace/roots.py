@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
-from callboard.workspace.containment import Policy, Root, WorkspaceRoots, parse_root
+from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 
 log = logging.getLogger(__name__)
 
@@ -33,10 +33,10 @@ class ClientRoots:
 class RootsBook:
     """Remembers each session's roots and answers what a call's roots are. On the server's loop."""
 
-    def __init__(self, artist: Sequence[str | Root] = (), policy: Policy = "advisory") -> None:
+    def __init__(self, artist: Sequence[str | Root] = (), policy: RootsPolicy = "advisory") -> None:
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
-        self.policy: Policy = policy
+        self.policy: RootsPolicy = policy
         #: Told when a client came or went, and when one named its roots.
         self.on_change: Callable[[], None] = lambda: None
 
@@ -44,7 +44,7 @@ class RootsBook:
         """The host's project folders, used where neither client nor artist named any."""
         self.project = [parse_root(folder, source="project") for folder in folders]
 
-    def set_policy(self, policy: Policy) -> None:
+    def set_policy(self, policy: RootsPolicy) -> None:
         """Replaces the policy, for clients that are connected too."""
         self.policy = policy
 

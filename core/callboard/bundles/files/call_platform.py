@@ -9,7 +9,7 @@ from callboard.bundles.files.workspaces import Workspaces
 from callboard.calls import asks
 from callboard.calls.asks import ROOTS_KEY, InputNeeded, read_answer
 from callboard.calls.call import Call
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 

@@ -40,7 +40,7 @@ def advertisement() -> dict[str, Any]:
     }
 
 
-class ResourceNotFound(CallboardError):
+class HostResourceNotFound(CallboardError):
     """There is no such file in this workspace, or it can't be read."""
 
     code = RESOURCE_NOT_FOUND
@@ -144,7 +144,7 @@ def _read(store: FileStore | None, params: Mapping[str, Any]) -> dict[str, Any]:
     except TooLarge as error:
         raise ResponseTooLarge(uri, error.size) from None
     except (KeyError, OSError):
-        raise ResourceNotFound(uri[:2048]) from None
+        raise HostResourceNotFound(uri[:2048]) from None
     return {"contents": [_content(file, data)]}
 
 

@@ -16,7 +16,7 @@ from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import Bundles
 from callboard.folders import data_folder
 
-Scope = Literal["user", "project"]
+BundleScope = Literal["user", "project"]
 
 #: What this host provides to bundles; the gate at installation compares with it.
 PROVIDED = (CAPABILITY,)
@@ -38,7 +38,9 @@ def project_bundles(project: str | Path) -> Bundles:
     return Bundles(bundles_folder() / f"project-{name}")
 
 
-def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, Scope]]:
+def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
     """Where to look, the most important first."""
-    found: list[tuple[Bundles, Scope]] = [(project_bundles(path), "project") for path in projects]
+    found: list[tuple[Bundles, BundleScope]] = [
+        (project_bundles(path), "project") for path in projects
+    ]
     return [*found, (user_bundles(), "user")]

@@ -22,8 +22,8 @@ from callboard.bundles.running.talk import OPENING, Talk, open_talk
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
+from callboard.content import Json
 from callboard.errors import CallboardError, SkillError
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import InputRequired
 from callboard.workspace.roots import RootsBook
 

@@ -11,8 +11,8 @@ from typing import Any
 from callboard.bundles.files.host_resources import METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.calls.call import Call
+from callboard.content import Json
 from callboard.errors import MethodNotFound
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook

@@ -12,8 +12,8 @@ from time import monotonic
 from callboard.bundles.files.host_resources import METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.running.caller import ROOTS, Caller, roots_answer
+from callboard.content import Json
 from callboard.errors import MethodNotFound, PeerError
-from callboard.protocol.jsonrpc import Json
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 

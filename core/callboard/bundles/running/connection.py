@@ -8,9 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError, SkillError
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Json, Notification, Request, Response
+from callboard.protocol.jsonrpc import Id, Notification, Request, Response
 
 log = logging.getLogger(__name__)
 

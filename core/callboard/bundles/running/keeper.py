@@ -24,13 +24,13 @@ from callboard.bundles.running.bundle_server import BundleServer
 from callboard.calls.call import Call
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.errors import SkillError
-from callboard.skills.catalog import Scope, SkillCatalog
+from callboard.skills.catalog import SkillCatalog, SkillScope
 from callboard.skills.discovery import suits
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
 
-Place = tuple[Bundles, Scope]
+Place = tuple[Bundles, SkillScope]
 
 
 class BundleKeeper:
@@ -40,7 +40,7 @@ class BundleKeeper:
     def __init__(
         self,
         catalog: SkillCatalog,
-        base: Sequence[tuple[Path, Scope]],
+        base: Sequence[tuple[Path, SkillScope]],
         dcc: str,
         tools: ToolRegistry,
         book: RootsBook,
@@ -94,8 +94,8 @@ class BundleKeeper:
                 self._take(place, bundle, load=load and bundle.folder not in before)
         self._on_loop(self._update_servers)
 
-    def _find(self) -> list[tuple[Bundles, InstalledBundle, Scope]]:
-        found: dict[str, tuple[Bundles, InstalledBundle, Scope]] = {}
+    def _find(self) -> list[tuple[Bundles, InstalledBundle, SkillScope]]:
+        found: dict[str, tuple[Bundles, InstalledBundle, SkillScope]] = {}
         for place, scope in places(self._projects):
             try:
                 installed = place.installed()

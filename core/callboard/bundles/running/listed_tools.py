@@ -13,9 +13,8 @@ from callboard.bundles.running.connection import BundleError
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import Entry
 from callboard.calls.tools import Tool
-from callboard.content import Result
+from callboard.content import Json, Result
 from callboard.errors import SkillError
-from callboard.protocol.jsonrpc import Json
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +23,11 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 #: ``_meta`` keys that only we, or the protocol, may set.
 _OURS = ("callboard/", "dcc", "io.modelcontextprotocol/")
 
-Run = Callable[[AsyncToolContext, str, Json], Awaitable[Any]]
+RunTool = Callable[[AsyncToolContext, str, Json], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedTool:
     """A content block as the server sent it."""
 
     content: Mapping[str, Any]
@@ -42,7 +41,7 @@ def prefix(bundle: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", folder_name(bundle)) + "__"
 
 
-def tools_of(bundle: str, entries: list[Any], run: Run) -> list[Tool]:
+def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
     """The tools that can be served, by the order of the list; others are logged and left out."""
     found: dict[str, Tool] = {}
     for entry in entries:
@@ -56,7 +55,7 @@ def tools_of(bundle: str, entries: list[Any], run: Run) -> list[Tool]:
     return list(found.values())
 
 
-def _tool(bundle: str, entry: Any, run: Run) -> Tool:
+def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise ValueError("it has no name")
     own = entry["name"]
@@ -105,7 +104,7 @@ def result_of(answer: Mapping[str, Any]) -> Result:
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
     ):
         raise BundleError("the bundle sent a result whose content is no list of blocks")
-    listed: list[Any] = [Listed(block) for block in content]
+    listed: list[Any] = [ListedTool(block) for block in content]
     return Result(
         content=listed,
         structured=answer.get("structuredContent"),

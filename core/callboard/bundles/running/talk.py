@@ -9,8 +9,8 @@ from typing import Any
 
 from callboard import __version__
 from callboard.bundles.running.connection import BundleError, Connection, Refused
+from callboard.content import Json
 from callboard.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS, REVISION_2026_07_28, REVISIONS
 from callboard.protocol.stateless import (
     CAPABILITIES_KEY,

@@ -14,14 +14,13 @@ from typing import Any
 from callboard.calls.call import Call
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.json_schema import BadSchema, SchemaViolation, Validator
-from callboard.content import Result
+from callboard.content import Json, Result
 from callboard.errors import CallboardError, InvalidParams
 from callboard.jobs.jobs import JobRequest, Jobs
 from callboard.jobs.workflows.find import workflows_of
-from callboard.jobs.workflows.run import Report, Run
+from callboard.jobs.workflows.run import ReportProgress, WorkflowRun
 from callboard.jobs.workflows.steps import StepRequest
 from callboard.jobs.workflows.store import RunStore
-from callboard.protocol.jsonrpc import Json
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.workflows.workflow import ParallelStep, Step, ToolStep, Workflow, substeps
 
@@ -50,10 +49,10 @@ class Workflows:
         self._catalog = catalog
         self._store = RunStore(folder)
         self._writing = asyncio.Lock()
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, WorkflowRun] = {}
         dispatcher.observers.append(self._observe)
 
-    async def run(self, call: Call, name: str, inputs: Json, report: Report) -> Result:
+    async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
         """Runs a workflow to its end. ``call`` is the call that asks for it. Raises InvalidParams
         for an unknown workflow, unknown tools and wrong inputs: then nothing has run."""
         if isinstance(call.request, StepRequest):
@@ -62,7 +61,7 @@ class Workflows:
         values = _checked(workflow, inputs)
         self._admit(workflow.steps)
         id = call.request.job_id if isinstance(call.request, JobRequest) else secrets.token_hex(12)
-        run = Run(id, workflow, values, call.request, self._dispatcher, report, self._save)
+        run = WorkflowRun(id, workflow, values, call.request, self._dispatcher, report, self._save)
         if call.task is not None:
             run.cancel = call.task.cancel
         self._forget_old()
@@ -169,7 +168,7 @@ class Workflows:
             # A branch may not be taken, and a loop may have nothing to go through.
             self._admit(substeps(step), surely=surely and isinstance(step, ParallelStep))
 
-    async def _save(self, run: Run) -> None:
+    async def _save(self, run: WorkflowRun) -> None:
         # A run of thousands of quick steps isn't written down thousands of times.
         if run.status == "running" and monotonic() - run.saved < SAVE_PAUSE:
             return

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 from callboard.calls.asks import elicitation, read_answer
 from callboard.calls.dispatcher import Dispatcher
+from callboard.content import Json
 from callboard.errors import CallboardError, InvalidParams, PeerError, RefusedByArtist
 from callboard.jobs.workflows.steps import Changes, StepRequest, call_in_time, put_back
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import PeerRequest
 from callboard.skills.workflows.workflow import (
     ApproveStep,
@@ -30,8 +31,8 @@ from callboard.skills.workflows.workflow import (
 
 log = logging.getLogger(__name__)
 
-Status = Literal["running", "completed", "failed", "cancelled", "interrupted"]
-Report = Callable[[int, int | None, str], None]
+RunStatus = Literal["running", "completed", "failed", "cancelled", "interrupted"]
+ReportProgress = Callable[[int, int | None, str], None]
 
 #: Steps of one run, counting every round of a loop.
 PERFORMED_LIMIT = 10_000
@@ -45,7 +46,7 @@ class StepFailed(Exception):
     """Ends the run."""
 
 
-class Run:
+class WorkflowRun:
     """On the server's loop. ``save`` is awaited whenever there is something new to keep."""
 
     def __init__(
@@ -55,12 +56,12 @@ class Run:
         inputs: Mapping[str, Any],
         request: PeerRequest,
         dispatcher: Dispatcher,
-        report: Report,
-        save: Callable[[Run], Awaitable[None]],
+        report: ReportProgress,
+        save: Callable[[WorkflowRun], Awaitable[None]],
     ) -> None:
         self.id = id
         self.workflow = workflow
-        self.status: Status = "running"
+        self.status: RunStatus = "running"
         self.message: str | None = None
         self.changes = Changes()
         #: Ends the run from outside.
@@ -128,7 +129,7 @@ class Run:
         """The server stops: nothing more is done. Any thread."""
         self.status, self.message = "interrupted", "the server stopped"
 
-    async def _end(self, status: Status, message: str | None) -> None:
+    async def _end(self, status: RunStatus, message: str | None) -> None:
         if self.status == "interrupted":
             return
         if status != "completed":

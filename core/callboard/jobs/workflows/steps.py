@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from callboard.calls.call import Call, UndoStep
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.main_session import MainSession
+from callboard.calls.main_session import MainStay
+from callboard.content import Json
 from callboard.errors import CallTimeout
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 from callboard.skills.workflows.workflow import ToolStep
 
@@ -104,9 +104,7 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
         return undone, len(ids) - undone
 
     done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
-    session = MainSession(
-        dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone()
-    )
+    session = MainStay(dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone())
     session.submit(undo_all, done)
     try:
         return await done

@@ -10,8 +10,8 @@ import re
 import secrets
 from pathlib import Path
 
+from callboard.content import Json
 from callboard.hosting.replacing import replacing
-from callboard.protocol.jsonrpc import Json
 from callboard.records.file_lock import lock
 
 #: Runs that are kept on disk.

@@ -8,9 +8,8 @@ from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.content import Result
+from callboard.content import Json, Result
 from callboard.jobs.workflows import RUN, Workflows
-from callboard.protocol.jsonrpc import Json
 
 #: Seconds a whole workflow may take; its steps have limits of their own.
 LONGEST = 7 * 86_400.0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from callboard.skills.model import Failure, SkillMetadata
-from callboard.skills.prompts.prompt import Prompt, Source
+from callboard.skills.prompts.prompt import Prompt, PromptSource
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative
 from callboard.skills.workflows.files import read_workflow
 from callboard.skills.workflows.summary import summary
@@ -19,7 +19,7 @@ CUT_NOTE = "\n\n[cut here: the file is longer than 16384 characters]"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Reading:
+class PromptReading:
     """What reading one skill's prompts found. ``files`` are all that were looked at."""
 
     def __init__(self, skill: SkillMetadata) -> None:
@@ -57,7 +57,7 @@ class Reading:
         return found
 
 
-def derive(reading: Reading) -> None:
+def derive(reading: PromptReading) -> None:
     """Adds what ``examples``, ``recipes`` and ``workflows`` yield."""
     _documents(reading, "examples", reading.skill.examples)
     _documents(reading, "recipes", reading.skill.recipes)
@@ -68,7 +68,7 @@ def derive(reading: Reading) -> None:
             reading.add(prompt, relative(reading.skill.path, path))
 
 
-def workflow_prompt(workflow: Workflow, name: str, source: Source) -> Prompt:
+def workflow_prompt(workflow: Workflow, name: str, source: PromptSource) -> Prompt:
     description = f"The steps of the workflow {workflow.name}."
     if workflow.description:
         description = f"{description} {workflow.description}"
@@ -76,7 +76,7 @@ def workflow_prompt(workflow: Workflow, name: str, source: Source) -> Prompt:
 
 
 def _documents(
-    reading: Reading,
+    reading: PromptReading,
     word: Literal["examples", "recipes"],
     references: str | tuple[str, ...] | None,
 ) -> None:
@@ -104,7 +104,7 @@ def _documents(
         reading.add(prompt, shown)
 
 
-def _all_files(reading: Reading, references: str | tuple[str, ...] | None) -> list[Path]:
+def _all_files(reading: PromptReading, references: str | tuple[str, ...] | None) -> list[Path]:
     listed = (references,) if isinstance(references, str) else references or ()
     found = [path for reference in listed for path in reading.expand(reference)]
     return list(dict.fromkeys(found))

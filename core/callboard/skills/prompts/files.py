@@ -11,7 +11,7 @@ from typing import Any
 from callboard.skills import safe_yaml
 from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import Failure, SkillMetadata
-from callboard.skills.prompts.derived import Reading, derive, workflow_prompt
+from callboard.skills.prompts.derived import PromptReading, derive, workflow_prompt
 from callboard.skills.prompts.prompt import Prompt, check_name, make_prompt
 from callboard.skills.skill_files import FileProblem, is_glob, read_text, relative
 
@@ -32,7 +32,7 @@ class PromptReader:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[_Stamps, Reading]] = {}
+        self._known: dict[str, tuple[_Stamps, PromptReading]] = {}
 
     def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
         with self._lock:
@@ -57,7 +57,7 @@ class PromptReader:
 _Stamps = dict[str, Stamp]
 
 
-def _stamps(reading: Reading) -> _Stamps:
+def _stamps(reading: PromptReading) -> _Stamps:
     """Of every file that was read, and of the folders in which a glob could find more."""
     skill = reading.skill
     found = {str(path): stamp(path) for path in reading.files}
@@ -78,12 +78,12 @@ def _glob(folder: Path, reference: str) -> list[Path]:
         return []
 
 
-def _sorted(reading: Reading) -> list[Prompt]:
+def _sorted(reading: PromptReading) -> list[Prompt]:
     return [reading.prompts[name] for name in sorted(reading.prompts)]
 
 
-def _read(skill: SkillMetadata) -> Reading:
-    reading = Reading(skill)
+def _read(skill: SkillMetadata) -> PromptReading:
+    reading = PromptReading(skill)
     if skill.prompts is None:
         derive(reading)
         return reading
@@ -102,7 +102,7 @@ def _read(skill: SkillMetadata) -> Reading:
     return reading
 
 
-def _file(reading: Reading, shown: str, document: safe_yaml.Document) -> None:
+def _file(reading: PromptReading, shown: str, document: safe_yaml.Document) -> None:
     """One prompt, or lists ``prompts`` and ``workflows``."""
     value = document.value
     if value is None:
@@ -127,7 +127,11 @@ def _file(reading: Reading, shown: str, document: safe_yaml.Document) -> None:
 
 
 def _explicit(
-    reading: Reading, shown: str, document: safe_yaml.Document, path: safe_yaml.Path, entry: Any
+    reading: PromptReading,
+    shown: str,
+    document: safe_yaml.Document,
+    path: safe_yaml.Path,
+    entry: Any,
 ) -> None:
     line = document.line(*path)
     try:
@@ -152,7 +156,11 @@ def _explicit(
 
 
 def _workflow(
-    reading: Reading, shown: str, document: safe_yaml.Document, path: safe_yaml.Path, entry: Any
+    reading: PromptReading,
+    shown: str,
+    document: safe_yaml.Document,
+    path: safe_yaml.Path,
+    entry: Any,
 ) -> None:
     line = document.line(*path)
     file = entry.get("file") if isinstance(entry, Mapping) else entry

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from callboard.errors import InvalidParams
 from callboard.skills.prompts.templates import as_text, fill, placeholders
 
-Source = Literal["explicit", "workflow", "workflow_metadata", "examples", "recipes", "manual"]
+PromptSource = Literal["explicit", "workflow", "workflow_metadata", "examples", "recipes", "manual"]
 
 MANUAL_SKILL = "manual"
 MAX_NAME = 128
@@ -32,7 +32,7 @@ class Prompt:
 
     name: str
     skill: str
-    source: Source
+    source: PromptSource
     description: str
     body: str
     arguments: tuple[Argument, ...] = ()
@@ -89,7 +89,7 @@ def _missing(name: str) -> InvalidParams:
     return InvalidParams(f"missing required argument: {name}", data={"argument": name})
 
 
-def make_prompt(spec: Mapping[str, Any], skill: str, source: Source) -> Prompt:
+def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Prompt:
     """A prompt from an entry of a file or from an adapter's code. Raises ValueError, saying which
     member is wrong; unknown members are ignored."""
     name = spec.get("name")

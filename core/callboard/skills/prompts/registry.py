@@ -10,8 +10,8 @@ from typing import Any
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
 from callboard.calls.tools import Tool
+from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.revisions import Revision
 from callboard.skills.model import SkillMetadata
 from callboard.skills.prompts.files import PromptReader

@@ -7,7 +7,7 @@ from typing import Any
 
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 from callboard.skills.catalog import KnownSkill, SkillCatalog
 
 _NAME: Json = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from callboard.calls.tools import Tool
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.scripts import SkillScripts
 

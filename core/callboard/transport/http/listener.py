@@ -31,7 +31,8 @@ from tornado.httputil import (
 )
 from tornado.iostream import IOStream
 
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.content import Json
+from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import (
     BODY_LIMIT,
     BODY_TIMEOUT,
@@ -58,7 +59,7 @@ SWEEP = 5.0
 #: Seconds after which an answer that isn't there yet is announced by a stream with keep-alives.
 PATIENCE = 10.0
 
-Handler = Callable[["Exchange"], None]
+ExchangeHandler = Callable[["Exchange"], None]
 
 # A timer per request costs more than parsing it, so there is no header_timeout; the sweep closes
 # what idles instead.
@@ -253,8 +254,8 @@ class Listener(HTTPServerConnectionDelegate):
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address
-        self._routes: dict[str, Handler] = {}
-        self._prefixes: list[tuple[str, Handler]] = []
+        self._routes: dict[str, ExchangeHandler] = {}
+        self._prefixes: list[tuple[str, ExchangeHandler]] = []
         #: What each open connection is at.
         self._exchanges: dict[object, Exchange] = {}
         self._connections: set[HTTP1ServerConnection] = set()
@@ -267,7 +268,7 @@ class Listener(HTTPServerConnectionDelegate):
         #: Called at every sweep.
         self.on_sweep: list[Callable[[], None]] = []
 
-    def route(self, path: str, handler: Handler) -> None:
+    def route(self, path: str, handler: ExchangeHandler) -> None:
         if path.endswith("/"):
             self._prefixes.append((path, handler))
         else:

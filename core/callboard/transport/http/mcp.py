@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import VERSION_HEADER
-from callboard.protocol.jsonrpc import Invalid, Json, Message, Request
+from callboard.protocol.jsonrpc import Invalid, Message, Request
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
 from callboard.protocol.stateless import StatelessEra, is_stateless, status_of

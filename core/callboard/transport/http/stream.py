@@ -10,7 +10,8 @@ from typing import Any
 from tornado.httputil import ResponseStartLine
 from tornado.iostream import StreamClosedError
 
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.content import Json
+from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import WRITE_TIMEOUT
 
 #: Bytes that may wait for a client that reads slowly; past them it is dropped.

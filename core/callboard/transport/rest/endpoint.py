@@ -12,10 +12,11 @@ from typing import Any
 
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.tools import ToolRegistry
+from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
 from callboard.hosting.contract import Host
 from callboard.jobs.jobs import Job
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.service.resources import ResourceRegistry
@@ -33,7 +34,7 @@ from callboard.transport.rest.problems import (
     problem,
     status_of,
 )
-from callboard.transport.rest.routes import Answer, Asked, Parameter, Route, find
+from callboard.transport.rest.routes import Asked, Parameter, RestAnswer, Route, find
 from callboard.transport.rest.schemas import CALL, NAME
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ log = logging.getLogger(__name__)
 FEATURES = NEWEST_WITH_SESSIONS
 #: The report over the calls since ``30m``, ``7d``, a date …, or the default where None. Raises
 #: ValueError for anything else.
-Report = Callable[[str | None], Awaitable[Json]]
+BuildReport = Callable[[str | None], Awaitable[Json]]
 
 _ids = count(1)
 _NAME = Parameter("name", "Its name, percent-encoded", NAME, in_path=True)
@@ -85,7 +86,7 @@ class RestEndpoint:
         self._catalog = catalog
         self._tasks: set[asyncio.Task[None]] = set()
         #: Where records are kept, what is asked for the report.
-        self.report: Report | None = None
+        self.report: BuildReport | None = None
         self.routes = self._routes()
 
     def __call__(self, exchange: Exchange) -> None:
@@ -228,11 +229,11 @@ class RestEndpoint:
 
     # -- the host ---------------------------------------------------------------------------
 
-    async def _health(self, asked: Asked) -> Answer:
+    async def _health(self, asked: Asked) -> RestAnswer:
         kind = self._host.identity.kind
         return 200, {"instance": self._instance, "host": kind, "version": self._version}
 
-    async def _ready(self, asked: Asked) -> Answer:
+    async def _ready(self, asked: Asked) -> RestAnswer:
         found = self._dispatcher.main.stall()
         paused = self._dispatcher.paused
         ready = not paused and not found["stalled_ms"]
@@ -243,11 +244,11 @@ class RestEndpoint:
 
     # -- tools ------------------------------------------------------------------------------
 
-    async def _list_tools(self, asked: Asked) -> Answer:
+    async def _list_tools(self, asked: Asked) -> RestAnswer:
         found = await self._every_tool(asked)
         return 200, {"total": len(found), "tools": found}
 
-    async def _get_tool(self, asked: Asked) -> Answer:
+    async def _get_tool(self, asked: Asked) -> RestAnswer:
         name = asked.values["name"]
         for tool in await self._every_tool(asked):
             if tool["name"] == name:
@@ -264,7 +265,7 @@ class RestEndpoint:
                 return found
             cursor = {"cursor": page["nextCursor"]}
 
-    async def _call(self, asked: Asked) -> Answer:
+    async def _call(self, asked: Asked) -> RestAnswer:
         name, arguments = asked.body["tool"], asked.body.get("arguments", {})
         try:
             return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
@@ -275,13 +276,13 @@ class RestEndpoint:
 
     # -- prompts and resources --------------------------------------------------------------
 
-    async def _list_prompts(self, asked: Asked) -> Answer:
+    async def _list_prompts(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
         found = self._prompts.all()
         entries = self._prompts.describe(FEATURES, found)
         return 200, {"total": len(entries), "prompts": entries, "diagnostics": found.diagnostics()}
 
-    async def _get_prompt(self, asked: Asked) -> Answer:
+    async def _get_prompt(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
         name, arguments = asked.values["name"], asked.values.get("args", {})
         try:
@@ -295,17 +296,17 @@ class RestEndpoint:
         if not self._service.enable_prompts:
             raise MethodNotFound("prompts are turned off here")
 
-    async def _list_resources(self, asked: Asked) -> Answer:
+    async def _list_resources(self, asked: Asked) -> RestAnswer:
         found = [r.describe(FEATURES) for r in self._resources.all(templates=False)]
         templates = [r.describe(FEATURES) for r in self._resources.all(templates=True)]
         return 200, {"total": len(found), "resources": found, "templates": templates}
 
-    async def _read_resource(self, asked: Asked) -> Answer:
+    async def _read_resource(self, asked: Asked) -> RestAnswer:
         return 200, await self._handle(asked, "resources/read", uri=asked.values["uri"])
 
     # -- skills -----------------------------------------------------------------------------
 
-    async def _skills(self, asked: Asked) -> Answer:
+    async def _skills(self, asked: Asked) -> RestAnswer:
         return 200, await self._elsewhere(self._every_skill)
 
     def _every_skill(self) -> Json:
@@ -314,7 +315,7 @@ class RestEndpoint:
         failures = [failure.as_json() for failure in broken]
         return {"total": len(known), "skills": known, "failures": failures}
 
-    async def _search(self, asked: Asked) -> Answer:
+    async def _search(self, asked: Asked) -> RestAnswer:
         search = partial(search_skills, self._catalog)
         values = asked.values
         found = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
@@ -327,13 +328,13 @@ class RestEndpoint:
 
     # -- jobs -------------------------------------------------------------------------------
 
-    async def _job(self, asked: Asked) -> Answer:
+    async def _job(self, asked: Asked) -> RestAnswer:
         return 200, self._find_job(asked).describe()
 
-    async def _stop_job(self, asked: Asked) -> Answer:
+    async def _stop_job(self, asked: Asked) -> RestAnswer:
         return 200, self._service.jobs.cancel(self._find_job(asked).id).describe()
 
-    async def _job_events(self, asked: Asked) -> Answer:
+    async def _job_events(self, asked: Asked) -> RestAnswer:
         job, exchange = self._find_job(asked), asked.exchange
         if exchange.method == "HEAD":
             return 200, {}
@@ -355,7 +356,7 @@ class RestEndpoint:
 
     # -- the rest ---------------------------------------------------------------------------
 
-    async def _report(self, asked: Asked) -> Answer:
+    async def _report(self, asked: Asked) -> RestAnswer:
         if self.report is None:
             raise NotFound("no records are kept here")
         try:
@@ -363,7 +364,7 @@ class RestEndpoint:
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 
-    async def _document(self, asked: Asked) -> Answer:
+    async def _document(self, asked: Asked) -> RestAnswer:
         return 200, document(self.routes, self._version, f"http://{asked.exchange.headers['Host']}")
 
     async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:

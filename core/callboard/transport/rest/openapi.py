@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 from callboard.transport.rest.problems import PROBLEM_TYPE
 from callboard.transport.rest.routes import Parameter, Route
 from callboard.transport.rest.schemas import SCHEMAS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
+from callboard.content import Json
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -18,7 +19,6 @@ from callboard.errors import (
     RefusedByArtist,
     ResourceNotFound,
 )
-from callboard.protocol.jsonrpc import Json
 
 PROBLEM_TYPE = "application/problem+json"
 #: Seconds after which a host that was busy or paused may be asked again.

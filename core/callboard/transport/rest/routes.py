@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from callboard.calls.json_schema import SchemaViolation, Validator
+from callboard.content import Json
 from callboard.errors import InvalidParams, ParseError
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Json
 from callboard.transport.http.listener import Exchange
 from callboard.transport.rest.problems import NotFound, Unacceptable
 
@@ -62,8 +62,8 @@ class Asked:
 
 
 #: A status and what to answer; None where the handler answers by itself.
-Answer = tuple[int, Json] | None
-Handler = Callable[[Asked], Awaitable[Answer]]
+RestAnswer = tuple[int, Json] | None
+RouteHandler = Callable[[Asked], Awaitable[RestAnswer]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Route:
     method: str
     path: str
     summary: str
-    handler: Handler
+    handler: RouteHandler
     answers: Mapping[int, str]
     parameters: Sequence[Parameter] = ()
     body: Json | None = None

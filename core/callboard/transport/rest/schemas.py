@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callboard.protocol.jsonrpc import Json
+from callboard.content import Json
 
 STRING: Json = {"type": "string"}
 NAME: Json = {"type": "string", "minLength": 1, "maxLength": 1000}

@@ -8,9 +8,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, PeerError
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Invalid, Json, Notification, Request, Response
+from callboard.protocol.jsonrpc import Id, Invalid, Notification, Request, Response
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import INFLIGHT_LIMIT, Session, SessionEra
@@ -20,7 +21,7 @@ from callboard.transport.stdio.headers import stateless_headers
 from callboard.transport.stdio.http import Broken, Unreachable
 from callboard.transport.stdio.keeper import HostKeeper
 from callboard.transport.stdio.lines import LINE_LIMIT
-from callboard.transport.stdio.link import HostSession, Link
+from callboard.transport.stdio.link import HostConnection, Link
 from callboard.transport.stdio.listen import ALL_TOPICS, ListenStream
 from callboard.transport.stdio.offline import LostServer
 from callboard.transport.stdio.relay import CANCELLED, Relay
@@ -46,7 +47,7 @@ class UnderWay:
 
 
 @dataclass(eq=False)
-class Client:
+class BridgedClient:
     """The client's session, as it opened it, for whichever host comes."""
 
     message: Json
@@ -66,7 +67,7 @@ class Bridge:
         lost = LostServer(offline.introduce)
         self._sessions, self._lost_sessions = SessionEra(offline), SessionEra(lost)
         self._stateless, self._lost_stateless = StatelessEra(offline), StatelessEra(lost)
-        self._client: Client | None = None
+        self._client: BridgedClient | None = None
         self._under_way: dict[Id, UnderWay] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -211,7 +212,7 @@ class Bridge:
 
     async def _initialize(self, request: Request, value: Json) -> Json:
         session, response = self._sessions.initialize(request)
-        client = Client(value, session)
+        client = BridgedClient(value, session)
         link = await self._keeper.current()
         if link is not None:
             if link.session is not None:
@@ -228,7 +229,7 @@ class Bridge:
         return {**response, "id": request.id}
 
     async def _answer_in_session(
-        self, client: Client, request: Request, value: Json
+        self, client: BridgedClient, request: Request, value: Json
     ) -> Json | None:
         for _ in range(2):
             link = await self._keeper.current()
@@ -287,7 +288,7 @@ class Bridge:
         request: Request,
         value: Json,
         headers: Mapping[str, str],
-        session: HostSession | None = None,
+        session: HostConnection | None = None,
     ) -> Json | None:
         under_way = self._under_way[request.id]
         response = await self._relay.exchange(
@@ -300,7 +301,7 @@ class Bridge:
     # -- the client's session on a host ---------------------------------------------------------
 
     @property
-    def _host_session(self) -> HostSession | None:
+    def _host_session(self) -> HostConnection | None:
         link = self._keeper.link
         return None if link is None else link.session
 
@@ -308,12 +309,12 @@ class Bridge:
         if self._client is not None:
             await self._session_on(link, self._client)
 
-    async def _session_on(self, link: Link, client: Client) -> HostSession:
+    async def _session_on(self, link: Link, client: BridgedClient) -> HostConnection:
         """The client's session on that host, opened where it isn't yet. Raises Unreachable."""
         async with link.opening:
             if link.session is not None:
                 return link.session
-            session = await HostSession.open(link, client.message)
+            session = await HostConnection.open(link, client.message)
             if not session.headers:
                 return session  # refused; its response says why
             session.read(lambda answer: self._relay.follow(answer, session))
@@ -322,7 +323,7 @@ class Bridge:
                 await self._restore(session, client.session)
             return session
 
-    async def _restore(self, session: HostSession, said: Session) -> None:
+    async def _restore(self, session: HostConnection, said: Session) -> None:
         """Tells a new host what the client told the ones before."""
         await session.send(jsonrpc.notification_message("notifications/initialized"))
         requests: list[tuple[str, Json]] = [

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import MethodNotFound
 from callboard.protocol.headers import (
     METHOD_HEADER,
@@ -15,7 +16,7 @@ from callboard.protocol.headers import (
     PARAM_HEADER,
     VERSION_HEADER,
 )
-from callboard.protocol.jsonrpc import Json, Request
+from callboard.protocol.jsonrpc import Request
 from callboard.protocol.stateless import VERSION_KEY
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -10,16 +10,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.message import Message
-from typing import Any
 from urllib.parse import urlsplit
 
+from callboard.content import Json
 from callboard.errors import HostError
 from callboard.transport.instances import Instance
 
 #: Bytes of an answer that is no stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
-
-Json = dict[str, Any]
 
 
 class Unreachable(HostError):
@@ -49,7 +47,7 @@ class Endpoint:
         return Endpoint(name, port, parts.path or "/mcp", headers)
 
 
-class Answer:
+class HttpAnswer:
     """A status, headers, and a body that may still be on its way."""
 
     def __init__(self, reader: asyncio.StreamReader, status: int, headers: Message) -> None:
@@ -115,7 +113,7 @@ async def exchange(
     headers: Mapping[str, str],
     body: bytes = b"",
     sent: asyncio.Event | None = None,
-) -> AsyncIterator[Answer]:
+) -> AsyncIterator[HttpAnswer]:
     """Sends a request and gives its answer; leaving the block closes the connection. ``sent`` is
     set once the request is on its way. Raises Unreachable, Broken."""
     try:
@@ -138,7 +136,7 @@ async def exchange(
             raise Broken(f"the host closed the connection without an answer: {error}") from None
         except (asyncio.LimitOverrunError, ValueError, IndexError, http.client.HTTPException):
             raise Broken("the host's answer is not HTTP") from None
-        yield Answer(reader, status, fields_read)
+        yield HttpAnswer(reader, status, fields_read)
     finally:
         # At once: for a stateless request, closing is what cancels it.
         writer.transport.abort()

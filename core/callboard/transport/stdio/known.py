@@ -11,9 +11,9 @@ from typing import Any
 from uuid import uuid4
 
 from callboard import __version__
+from callboard.content import Json
 from callboard.folders import cache_folder
 from callboard.jobs.jobs import TASKS
-from callboard.protocol.jsonrpc import Json
 
 #: The lists that are kept: under which key a result has them, and the method that asks for them.
 LISTS = {

@@ -8,7 +8,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from callboard.protocol.jsonrpc import Json, encode
+from callboard.content import Json
+from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import BODY_LIMIT
 
 #: Bytes of one line; no host takes more in one request.

@@ -9,15 +9,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from callboard import __version__
+from callboard.content import Json
 from callboard.errors import ParseError
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import VERSION_HEADER
-from callboard.protocol.jsonrpc import Id, Json, Request
+from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.revisions import REVISION_2026_07_28
 from callboard.protocol.stateless import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
 from callboard.transport.instances import Instance
 from callboard.transport.stdio.headers import stateless_headers
-from callboard.transport.stdio.http import Answer, Broken, Endpoint, Unreachable, exchange
+from callboard.transport.stdio.http import Broken, Endpoint, HttpAnswer, Unreachable, exchange
 from callboard.transport.stdio.known import LISTS, Known
 
 SESSION_HEADER = "Mcp-Session-Id"
@@ -37,7 +38,7 @@ class Link:
 
     def __init__(self, instance: Instance, on_changed: Callable[[], None]) -> None:
         self.instance = instance
-        self.session: HostSession | None = None
+        self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
         self.closed = asyncio.Event()
         self._endpoint = Endpoint.of(instance)
@@ -69,14 +70,14 @@ class Link:
     @asynccontextmanager
     async def post(
         self, value: Json, headers: Mapping[str, str], sent: asyncio.Event | None = None
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncIterator[HttpAnswer]:
         """Sends one message. Raises Unreachable, Broken."""
         body = jsonrpc.encode(value)
         async with exchange(self._endpoint, "POST", {**_POST, **headers}, body, sent) as answer:
             yield answer
 
     @asynccontextmanager
-    async def get(self, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
+    async def get(self, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
         """Opens a session's own stream. Raises Unreachable, Broken."""
         headers = {"Accept": "text/event-stream", **headers}
         async with exchange(self._endpoint, "GET", headers) as answer:
@@ -141,7 +142,7 @@ class Link:
         return f"callboard-stdio-{next(self._ids)}"
 
 
-class HostSession:
+class HostConnection:
     """The client's session with a host, as the host knows it."""
 
     def __init__(self, link: Link, response: Json, headers: Mapping[str, str]) -> None:
@@ -152,17 +153,17 @@ class HostSession:
         self._reading: asyncio.Task[Any] | None = None
 
     @staticmethod
-    async def open(link: Link, message: Json) -> HostSession:
+    async def open(link: Link, message: Json) -> HostConnection:
         """Sends ``initialize``. Raises Unreachable: nothing is lost where it isn't answered."""
         try:
-            return await asyncio.wait_for(HostSession._open(link, message), QUICK)
+            return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
         except asyncio.TimeoutError:
             raise Unreachable("the host did not answer initialize") from None
         except Broken as error:
             raise Unreachable(error.message) from None
 
     @staticmethod
-    async def _open(link: Link, message: Json) -> HostSession:
+    async def _open(link: Link, message: Json) -> HostConnection:
         async with link.post(message, {}) as answer:
             body = await answer.body()
             try:
@@ -172,14 +173,14 @@ class HostSession:
                 raise Broken(f"the host answered initialize with {answer.status}") from None
             id = answer.headers.get(SESSION_HEADER)
         if id is None or not isinstance(version, str):
-            return HostSession(link, response, {})
-        return HostSession(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
+            return HostConnection(link, response, {})
+        return HostConnection(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
 
-    def read(self, pump: Callable[[Answer], Awaitable[None]]) -> None:
+    def read(self, pump: Callable[[HttpAnswer], Awaitable[None]]) -> None:
         """Opens the session's own stream, and hands it to ``pump``."""
         self._reading = asyncio.get_running_loop().create_task(self._read(pump))
 
-    async def _read(self, pump: Callable[[Answer], Awaitable[None]]) -> None:
+    async def _read(self, pump: Callable[[HttpAnswer], Awaitable[None]]) -> None:
         try:
             async with self.link.get(self.headers) as answer:
                 await pump(answer)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from callboard.protocol.jsonrpc import Json, Request
+from callboard.content import Json
+from callboard.protocol.jsonrpc import Request
 from callboard.protocol.session import Channel
-from callboard.protocol.subscriptions import Listener, Subscriptions, Topic
+from callboard.protocol.subscriptions import Subscriber, Subscriptions, Topic
 
 ALL_TOPICS: tuple[Topic, ...] = ("tools", "prompts", "resources")
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -17,7 +18,7 @@ class ListenStream:
         """Raises InvalidParams."""
         self._request = request
         self._channel = channel
-        self._listener: Listener | None = None
+        self._listener: Subscriber | None = None
         self._subscriptions = Subscriptions(lambda: ())
         self._subscriptions.check(request)
 
@@ -35,7 +36,7 @@ class ListenStream:
         elif self._listener is None:
             self._channel.send(message)
             wanted = self._request.params["notifications"]
-            self._listener = Listener(
+            self._listener = Subscriber(
                 self._request.id,
                 self._channel,
                 {topic for topic in ALL_TOPICS if wanted.get(f"{topic}ListChanged") is True},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
+from callboard.content import Json
 from callboard.errors import HostOffline, MethodNotFound
-from callboard.protocol.jsonrpc import Json
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent

@@ -7,11 +7,12 @@ import asyncio
 import itertools
 from collections.abc import Callable, Mapping
 
+from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Id, Json, Request
-from callboard.transport.stdio.http import Answer, Unreachable
-from callboard.transport.stdio.link import HostSession, Link
+from callboard.protocol.jsonrpc import Id, Request
+from callboard.transport.stdio.http import HttpAnswer, Unreachable
+from callboard.transport.stdio.link import HostConnection, Link
 
 CANCELLED = "notifications/cancelled"
 
@@ -23,7 +24,7 @@ class Relay:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._asked: dict[Id, tuple[HostSession, Id]] = {}
+        self._asked: dict[Id, tuple[HostConnection, Id]] = {}
         self._ask_ids = itertools.count(1)
 
     async def exchange(
@@ -33,7 +34,7 @@ class Relay:
         value: Json,
         headers: Mapping[str, str],
         *,
-        session: HostSession | None = None,
+        session: HostConnection | None = None,
         pass_on: Send | None = None,
         sent: asyncio.Event | None = None,
     ) -> Json | None:
@@ -47,7 +48,7 @@ class Relay:
                 return _refusal(request, answer.status, await answer.body())
             return await self._pump(answer, session, request.id, pass_on or self._send)
 
-    async def follow(self, answer: Answer, session: HostSession) -> None:
+    async def follow(self, answer: HttpAnswer, session: HostConnection) -> None:
         """Passes on what comes on a session's own stream, until it ends. Raises Broken."""
         await self._pump(answer, session, None, self._send)
 
@@ -58,7 +59,7 @@ class Relay:
             await session.send({**value, "id": host_id})
 
     async def _pump(
-        self, answer: Answer, session: HostSession | None, id: Id | None, pass_on: Send
+        self, answer: HttpAnswer, session: HostConnection | None, id: Id | None, pass_on: Send
     ) -> Json | None:
         asked = []
         try:

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
-
-Json = dict[str, Any]
 
 COMPONENTS = ("translate", "rotate", "scale")
 #: Keys that one bake may write.

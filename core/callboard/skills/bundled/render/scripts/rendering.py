@@ -7,9 +7,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
-
-Json = dict[str, Any]
 
 
 def still(

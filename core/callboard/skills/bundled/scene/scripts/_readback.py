@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
 
-Json = dict[str, Any]
 Matrix = tuple[tuple[float, float, float], ...]
 
 

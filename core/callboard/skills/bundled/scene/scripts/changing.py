@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from callboard.content import Json
 from callboard.host import ObjectNotFound
 
 from ._readback import all_near, expect, expect_same_bounds, expect_transform, near
-
-Json = dict[str, Any]
 
 #: What sizes each kind, and the sizes it has when none are given, in scene units.
 DIMENSIONS: dict[str, dict[str, float]] = {

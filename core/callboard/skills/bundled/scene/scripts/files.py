@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ._readback import expect
+from callboard.content import Json
 
-Json = dict[str, Any]
+from ._readback import expect
 
 
 def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:

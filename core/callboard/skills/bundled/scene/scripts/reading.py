@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Any
 
-Json = dict[str, Any]
+from callboard.content import Json
 
 
 def scene_info(ctx: Any) -> Json:

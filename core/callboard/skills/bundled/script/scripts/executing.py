@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-Json = dict[str, Any]
+from callboard.content import Json
 
 #: Characters of a value's ``repr`` that an answer holds.
 REPR_LIMIT = 10_000

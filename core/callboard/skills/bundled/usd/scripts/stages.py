@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import HostError
-
-Json = dict[str, Any]
 
 #: Paths that an answer lists; the count is always complete.
 LISTED = 200

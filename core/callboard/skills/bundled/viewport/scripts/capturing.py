@@ -6,11 +6,9 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from callboard.content import Image
+from callboard.content import Image, Json
 from callboard.errors import HostError
 from callboard.hosting.replacing import replacing
-
-Json = dict[str, Any]
 
 
 def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:

@@ -1,0 +1,21 @@
+"""The reserved tool's strings and schema, as other servers' authors import them."""
+
+from callboard.demand.request_capability import (
+    ACK,
+    CAPABILITY_DESCRIPTION,
+    CONTEXT_DESCRIPTION,
+    TOOL_DESCRIPTION,
+    TOOL_NAME,
+    descriptor,
+    input_schema,
+)
+
+__all__ = [
+    "ACK",
+    "CAPABILITY_DESCRIPTION",
+    "CONTEXT_DESCRIPTION",
+    "TOOL_DESCRIPTION",
+    "TOOL_NAME",
+    "descriptor",
+    "input_schema",
+]
