@@ -138,17 +138,7 @@ class Callboard:
         """What answers below ``/v1``, made at the first request there."""
         from callboard.transport.rest.endpoint import RestEndpoint
 
-        rest = RestEndpoint(
-            self.id,
-            __version__,
-            self.host,
-            self.service,
-            self.dispatcher,
-            self.tools,
-            self.prompts,
-            self.resources,
-            self.catalog,
-        )
+        rest = RestEndpoint(self.id, self.service, self.catalog)
         if self.records is not None:
             rest.report = partial(_report, self.records)
         return rest

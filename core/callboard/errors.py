@@ -173,6 +173,13 @@ class UnsupportedVersion(PeerError):
         )
 
 
+class UnknownPrompt(InvalidParams):
+    """No prompt of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
+
+
 class ResourceNotFound(InvalidParams):
     """No resource of that URI. Which code that is depends on the era: -32002 in sessions, -32602
     after."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from callboard.calls.entry import Completer
 from callboard.content import Json
 from callboard.errors import InvalidParams, ResourceNotFound
 from callboard.service.resources import ResourceRegistry
-from callboard.skills.prompts.registry import PromptRegistry
+from callboard.skills.prompts.prompt import Prompt
+from callboard.skills.prompts.registry import FunctionPrompt
 
 #: Values of one answer (2025-11-25, Completion).
 VALUE_LIMIT = 100
 
+FindPrompt = Callable[[str], Awaitable[tuple[Prompt, FunctionPrompt | None]]]
 
-def complete(params: Json, prompts: PromptRegistry, resources: ResourceRegistry) -> Json:
+
+async def complete(params: Json, find_prompt: FindPrompt, resources: ResourceRegistry) -> Json:
     """The result. Raises InvalidParams."""
     reference, argument = params.get("ref"), params.get("argument")
     if not isinstance(reference, dict):
@@ -22,7 +27,7 @@ def complete(params: Json, prompts: PromptRegistry, resources: ResourceRegistry)
     name, typed = argument.get("name"), argument.get("value")
     if not isinstance(name, str) or not isinstance(typed, str):
         raise InvalidParams("params.argument needs a name and a value, both strings")
-    completer = _completer(reference, prompts, resources)
+    completer = await _completer(reference, find_prompt, resources)
     values = completer(name, typed) if completer is not None else []
     return {
         "completion": {
@@ -33,15 +38,14 @@ def complete(params: Json, prompts: PromptRegistry, resources: ResourceRegistry)
     }
 
 
-def _completer(
-    reference: Json, prompts: PromptRegistry, resources: ResourceRegistry
+async def _completer(
+    reference: Json, find_prompt: FindPrompt, resources: ResourceRegistry
 ) -> Completer | None:
     if reference.get("type") == "ref/prompt":
         name = reference.get("name")
         if not isinstance(name, str):
             raise InvalidParams("params.ref.name must be a string")
-        prompt = prompts.all().find(name)
-        function = prompts.function(prompt.served_name)
+        function = (await find_prompt(name))[1]
         return function.complete if function is not None else None
     if reference.get("type") == "ref/resource":
         uri = reference.get("uri")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import success
-from callboard.calls.tools import ToolRegistry
+from callboard.calls.tools import Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
 from callboard.demand.intent import add_intent, strip_intent
@@ -27,18 +29,25 @@ from callboard.jobs.jobs import TASKS, Jobs, knows_tasks
 from callboard.protocol.headers import check_params
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
+from callboard.protocol.revisions import Revision
 from callboard.protocol.session import PeerEvent, Session
 from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.records.recorder import Recorder
 from callboard.service.completion import complete
 from callboard.service.pages import page
 from callboard.service.resources import ResourceRegistry
-from callboard.skills.prompts.registry import PromptRegistry
+from callboard.skills.prompts.prompt import Prompt, render
+from callboard.skills.prompts.prompt_set import PromptSet
+from callboard.skills.prompts.registry import FunctionPrompt, PromptRegistry
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
+
+#: Readings of the prompts for one request, where each is out of date before it ends.
+READINGS = 3
 
 
 class Service:
@@ -55,14 +64,14 @@ class Service:
         roots: RootsBook,
         dispatcher: Dispatcher,
     ) -> None:
-        self._host = host
-        self._version = version
-        self._tools = tools
-        self._prompts = prompts
-        self._resources = resources
+        self.host = host
+        self.version = version
+        self.tools = tools
+        self.prompts = prompts
+        self.resources = resources
         self._capabilities = capabilities
         self._roots = roots
-        self._dispatcher = dispatcher
+        self.dispatcher = dispatcher
         self.enable_prompts = True
         self.capture_missing = True
         self.capture_intent = False
@@ -93,8 +102,8 @@ class Service:
 
     def introduce(self, peer: Peer) -> Json:
         """Who we are and what we can do, as this peer's revision says it."""
-        identity = self._host.identity
-        info: Json = {"name": "callboard", "version": self._version}
+        identity = self.host.identity
+        info: Json = {"name": "callboard", "version": self.version}
         if peer.features.structured_output:
             info["title"] = f"callboard in {identity.name}"
         capabilities: Json = {
@@ -142,23 +151,29 @@ class Service:
     # -- tools ------------------------------------------------------------------------------
 
     async def _list_tools(self, request: PeerRequest) -> Json:
-        found, cursor = page(
-            self._tools.all(), lambda tool: tool.name, request.params.get("cursor")
-        )
+        found, cursor = page(self.tools.all(), lambda tool: tool.name, request.params.get("cursor"))
         declared = self._capabilities.declared
-        features = request.peer.features
-        entries = [tool.describe(features, declared) for tool in found]
-        if self.capture_intent:
-            for entry in entries:
-                entry["inputSchema"] = add_intent(entry["inputSchema"])
+        entries = [self._tool_entry(tool, request.peer.features, declared) for tool in found]
         if cursor is None and self._takes_requests:
             entries.append(request_capability.descriptor())
         return _listed("tools", entries, cursor)
 
+    def describe_tool(self, name: str, features: Revision) -> Json:
+        """The entry of ``tools/list`` for one tool. Raises InvalidParams where there is none."""
+        if name == request_capability.TOOL_NAME and self._takes_requests:
+            return request_capability.descriptor()
+        return self._tool_entry(self.tools.get(name), features, self._capabilities.declared)
+
+    def _tool_entry(self, tool: Tool, features: Revision, declared: Sequence[str]) -> Json:
+        entry = tool.describe(features, declared)
+        if self.capture_intent:
+            entry["inputSchema"] = add_intent(entry["inputSchema"])
+        return entry
+
     @property
     def _takes_requests(self) -> bool:
         # A tool of the host's that has the name wins.
-        return self.capture_missing and request_capability.TOOL_NAME not in self._tools
+        return self.capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
         name = _text(request, "name")
@@ -167,13 +182,13 @@ class Service:
         arguments = _arguments(request)
         intent = None
         if self.capture_intent:
-            arguments, intent = strip_intent(arguments, self._tools.get(name).input_schema)
+            arguments, intent = strip_intent(arguments, self.tools.get(name).input_schema)
         headers = request.peer.memory.get("headers")
         if headers is not None:
-            check_params(self._tools.get(name).input_schema, arguments, headers)
-        if self._tools.get(name).execution == "async":
+            check_params(self.tools.get(name).input_schema, arguments, headers)
+        if self.tools.get(name).execution == "async":
             return self._start_job(request, name, arguments)
-        result = await self._dispatcher.call(request, name, arguments, intent)
+        result = await self.dispatcher.call(request, name, arguments, intent)
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
@@ -197,10 +212,8 @@ class Service:
     def _start_job(self, request: PeerRequest, name: str, arguments: Json) -> Json:
         """A handle at once: a task where the client knows tasks, else a job's id."""
         # Refused calls are refused now, not in the job.
-        self._dispatcher.admit(self._tools.get(name))
-        job = self.jobs.start(
-            request, name, lambda own: self._dispatcher.call(own, name, arguments)
-        )
+        self.dispatcher.admit(self.tools.get(name))
+        job = self.jobs.start(request, name, lambda own: self.dispatcher.call(own, name, arguments))
         if knows_tasks(request.peer):
             return {"resultType": "task", **job.as_task()}
         handle = job.describe()
@@ -231,7 +244,7 @@ class Service:
 
     def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
         found, cursor = page(
-            self._resources.all(templates=templates),
+            self.resources.all(templates=templates),
             lambda resource: resource.uri,
             request.params.get("cursor"),
         )
@@ -239,22 +252,22 @@ class Service:
 
     async def _read_resource(self, request: PeerRequest) -> Json:
         uri = _text(request, "uri")
-        resource, variables = self._resources.find(uri)
-        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        resource, variables = self.resources.find(uri)
+        value = await self.dispatcher.value(request, resource.work, dict(variables))
         if value is None:
             raise ResourceNotFound(uri)
         return {"contents": resource.contents(uri, value)}
 
     async def _read_for_tool(self, request: PeerRequest, uri: str) -> str | bytes:
-        resource, variables = self._resources.find(uri)
-        value = await self._dispatcher.value(request, resource.work, dict(variables))
+        resource, variables = self.resources.find(uri)
+        value = await self.dispatcher.value(request, resource.work, dict(variables))
         if value is None:
             raise ResourceNotFound(uri)
         return value if isinstance(value, (str, bytes)) else value.content
 
     async def _subscribe(self, request: PeerRequest) -> Json:
         uri = _text(request, "uri")
-        self._resources.find(uri)
+        self.resources.find(uri)
         session = _session(request)
         if len(session.watched) >= WATCH_LIMIT:
             raise InvalidParams(f"a session watches {WATCH_LIMIT} resources at most")
@@ -267,10 +280,32 @@ class Service:
 
     # -- prompts ----------------------------------------------------------------------------
 
+    async def read_prompts(self) -> PromptSet:
+        """Every prompt as it is on disk now."""
+        return await self._reading(self.prompts.all)
+
+    async def _reading(self, read: Callable[[], T]) -> T:
+        """Reads prompts in a thread, because a disk may take its time. Again where they were
+        changed meanwhile: no answer may be older than a ``list_changed`` that was sent before."""
+        loop = asyncio.get_running_loop()
+        for _ in range(READINGS):
+            version = self.prompts.version
+            found = await loop.run_in_executor(None, read)
+            if version == self.prompts.version:
+                break
+        return found
+
+    async def _find_prompt(self, name: str) -> tuple[Prompt, FunctionPrompt | None]:
+        """A prompt, and what makes its messages where that is no template. Raises InvalidParams."""
+        prompt = self.prompts.registered(name)
+        if prompt is None:
+            prompt = await self._reading(partial(self.prompts.find, name))
+        return prompt, self.prompts.function(prompt.served_name)
+
     async def _list_prompts(self, request: PeerRequest) -> Json:
-        found = self._prompts.all()
+        found = await self.read_prompts()
         entries, cursor = page(
-            self._prompts.describe(request.peer.features, found),
+            self.prompts.describe(request.peer.features, found),
             lambda entry: str(entry["name"]),
             request.params.get("cursor"),
         )
@@ -281,15 +316,14 @@ class Service:
 
     async def _get_prompt(self, request: PeerRequest) -> Json:
         name, arguments = _text(request, "name"), _arguments(request)
-        prompt = self._prompts.all().find(name)
-        function = self._prompts.function(prompt.served_name)
+        prompt, function = await self._find_prompt(name)
         if function is None:
-            return self._prompts.render(name, arguments)
-        value = await self._dispatcher.value(request, function.work, function.arguments(arguments))
+            return render(prompt, arguments)
+        value = await self.dispatcher.value(request, function.work, function.arguments(arguments))
         return function.result(value)
 
     async def _complete(self, request: PeerRequest) -> Json:
-        return complete(request.params, self._prompts, self._resources)
+        return await complete(request.params, self._find_prompt, self.resources)
 
     async def _set_level(self, request: PeerRequest) -> Json:
         set_level(request.peer, request.params.get("level"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,30 +27,28 @@ def declares_prompts(skill: SkillMetadata) -> bool:
 
 
 class PromptReader:
-    """:func:`read_prompts` that reads again only what changed on disk. Any thread."""
+    """:func:`read_prompts` that reads again only what changed on disk. Any thread, several at once:
+    nobody waits for another's disk."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._known: dict[str, tuple[_Stamps, PromptReading]] = {}
 
     def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
-        with self._lock:
-            known = self._known.get(skill.name)
-            if known is not None:
-                stamps, reading = known
-                if reading.skill is skill and stamps == _stamps(reading):
-                    return _sorted(reading), list(reading.failures)
-            self._known.pop(skill.name, None)
-            began = time.time_ns()
-            reading = _read(skill)
-            stamps = _stamps(reading)
-            if settled(stamps.values(), began):
-                self._known[skill.name] = (stamps, reading)
-            return _sorted(reading), list(reading.failures)
+        known = self._known.get(skill.name)
+        if known is not None:
+            stamps, reading = known
+            if reading.skill is skill and stamps == _stamps(reading):
+                return _sorted(reading), list(reading.failures)
+        self._known.pop(skill.name, None)
+        began = time.time_ns()
+        reading = _read(skill)
+        stamps = _stamps(reading)
+        if settled(stamps.values(), began):
+            self._known[skill.name] = (stamps, reading)
+        return _sorted(reading), list(reading.failures)
 
     def forget(self, skill_name: str) -> None:
-        with self._lock:
-            self._known.pop(skill_name, None)
+        self._known.pop(skill_name, None)
 
 
 _Stamps = dict[str, Stamp]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callboard.errors import InvalidParams
+from callboard.errors import InvalidParams, UnknownPrompt
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.files import PromptReader, declares_prompts
 from callboard.skills.prompts.prompt import Prompt
@@ -38,7 +38,7 @@ class PromptSet:
             return self.prompts[served[0]]
         if served:
             raise InvalidParams(f"several prompts are called '{name}'; use {' or '.join(served)}")
-        raise InvalidParams(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
+        raise UnknownPrompt(name)
 
     def list_entries(self) -> list[dict[str, Any]]:
         return [prompt.list_entry() for prompt in self.prompts.values()]

@@ -69,7 +69,8 @@ class FunctionPrompt:
 
 
 class PromptRegistry:
-    """Every prompt of one server. Registration from any thread, before or after start."""
+    """Every prompt of one server. Registration from any thread, before or after start: it waits for
+    nobody who reads the disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,12 +79,35 @@ class PromptRegistry:
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
         self._listeners: list[Callable[[], None]] = []
+        #: Counts the changes; what was read under another number may be out of date.
+        self.version = 0
 
     def all(self) -> PromptSet:
-        """The prompts as they are on disk now: files that changed are read again."""
+        """The prompts as they are on disk now: files that changed are read again. Any thread but
+        the loop's and the main one: a disk may take its time."""
         with self._lock:
+            skills = self._skills
             functions = [found.prompt for found in self._functions.values()]
-            return collect(self._skills, self._reader, [*self._manual.values(), *functions])
+            registered = [*self._manual.values(), *functions]
+        return collect(skills, self._reader, registered)
+
+    def find(self, name: str) -> Prompt:
+        """The prompt that a name means: the served one, or a bare one that only one has. Of a name
+        that says its skill no other skill is read. Threads as for :meth:`all`. Raises
+        InvalidParams."""
+        found = self.registered(name)
+        if found is not None:
+            return found
+        with self._lock:
+            skills = [skill for skill in self._skills if name.startswith(f"{skill.name}.")]
+        if skills:
+            found = collect(skills, self._reader).prompts.get(name)
+        return found if found is not None else self.all().find(name)
+
+    def registered(self, name: str) -> Prompt | None:
+        """The prompt that was registered under just this name, which no file holds. Any thread."""
+        function = self._functions.get(name)
+        return function.prompt if function is not None else self._manual.get(name)
 
     def describe(self, features: Revision, found: PromptSet | None = None) -> list[Json]:
         """The entries of ``prompts/list``, sorted by name; of what ``all`` just found, if given."""
@@ -99,7 +123,7 @@ class PromptRegistry:
 
     def render(self, name: str, arguments: Mapping[str, Any]) -> Json:
         """What a prompt from a template says. Raises InvalidParams."""
-        return render(self.all().find(name), arguments)
+        return render(self.find(name), arguments)
 
     def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
         """Replaces the loaded skills; what was read of them before is dropped with it."""
@@ -107,6 +131,7 @@ class PromptRegistry:
             for skill in self._skills:
                 self._reader.forget(skill.name)
             self._skills = tuple(skills)
+            self.version += 1
         self.changed()
 
     def changed(self) -> None:
@@ -137,6 +162,7 @@ class PromptRegistry:
         prompt = make_prompt(spec, MANUAL_SKILL, "manual")
         with self._lock:
             self._manual[prompt.name] = prompt
+            self.version += 1
         self.changed()
 
     def register_function(
@@ -156,12 +182,14 @@ class PromptRegistry:
         )
         with self._lock:
             self._functions[name] = FunctionPrompt(prompt, function, title, affinity, complete)
+            self.version += 1
         self.changed()
 
     def unregister_prompt(self, name: str) -> None:
         """Removes a registered prompt; an unknown name is no error."""
         with self._lock:
             found = self._manual.pop(name, None) or self._functions.pop(name, None)
+            self.version += 1
         if found is not None:
             self.changed()
 
@@ -171,5 +199,6 @@ class PromptRegistry:
             empty = not self._manual and not self._functions
             self._manual.clear()
             self._functions.clear()
+            self.version += 1
         if not empty:
             self.changed()

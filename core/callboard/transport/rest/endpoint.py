@@ -10,19 +10,20 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.tools import ToolRegistry
 from callboard.content import Json
-from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
-from callboard.hosting.contract import Host
+from callboard.errors import (
+    CallboardBug,
+    CallboardError,
+    InvalidParams,
+    MethodNotFound,
+    UnknownPrompt,
+)
 from callboard.jobs.jobs import Job
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-from callboard.service.resources import ResourceRegistry
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
-from callboard.skills.prompts.registry import PromptRegistry
 from callboard.skills.serving.catalog_tools import describe_skill, search_skills
 from callboard.transport.http.listener import Exchange
 from callboard.transport.rest.openapi import document
@@ -66,23 +67,11 @@ class RestEndpoint:
     def __init__(
         self,
         instance: str,
-        version: str,
-        host: Host,
         service: Service,
-        dispatcher: Dispatcher,
-        tools: ToolRegistry,
-        prompts: PromptRegistry,
-        resources: ResourceRegistry,
         catalog: SkillCatalog,
     ) -> None:
         self._instance = instance
-        self._version = version
-        self._host = host
         self._service = service
-        self._dispatcher = dispatcher
-        self._tools = tools
-        self._prompts = prompts
-        self._resources = resources
         self._catalog = catalog
         self._tasks: set[asyncio.Task[None]] = set()
         #: Where records are kept, what is asked for the report.
@@ -230,14 +219,14 @@ class RestEndpoint:
     # -- the host ---------------------------------------------------------------------------
 
     async def _health(self, asked: Asked) -> RestAnswer:
-        kind = self._host.identity.kind
-        return 200, {"instance": self._instance, "host": kind, "version": self._version}
+        kind = self._service.host.identity.kind
+        return 200, {"instance": self._instance, "host": kind, "version": self._service.version}
 
     async def _ready(self, asked: Asked) -> RestAnswer:
-        found = self._dispatcher.main.stall()
-        paused = self._dispatcher.paused
+        found = self._service.dispatcher.main.stall()
+        paused = self._service.dispatcher.paused
         ready = not paused and not found["stalled_ms"]
-        blocked_by = self._host.blocked_by() if found["stalled_ms"] else None
+        blocked_by = self._service.host.blocked_by() if found["stalled_ms"] else None
         if blocked_by is not None:
             found["blocked_by"] = blocked_by
         return 200 if ready else 503, {"ready": ready, "paused": paused, **found}
@@ -245,32 +234,29 @@ class RestEndpoint:
     # -- tools ------------------------------------------------------------------------------
 
     async def _list_tools(self, asked: Asked) -> RestAnswer:
-        found = await self._every_tool(asked)
-        return 200, {"total": len(found), "tools": found}
-
-    async def _get_tool(self, asked: Asked) -> RestAnswer:
-        name = asked.values["name"]
-        for tool in await self._every_tool(asked):
-            if tool["name"] == name:
-                return 200, tool
-        raise NotFound(f"unknown tool '{name[:200]}'; see /v1/tools, or /v1/search")
-
-    async def _every_tool(self, asked: Asked) -> list[Json]:
         found: list[Json] = []
         cursor: Json = {}
         while True:
             page = await self._handle(asked, "tools/list", **cursor)
             found += page["tools"]
             if "nextCursor" not in page:
-                return found
+                return 200, {"total": len(found), "tools": found}
             cursor = {"cursor": page["nextCursor"]}
+
+    async def _get_tool(self, asked: Asked) -> RestAnswer:
+        name = asked.values["name"]
+        try:
+            return 200, self._service.describe_tool(name, FEATURES)
+        except InvalidParams:
+            hint = "see /v1/tools, or /v1/search"
+            raise NotFound(f"unknown tool '{name[:200]}'; {hint}") from None
 
     async def _call(self, asked: Asked) -> RestAnswer:
         name, arguments = asked.body["tool"], asked.body.get("arguments", {})
         try:
             return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
         except InvalidParams as error:
-            if name in self._tools:
+            if name in self._service.tools:
                 raise
             raise NotFound(error.message, data=error.data) from None
 
@@ -278,27 +264,25 @@ class RestEndpoint:
 
     async def _list_prompts(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
-        found = self._prompts.all()
-        entries = self._prompts.describe(FEATURES, found)
+        found = await self._service.read_prompts()
+        entries = self._service.prompts.describe(FEATURES, found)
         return 200, {"total": len(entries), "prompts": entries, "diagnostics": found.diagnostics()}
 
     async def _get_prompt(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
         name, arguments = asked.values["name"], asked.values.get("args", {})
         try:
-            self._prompts.all().find(name)
-        except InvalidParams as error:
-            # Without data it names several, and the message says which.
-            raise (error if error.data is None else NotFound(error.message)) from None
-        return 200, await self._handle(asked, "prompts/get", name=name, arguments=arguments)
+            return 200, await self._handle(asked, "prompts/get", name=name, arguments=arguments)
+        except UnknownPrompt as error:
+            raise NotFound(error.message) from None
 
     def _require_prompts(self) -> None:
         if not self._service.enable_prompts:
             raise MethodNotFound("prompts are turned off here")
 
     async def _list_resources(self, asked: Asked) -> RestAnswer:
-        found = [r.describe(FEATURES) for r in self._resources.all(templates=False)]
-        templates = [r.describe(FEATURES) for r in self._resources.all(templates=True)]
+        found = [r.describe(FEATURES) for r in self._service.resources.all(templates=False)]
+        templates = [r.describe(FEATURES) for r in self._service.resources.all(templates=True)]
         return 200, {"total": len(found), "resources": found, "templates": templates}
 
     async def _read_resource(self, asked: Asked) -> RestAnswer:
@@ -365,7 +349,9 @@ class RestEndpoint:
             raise InvalidParams(str(error)) from None
 
     async def _document(self, asked: Asked) -> RestAnswer:
-        return 200, document(self.routes, self._version, f"http://{asked.exchange.headers['Host']}")
+        return 200, document(
+            self.routes, self._service.version, f"http://{asked.exchange.headers['Host']}"
+        )
 
     async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
