@@ -20,6 +20,7 @@ from callboard.errors import (
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest, lacks
+from callboard.protocol.pending import PendingAnswers
 from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
@@ -66,16 +67,14 @@ class Session(Peer):
     ) -> None:
         super().__init__(secrets.token_hex(16), features, client, capabilities)
         self.inflight: dict[Id, SessionRequest] = {}
-        self.asked: dict[Id, asyncio.Future[Json]] = {}
+        #: What we asked it, and it hasn't answered yet.
+        self.asked = PendingAnswers("the client", AskFailed, AskFailed)
         #: URIs of the resources it watches (2025-11-25, Resources, Subscriptions).
         self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
         self.initialized = False
         self._outbox: deque[Json] = deque()
-        #: How long the client may take for what we ask, once that has been sent.
-        self._patience: dict[Id, float] = {}
-        self._clocks: dict[Id, asyncio.TimerHandle] = {}
         self._listener: Stream | None = None
         self._ask_count = 0
 
@@ -101,7 +100,7 @@ class Session(Peer):
             self._sent(message)
             return
         if len(self._outbox) >= OUTBOX_LIMIT:
-            self._give_up(self._outbox.popleft().get("id"), "has no stream open to be asked on")
+            self._drop(self._outbox.popleft())
         self._outbox.append(message)
 
     def listen(self, stream: Stream) -> None:
@@ -122,16 +121,13 @@ class Session(Peer):
 
     def _sent(self, message: Json) -> None:
         """Starts the clock of a request that has left."""
-        id = message.get("id")
-        if id is not None and id in self._patience:
-            patience = self._patience.pop(id)
-            loop = asyncio.get_running_loop()
-            self._clocks[id] = loop.call_later(patience, self._give_up, id, "did not answer")
+        if "id" in message:
+            self.asked.sent(message["id"])
 
-    def _give_up(self, id: Id | None, why: str) -> None:
-        answer = None if id is None else self.asked.get(id)
-        if answer is not None and not answer.done():
-            answer.set_exception(AskFailed(f"the client {why}"))
+    def _drop(self, message: Json) -> None:
+        if "id" in message:
+            why = "the client has no stream open to be asked on"
+            self.asked.fail(message["id"], AskFailed(why))
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
         return await self.ask_on(None, ask, patience)
@@ -141,53 +137,26 @@ class Session(Peer):
     ) -> Json:
         """Sends a request to the client and waits for the answer, on ``channel`` if it can carry
         it. Raises AskFailed."""
-        if self.closed:
-            raise AskFailed("the session ended")
         self._ask_count += 1
         id = f"callboard-{self._ask_count}"
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self.asked[id] = answer
-        if patience is not None:
-            self._patience[id] = patience
         message = jsonrpc.request_message(id, ask.method, ask.params or None)
-        if channel is not None and channel.send(message):
-            self._sent(message)
-        else:
-            self.send(message)
+
+        def send() -> None:
+            if channel is not None and channel.send(message):
+                self._sent(message)
+            else:
+                self.send(message)
+
         try:
-            return await answer
+            return await self.asked.wait(id, send, patience)
         finally:
-            del self.asked[id]
-            self._patience.pop(id, None)
-            clock = self._clocks.pop(id, None)
-            if clock is not None:
-                clock.cancel()
             if message in self._outbox:
                 self._outbox.remove(message)
-
-    def answered(self, response: Response) -> None:
-        """An answer of the client's; one that nobody waits for is dropped."""
-        answer = self.asked.get(response.id)
-        if answer is None or answer.done():
-            return
-        if response.result is not None:
-            answer.set_result(response.result)
-        else:
-            error = response.error or {}
-            answer.set_exception(
-                AskFailed(
-                    str(error.get("message", ""))[:500],
-                    code=error.get("code"),
-                    data=error.get("data") if isinstance(error.get("data"), dict) else None,
-                )
-            )
 
     def close(self) -> None:
         """Ends everything the session held."""
         self.closed = True
-        for answer in self.asked.values():
-            if not answer.done():
-                answer.set_exception(AskFailed("the session ended"))
+        self.asked.close("the session ended")
         for request in list(self.inflight.values()):
             request.cancel()
         self._outbox.clear()
@@ -260,7 +229,7 @@ class SessionEra:
         """Takes a message that wants no answer."""
         session.last_seen = monotonic()
         if isinstance(message, Response):
-            session.answered(message)
+            session.asked.take(message)
         elif message.method == "notifications/initialized":
             if not session.initialized:
                 session.initialized = True

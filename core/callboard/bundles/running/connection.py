@@ -12,6 +12,7 @@ from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError, SkillError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
+from callboard.protocol.pending import PendingAnswers
 
 log = logging.getLogger(__name__)
 
@@ -45,40 +46,31 @@ class Connection:
         self._asked = asked
         self._notified = notified
         self._ids = itertools.count(1)
-        self._waiting: dict[Id, asyncio.Future[Json]] = {}
+        self._waiting = PendingAnswers("the server", Refused, BundleError)
         self._answering: dict[Id, asyncio.Task[None]] = {}
-        self._lost: str | None = None
 
     async def request(
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
         """The result. Raises Refused for an error, BundleError when the server is gone.
         ``abandon`` tells the server when nobody waits for the answer any more."""
-        if self._lost is not None:
-            raise BundleError(self._lost)
         id = self.next_id() if id is None else id
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self._waiting[id] = answer
+        message = jsonrpc.request_message(id, method, params)
         try:
-            self._put(jsonrpc.request_message(id, method, params))
-            return await answer
+            return await self._waiting.wait(id, lambda: self._put(message))
         except (BundleError, ValueError):
             raise
         except BaseException:
-            if abandon and self._lost is None:
+            if abandon:
                 self.notify("notifications/cancelled", {"requestId": id})
             raise
-        finally:
-            del self._waiting[id]
 
     def next_id(self) -> int:
         return next(self._ids)
 
     def interrupt(self, id: int, error: Exception) -> None:
         """Ends the wait for a request with ``error``."""
-        answer = self._waiting.get(id)
-        if answer is not None and not answer.done():
-            answer.set_exception(error)
+        self._waiting.fail(id, error)
 
     def notify(self, method: str, params: Json | None = None) -> None:
         self._put(jsonrpc.notification_message(method, params))
@@ -88,7 +80,7 @@ class Connection:
         the second to one request, is dropped."""
         message = jsonrpc.parse(value)
         if isinstance(message, Response):
-            self._answered(message)
+            self._waiting.take(message)
         elif isinstance(message, Notification):
             if message.method == "notifications/cancelled":
                 self._cancel(message.params.get("requestId"))
@@ -99,29 +91,9 @@ class Connection:
 
     def lose(self, why: str) -> None:
         """The server is gone: whoever waits is told ``why``."""
-        self._lost = why
-        for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(BundleError(why))
+        self._waiting.close(why)
         for task in self._answering.values():
             task.cancel()
-
-    def _answered(self, response: Response) -> None:
-        answer = self._waiting.get(response.id)
-        if answer is None or answer.done():
-            return
-        if response.result is not None:
-            answer.set_result(response.result)
-            return
-        error = response.error or {}
-        data = error.get("data")
-        answer.set_exception(
-            Refused(
-                str(error.get("message", ""))[:2000],
-                code=error.get("code"),
-                data=data if isinstance(data, dict) else None,
-            )
-        )
 
     def _take(self, request: Request) -> None:
         if request.method == "ping":
@@ -155,5 +127,5 @@ class Connection:
             task.cancel()
 
     def _put(self, message: Json) -> None:
-        if self._lost is None:
+        if self._waiting.closed is None:
             self._send(jsonrpc.encode(message))

@@ -1,0 +1,94 @@
+"""Requests that were sent, and who waits for their answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from callboard.content import Json
+from callboard.errors import CallboardError
+from callboard.protocol.jsonrpc import Id, Response
+
+#: Characters kept of what an error's message says.
+MESSAGE_LIMIT = 2000
+
+
+@dataclass
+class _Waiting:
+    answer: asyncio.Future[Json]
+    #: Seconds for the answer, from the moment that the request has left.
+    patience: float | None
+    clock: asyncio.TimerHandle | None = None
+
+
+class PendingAnswers:
+    """Waits for answers by the id of the request. On one loop.
+
+    ``who`` answers, in the words of a message: "the client". ``refused`` is raised where the answer is an error, ``lost`` where none will come.
+    """
+
+    def __init__(self, who: str, refused: type[CallboardError], lost: type[CallboardError]) -> None:
+        self._who = who
+        self._refused = refused
+        self._lost = lost
+        self._waiting: dict[Id, _Waiting] = {}
+        #: Why no answer can come any more.
+        self.closed: str | None = None
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def wait(self, id: Id, send: Callable[[], object], patience: float | None = None) -> Json:
+        """Calls ``send``, which sends the request ``id``, and waits for its answer; with
+        ``patience`` so many seconds after :meth:`sent`. Raises what ``send`` raises."""
+        if self.closed is not None:
+            raise self._lost(self.closed)
+        waiting = _Waiting(asyncio.get_running_loop().create_future(), patience)
+        self._waiting[id] = waiting
+        try:
+            send()
+            return await waiting.answer
+        finally:
+            del self._waiting[id]
+            if waiting.clock is not None:
+                waiting.clock.cancel()
+
+    def sent(self, id: Id) -> None:
+        """The request has left: its clock starts."""
+        waiting = self._waiting.get(id)
+        if waiting is not None and waiting.patience is not None and waiting.clock is None:
+            late = self._lost(f"{self._who} did not answer")
+            loop = asyncio.get_running_loop()
+            waiting.clock = loop.call_later(waiting.patience, self.fail, id, late)
+
+    def take(self, response: Response) -> None:
+        """An answer came. One that nobody waits for, such as the second to one request, is
+        dropped."""
+        waiting = self._waiting.get(response.id)
+        if waiting is None or waiting.answer.done():
+            return
+        if response.result is not None:
+            waiting.answer.set_result(response.result)
+            return
+        error = response.error or {}
+        data = error.get("data")
+        waiting.answer.set_exception(
+            self._refused(
+                str(error.get("message", ""))[:MESSAGE_LIMIT],
+                code=error.get("code"),
+                data=data if isinstance(data, dict) else None,
+            )
+        )
+
+    def fail(self, id: Id, error: Exception) -> None:
+        """Ends the wait for one answer with ``error``."""
+        waiting = self._waiting.get(id)
+        if waiting is not None and not waiting.answer.done():
+            waiting.answer.set_exception(error)
+
+    def close(self, why: str) -> None:
+        """No answer comes any more: whoever waits is told ``why``."""
+        self.closed = why
+        for id in list(self._waiting):
+            self.fail(id, self._lost(why))
