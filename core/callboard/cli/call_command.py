@@ -14,12 +14,10 @@ from callboard.transport.client import Client, RemoteError
 _BAR = 30
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("call", help="call one tool and print its result as JSON")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool")
     parser.add_argument("--json", metavar="ARGS", default="{}", dest="arguments")
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -90,12 +90,10 @@ def _desktop_folder() -> Path:
     return Path.home() / ".config" / "Claude"
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("config", help="print or write an MCP client's configuration")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("client", choices=sorted(formats()))
     parser.add_argument("--instance", metavar="ID")
     parser.add_argument("--write", action="store_true", help="merge it into the client's file")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ import platform
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any
 
 import tornado
 
@@ -21,9 +20,8 @@ _OPTIONAL = {
 }
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("doctor", help="what is installed, runs, and is wrong")
-    parser.set_defaults(run=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It takes none."""
 
 
 def run(arguments: argparse.Namespace) -> int:

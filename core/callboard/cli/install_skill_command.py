@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
 from callboard.bundles.installed.loading import problem_of, skill_of
@@ -13,11 +12,9 @@ from callboard.cli.bundle_place import add_place, place_of
 from callboard.errors import HostError
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("install-skill", help="install or upgrade a skill bundle")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="PATH|ZIP", type=Path, help="a folder or an archive")
     add_place(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

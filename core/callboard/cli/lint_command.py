@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from callboard.errors import PeerError
 from callboard.skills.lint import lint
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("lint", help="check skills")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

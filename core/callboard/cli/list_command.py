@@ -6,15 +6,12 @@ import argparse
 import json
 from dataclasses import asdict
 from time import time
-from typing import Any
 
 from callboard.transport.instances import listed
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("list", help="running instances on this machine")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs; without tokens")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

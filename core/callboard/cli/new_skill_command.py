@@ -8,7 +8,6 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from callboard.errors import PeerError
 
@@ -16,11 +15,9 @@ from callboard.errors import PeerError
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("new-skill", help="write a skill to start from")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-tools")
     parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -18,13 +18,11 @@ _SHOWN = 10
 _KINDS = (("errors", "failed"), ("refused", "refused"))
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("report", help="top missing capabilities, calls, errors")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,8 +26,7 @@ from callboard.hosting.headless import HOSTS, make_host
 log = logging.getLogger(__name__)
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("serve", help="run a headless host with the server")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
     parser.add_argument(
         "--port", type=_port, default=0, help="0, the default, lets the system choose"
@@ -42,7 +41,6 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument("--verbose", action="store_true", help="log what is going on")
-    parser.set_defaults(run=run)
 
 
 def _port(text: str) -> int:

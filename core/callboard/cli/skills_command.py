@@ -12,14 +12,12 @@ from callboard.bundles.installed.places import places
 from callboard.skills.discovery import scan, search_paths
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("skills", help="list skills and installed bundles")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--installed", action="store_true", help="installed bundles only")
     parser.add_argument(
         "--project", metavar="DIR", type=Path, help="whose bundles are shown beside the user's"
     )
     parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

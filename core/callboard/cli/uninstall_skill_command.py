@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from callboard.cli.bundle_place import add_place, place_of
 from callboard.errors import HostError
 
 
-def add(commands: Any) -> None:
-    parser = commands.add_parser("uninstall-skill", help="remove an installed skill bundle")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="as `callboard skills --installed` shows it")
     add_place(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
