@@ -193,6 +193,8 @@ class Callboard:
     def _listen(self) -> None:
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
+        if self.records is not None and self.token is not None:
+            self.records.hide(self.token)
         access = Access(
             self._listener.port,
             self.token,

@@ -336,3 +336,18 @@ def test_a_secret_that_no_header_can_carry_is_refused_and_not_shown(secret: str)
 
 def test_the_secret_is_not_shown() -> None:
     assert "s3cret" not in repr(ExportTarget("http://x.example", "project", "s3cret"))
+
+
+def test_a_server_never_records_its_own_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    with served(records=True) as running, running.client() as client:
+        token, records = running.app.token, running.app.records
+        assert token is not None
+        assert records is not None
+        running.tool("say", lambda text: {"said": text})
+        client.call("say", {"text": f"the first line is {token}"})
+        (call,) = records.reader().recent().calls
+    assert call.tool == "say"
+    assert token not in repr(call)

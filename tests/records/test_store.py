@@ -251,6 +251,57 @@ def test_many_threads_record_at_once(folder: Path) -> None:
     assert sorted(ids_in_database(folder)) == sorted(c.call_id for mine in calls for c in mine)
 
 
+@pytest.mark.parametrize("left", [0, 5, len(HEADER), len(HEADER) + 10])
+def test_a_journal_that_is_cut_short_costs_what_was_cut_and_nothing_else(
+    folder: Path, left: int
+) -> None:
+    """Somebody empties the file while it is written to. It may be mapped: a process of its own,
+    because the old code ended by a signal."""
+    program = (
+        "import os, sys; from pathlib import Path; from callboard.records.store import Store\n"
+        "from call_records import a_call\n"
+        "folder = Path(sys.argv[1]); store = Store(folder); store.open()\n"
+        "store.record(a_call(call_id='first')); assert store.flush()\n"
+        "for path in folder.glob('*.journal'): os.truncate(path, int(sys.argv[2]))\n"
+        "store.record(a_call(call_id='second')); store.record(a_call(call_id='third'))\n"
+        "assert store.flush() and store.degraded is None; store.close()\n"
+    )
+    path = os.pathsep.join([str(CORE), str(Path(__file__).parent)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder), str(left)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ids_in_database(folder) == ["first", "second", "third"]
+    assert not list(folder.glob("*.journal"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes; the profile is private there")
+def test_nobody_else_on_this_machine_can_read_the_records(folder: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        store = Store(folder)
+        store.open()
+        store.record(a_call())
+        assert store.flush()
+        kept = [folder, *folder.iterdir()]
+        assert {path.name.rpartition("-")[2] for path in kept} >= {DATABASE, "wal", "shm"}
+        assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
+        store.close()
+        # What an older version left is narrowed.
+        (folder / DATABASE).chmod(0o644)
+        store.open()
+        assert store.flush()
+        assert [path.name for path in folder.iterdir() if path.stat().st_mode & 0o077] == []
+        store.close()
+    finally:
+        os.umask(before)
+
+
 def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     store = Store(folder)
     store.open()

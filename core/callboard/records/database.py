@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from callboard.records import retention as retaining
@@ -30,7 +32,8 @@ class Database:
 
     def __init__(self, folder: Path, retention: Retention) -> None:
         """Opens and migrates it, waiting up to 5 s for another process. Raises NewerSchema."""
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _keep_private(folder)
         self._retention = retention
         self._until_retention = 0.0
         self._retain_at = 0.0
@@ -76,6 +79,17 @@ class Database:
     def close(self) -> None:
         """Closes the file; the last one out folds the WAL into it."""
         self._db.close()
+
+
+def _keep_private(folder: Path) -> None:
+    """Makes the database before SQLite does, which would let everybody on this machine read it,
+    and narrows what an older version left. Raises OSError."""
+    path = folder / schema.DATABASE
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for suffix in ("", "-wal", "-shm"):
+        # Not every file system has modes.
+        with suppress(OSError):
+            Path(f"{path}{suffix}").chmod(0o600)
 
 
 def _use_wal(db: sqlite3.Connection) -> None:

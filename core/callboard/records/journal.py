@@ -32,6 +32,10 @@ STEP = 2**18
 _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
+class JournalCut(OSError):
+    """Somebody made the file shorter while it was written to. It takes no more lines."""
+
+
 class Journal:
     """A journal that this process writes. The caller keeps threads apart."""
 
@@ -44,6 +48,8 @@ class Journal:
         self._mapped = _keeps_room(self._fd)
         self._room = 0
         self.size = 0
+        #: How far the lines are in the database.
+        self.folded = 0
         try:
             lock(self._fd, patience=0.2)
             # The header comes after the lock: a file with a header and no lock has lost its owner.
@@ -55,7 +61,10 @@ class Journal:
 
     def append(self, line: bytes) -> None:
         """Hands one line, with its newline, to the operating system, whole or not at all.
-        Raises OSError."""
+        Raises JournalCut, and OSError where there is no room."""
+        # Writing to a mapping behind the end of its file ends the process.
+        if os.lseek(self._fd, 0, os.SEEK_END) < (self.size if self._map is None else self._room):
+            raise JournalCut(errno.EIO, "the journal was cut short")
         end = self.size + len(line)
         if end > self._room:
             self._make_room(end)

@@ -16,6 +16,7 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 MAX_FIELD_BYTES = 32_768
 MAX_DEPTH = 64
@@ -43,9 +44,18 @@ _KEY_KINDS = frozenset(
 
 _KEYS_IN_TEXT = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
-    r"credentials?|authorization|cookie)"
+    r"credentials?|authorization|auth|cookie)"
 )
-_SEP = r"(?:/|\\{1,4})"
+#: Between the parts of a path, in a URL's spelling too.
+_SEP = r"(?:/|\\{1,4}|%(?:25)?2F|%(?:25)?5C)"
+_SLASH = r"%(?:25)?2[Ff]"
+#: Where a path begins: not inside another one.
+_START = r"(?:(?<![A-Za-z0-9_.~-])|(?<=%2[Ff])|(?<=%252[Ff]))"
+#: What gives access in the query of a URL: signatures, and what they are made with.
+_SIGNS = (
+    r"(?:x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|sig|signature|sign|"
+    r"key-pair-id|policy|awsaccesskeyid|googleaccessid|ossaccesskeyid|key|code|jwt|hash|hmac)"
+)
 _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
 
 #: Text without any of these, in lower case, holds nothing to redact; checked first, because most
@@ -73,7 +83,21 @@ _HINTS = (
         "asia",
         "aiza",
     ),
-    *("eyj", "@", "home", "users", "documents and"),
+    *("eyj", "@", "home", "users", "documents and", "documents%20and"),
+    *(
+        "sig=",
+        "sig%",
+        "sign=",
+        "sign%",
+        "signature",
+        "policy",
+        "code=",
+        "code%",
+        "jwt",
+        "hash=",
+        "hash%",
+        "hmac",
+    ),
 )
 
 
@@ -91,18 +115,26 @@ class Redactor:
         self._own: list[tuple[re.Pattern[str], str]] = []
         parts = [part for part in re.split(r"[\\/]+", home) if part]
         if parts:
-            start = r"(?<![A-Za-z0-9_.~-])" + (_SEP if home[:1] in "/\\" else "")
-            pattern = start + _SEP.join(map(re.escape, parts)) + r"(?![A-Za-z0-9_.-])"
+            start = _START + (_SEP if home[:1] in "/\\" else "")
+            pattern = start + _SEP.join(map(_spelt, parts)) + r"(?![A-Za-z0-9_.-])"
             self._own.append((re.compile(pattern, re.I if os.name == "nt" else 0), "~"))
-            hints.append(parts[-1].lower())
+            hints += [parts[-1].lower(), quote(parts[-1]).lower()]
         if len(user) > 1 and user.lower() not in _PLAIN_USERS:
-            named = rf"((?:^|[\\/])){re.escape(user)}(?=[\\/]|$)"
+            named = rf"((?:^|{_SEP})){_spelt(user)}(?={_SEP}|$)"
             self._own.append((re.compile(named, re.I), r"\1<user>"))
-            hints.append(user.lower())
-
+            hints += [user.lower(), quote(user).lower()]
+        self._hint_words = hints
         self._hints = re.compile("|".join(map(re.escape, hints)))
         #: Names of arguments that are clean, as JSON with the colon.
         self._names: dict[str, str] = {}
+
+    def hide(self, secret: str) -> None:
+        """Takes this text out wherever it stands: a token that looks like nothing in particular.
+        Before it is used."""
+        self._own.insert(0, (re.compile(_spelt(secret)), SECRET))
+        self._hint_words += [secret.lower(), quote(secret).lower()]
+        self._hints = re.compile("|".join(map(re.escape, self._hint_words)))
+        self._names.clear()
 
     def text(self, text: str) -> str:
         """``text`` without secrets, addresses, home folders and the user's name in paths."""
@@ -209,6 +241,15 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (re.compile(r"\b([a-z][a-z0-9+.-]{0,20}://)[^\s/@:]+:[^\s/@]+@", re.I), rf"\1{SECRET}@"),
         (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
         (re.compile(r"\b((?:Set-)?Cookie\s{0,8}:\s{0,8})[^\r\n\"']+", re.I), rf"\1{SECRET}"),
+        (
+            # …&X-Amz-Signature=…, and the same where the URL is itself part of a query.
+            re.compile(
+                rf"((?:[?&;]|%(?:25)?3F|%(?:25)?26){_SIGNS}(?:=|%(?:25)?3D))[^\s\"'&;#%]"
+                r"(?:[^\s\"'&;#%]|%(?!(?:25)?26))*",
+                re.I,
+            ),
+            rf"\1{SECRET}",
+        ),
         (re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"), SECRET),
         (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|hf|npm|pypi)[_-][A-Za-z0-9_-]{16,}"), SECRET),
         (re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"), SECRET),
@@ -230,7 +271,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         ),
         (
             re.compile(
-                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=]\s{{0,8}})[^\s"'\\,;&)\]}}\[]+""",
+                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}(?:[:=]|%(?:25)?3D)\s{{0,8}})"""
+                r"""[^\s"'\\,;&)\]}\[]+""",
                 re.I,
             ),
             rf"\1{SECRET}",
@@ -250,13 +292,21 @@ def _homes() -> re.Pattern[str]:
     """Anybody's home folder."""
     return re.compile(
         # Windows profile names may hold spaces: a name runs to the next separator if there is one.
-        rf"(?i:(?<![A-Za-z0-9])[a-z](?::|%3A){_SEP}(?:Users|Documents and Settings){_SEP})"
-        r"(?!(?i:Public|Default|All Users)\b)(?:[^\\/:*?\"<>|\r\n]+(?=[\\/])|[^\\/:*?\"<>|\s',;)]+)"
+        rf"(?i:(?:(?<![A-Za-z0-9])|(?<=%2F)|(?<=%252F))[a-z](?::|%(?:25)?3A){_SEP}"
+        rf"(?:Users|Documents(?: |%(?:25)?20)and(?: |%(?:25)?20)Settings){_SEP})"
+        r"(?!(?i:Public|Default|All Users)\b)"
+        rf"(?:(?:(?!{_SEP})[^:*?\"<>|\r\n])+(?={_SEP})|(?:(?!{_SEP})[^:*?\"<>|\s',;)])+)"
         # And where studios, WSL and macOS have them. Only there: a scene may hold /World/home.
         r"|(?<![A-Za-z0-9_.~-])"
         r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
         r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"
         r"/(?:homes?|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
+        # The same, in a URL's spelling.
+        rf"|{_START}(?:{_SLASH}(?:var|export|net|nfs|private|cygdrive{_SLASH}[a-z]|"
+        rf"mnt(?:{_SLASH}[a-z])?|System{_SLASH}Volumes{_SLASH}Data)|"
+        rf"(?i:(?<!%3A)(?<!%253A)|(?<=file%3A)|(?<=file%253A)){_SLASH}{_SLASH}"
+        r"[A-Za-z0-9._-]{1,255})?"
+        rf"{_SLASH}(?:homes?|Users){_SLASH}(?!Shared\b)(?:(?!{_SLASH})[^/\\\s\"':,;)\]}}&?#])+"
         rf"|(?<![\\A-Za-z0-9])(?:\\{{2}}|\\{{4}})[A-Za-z0-9._-]{{1,255}}{_SEP}"
         rf"(?i:homes?\$?|users\$?){_SEP}[^\\/:*?\"<>|\r\n\s',;)]+"
     )
@@ -270,6 +320,13 @@ def names_a_secret(key: str) -> bool:
     if _SECRET_WORDS.intersection(words):
         return True
     return any(a in _KEY_KINDS and b in {"key", "keys"} for a, b in pairwise(words))
+
+
+def _spelt(name: str) -> str:
+    """A pattern for a name as it is, and as URLs write it."""
+    once = quote(name)
+    ways = dict.fromkeys((name, once, quote(once)))
+    return f"(?:{'|'.join(map(re.escape, ways))})"
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode

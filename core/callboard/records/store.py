@@ -11,13 +11,14 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from callboard.folders import data_folder
 from callboard.records import schema
-from callboard.records.journal import Journal, is_abandoned, journals
+from callboard.records.journal import HEADER, Journal, JournalCut, is_abandoned, journals
 from callboard.records.model import CallRecord
 from callboard.records.redaction import Redactor
 from callboard.records.retention import Retention
@@ -83,8 +84,12 @@ class Store:
         self._folded = threading.Condition()
         self._rounds = (0, 0)  # begun, finished
         self._thread: threading.Thread | None = None
-        self._offset = 0
         self._database: Database | None = None
+
+    def hide(self, secret: str) -> None:
+        """Takes a secret that nothing gives away, such as this server's token, out of every record
+        from now on. Before the first call."""
+        self._redactor.hide(secret)
 
     def open(self) -> None:
         """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""
@@ -135,7 +140,7 @@ class Store:
         with self._lock:
             if self._writable and self._journal is not None:
                 try:
-                    self._journal.append(line)
+                    self._append(self._journal, line)
                 except OSError as error:
                     self._memory.append(line)
                     self._degrade(_said(error))
@@ -211,12 +216,13 @@ class Store:
         size = self._size()
         while not self._hurry.wait(GATHER):
             before, size = size, self._size()
-            if size == before or size - self._offset >= BACKLOG or monotonic() >= deadline:
+            if size == before or size >= BACKLOG or monotonic() >= deadline:
                 return
 
     def _size(self) -> int:
+        """Bytes that wait to be folded."""
         journal = self._journal
-        return 0 if journal is None else journal.size
+        return 0 if journal is None else journal.size - journal.folded
 
     def _round(self) -> bool:
         """Folds everything there is; whether that worked."""
@@ -252,7 +258,7 @@ class Store:
 
             self._database = Database(self.folder, self._retention)
         if journal is not None:
-            self._offset = self._database.fold(journal.path, self._offset)
+            journal.folded = self._database.fold(journal.path, journal.folded)
         for path in journals(self.folder):
             if (journal is None or path != journal.path) and is_abandoned(path):
                 self._database.fold(path, 0)
@@ -263,10 +269,9 @@ class Store:
 
     def _rotate(self, journal: Journal) -> None:
         with self._lock:
-            if not journal.size == self._offset >= ROTATE:
+            if journal is not self._journal or not journal.size == journal.folded >= ROTATE:
                 return
             self._journal = Journal(self.folder)
-            self._offset = 0
         journal.close()
         journal.path.unlink(missing_ok=True)
 
@@ -281,7 +286,8 @@ class Store:
             with self._lock:
                 self._degrade(f"the database is damaged and can't be set aside: {error.strerror}")
             return False
-        self._offset = 0
+        if self._journal is not None:
+            self._journal.folded = 0
         self._warn("The records database was damaged. It was set aside and a new one begun.")
         self._wake.set()
         return False
@@ -305,7 +311,7 @@ class Store:
             journal, self._journal, self._writable = self._journal, None, False
         if journal is None:
             return
-        folded = done and journal.size == self._offset
+        folded = done and journal.size == journal.folded
         journal.close()
         if folded:
             journal.path.unlink(missing_ok=True)
@@ -318,13 +324,28 @@ class Store:
             if self._journal is None:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 self._journal = Journal(self.folder)
-                self._offset = 0
             while self._memory:
-                self._journal.append(self._memory[0])
+                self._append(self._journal, self._memory[0])
                 self._memory.popleft()
             self._writable = True
         except OSError as error:
             self._degrade(_said(error))
+
+    def _append(self, journal: Journal, line: bytes) -> None:
+        """Appends, to a new journal where somebody cut this one short. Raises OSError."""
+        try:
+            journal.append(line)
+        except JournalCut:
+            self._journal, self._writable = None, False
+            journal.close()
+            # What is left of it is folded as another process's would be; without its first line it
+            # would stay for ever.
+            with suppress(OSError):
+                if not _begins_well(journal.path):
+                    journal.path.unlink()
+            self._journal = Journal(self.folder)
+            self._writable = True
+            self._journal.append(line)
 
     def _degrade(self, reason: str) -> None:
         self._writable = self._journal is not None and not self._memory
@@ -335,6 +356,11 @@ class Store:
                 f"Calls can't be recorded ({reason}). They are kept aside and written when "
                 "that works again."
             )
+
+
+def _begins_well(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(HEADER)) == HEADER
 
 
 def _said(error: Exception) -> str:
