@@ -309,6 +309,78 @@ def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.client().send("GET", path="/v1/healthz").status == 200
 
 
+# -- strangers: who has shown no token ---------------------------------------------------------
+
+
+def _preflight(raw: RawConnection) -> None:
+    """A request that is answered without a token."""
+    raw.send_head("OPTIONS", Origin=f"http://{raw.host}", Access_Control_Request_Method="POST")
+    assert raw.status() == 204
+
+
+def test_answers_to_a_stranger_do_not_keep_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "SWEEP", 0.02)
+    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.3)
+    with served() as server, RawConnection(server.app.url) as raw:
+        _preflight(raw)
+        assert raw.closed_by_the_server()
+        # However often it asks.
+        with (
+            RawConnection(server.app.url) as busy,
+            contextlib.suppress(OSError, http.client.HTTPException),
+        ):
+            for _ in range(10_000):
+                _preflight(busy)
+            pytest.fail("a stranger was answered without end")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
+def test_a_refused_stranger_is_hung_up_on(server: Served, method: str) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head(method, Content_Length="0")
+        assert raw.answer(method).status == 401
+        assert raw.closed_by_the_server()
+
+
+def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
+    """1,024 connections without a token, each answered once; who has one is served, and those who
+    were there before stay."""
+    with served() as server, server.client() as client, contextlib.ExitStack() as stack:
+        assert client.request("ping")["result"] == {}
+        held = [
+            stack.enter_context(RawConnection(server.app.url))
+            for _ in range(listener.CONNECTION_LIMIT + 20)
+        ]
+        for raw in held[-100:]:
+            _preflight(raw)
+        assert server.client().send("GET", path="/v1/healthz").status == 200
+        assert client.request("ping")["result"] == {}
+        # The oldest stranger made room.
+        assert held[0].closed_by_the_server()
+
+
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [
+        ("\xb2", 400),
+        ("9" * 5000, 413),
+        ("1" + "0" * 18, 413),
+        ("-1", 400),
+        ("0x5", 400),
+        ("+5", 400),
+    ],
+)
+def test_a_length_that_is_no_number_is_refused_in_words(
+    server: Served, length: str, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with RawConnection(server.app.url) as raw:
+        raw.send_head("POST", Authorization=f"Bearer {server.app.token}", Content_Length=length)
+        assert raw.status() == status
+        assert raw.closed_by_the_server()
+    assert server.client().send("GET", path="/v1/healthz").status == 200
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
 # -- clients that do not read -------------------------------------------------------------------
 
 

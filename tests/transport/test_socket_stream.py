@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -125,3 +127,27 @@ def test_a_client_that_sends_more_than_is_read_has_to_wait() -> None:
         await drained
 
     over_a_socket(check)
+
+
+def test_a_client_that_resets_before_it_is_hung_up_on_does_no_harm() -> None:
+    async def check() -> None:
+        loop = asyncio.get_running_loop()
+        opened: asyncio.Future[SocketStream] = loop.create_future()
+        server = await loop.create_server(lambda: SocketStream(opened.set_result), "127.0.0.1", 0)
+        client = socket.create_connection(server.sockets[0].getsockname()[:2])
+        stream = await opened
+        left = loop.create_future()
+        stream.set_close_callback(lambda: left.set_result(None))
+        among: set[SocketStream] = set()
+        stream.linger(among)
+        # Closed this way a socket resets its connection at once.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+        stream.close()
+        await asyncio.wait_for(left, PATIENCE)
+        assert stream.closed()
+        assert not among
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(check())

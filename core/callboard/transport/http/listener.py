@@ -50,7 +50,8 @@ from callboard.transport.http.stream import EventStream
 
 log = logging.getLogger(__name__)
 
-#: Connections open at once; further ones are closed at once.
+#: Connections open at once. For a further one the oldest stranger is closed: who has sent no
+#: request with a token yet; where there is none, the new one is.
 CONNECTION_LIMIT = 1024
 #: Connections that may wait to be accepted.
 BACKLOG = 128
@@ -71,8 +72,15 @@ _NO_HEADERS: Mapping[str, str] = {}
 class Exchange(HTTPMessageDelegate):
     """One request and its answer."""
 
-    def __init__(self, listener: Listener, connection: HTTP1Connection | PlainConnection) -> None:
+    def __init__(
+        self,
+        listener: Listener,
+        connection: HTTP1Connection | PlainConnection,
+        sender: object,
+    ) -> None:
+        """``sender`` is the connection under it, which lasts for many requests."""
         self._listener = listener
+        self._sender = sender
         self._connection: Any = connection
         plain = isinstance(connection, PlainConnection)
         self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
@@ -84,8 +92,6 @@ class Exchange(HTTPMessageDelegate):
         self.headers = _NO_HEADERS
         self.began = monotonic()
         self.state = "waiting"
-        #: How long the request may take to begin: a new connection has something to say.
-        self.patience = IDLE_TIMEOUT
         self.stream: EventStream | None = None
         #: Called once if the client goes away before it has its answer.
         self.on_gone: Callable[[], None] | None = None
@@ -114,9 +120,8 @@ class Exchange(HTTPMessageDelegate):
         else:
             refusal = self._listener.access.check(headers)
         if refusal is None:
-            length = headers.get("Content-Length", "0")
-            if length.isdigit() and int(length) > BODY_LIMIT:
-                refusal = _TOO_LARGE
+            self._listener.strangers.pop(self._sender, None)
+            refusal = _check_length(headers.get("Content-Length", "0"))
         if refusal is not None:
             self.refuse(refusal, close=True)
 
@@ -234,7 +239,7 @@ class Exchange(HTTPMessageDelegate):
 
     def sweep(self, now: float) -> None:
         age = now - self.began
-        limit = {"waiting": self.patience, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
+        limit = {"waiting": IDLE_TIMEOUT, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
         if self.stream is None and age > limit.get(self.state, age):
             self.abort()
         elif self.state == "working" and age > PATIENCE and self.on_slow is not None:
@@ -259,6 +264,8 @@ class Listener(HTTPServerConnectionDelegate):
         #: What each open connection is at.
         self._exchanges: dict[object, Exchange] = {}
         self._connections: set[HTTP1ServerConnection] = set()
+        #: When each connection was opened that has sent nothing it may, the oldest first.
+        self.strangers: dict[object, float] = {}
         #: Connections that are over but for what their clients still send.
         self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
@@ -320,6 +327,7 @@ class Listener(HTTPServerConnectionDelegate):
     def _connected(self, stream: SocketStream) -> None:
         connection = HTTP1ServerConnection(cast(IOStream, stream), _PARAMETERS)
         self._connections.add(connection)
+        self.strangers[connection] = monotonic()
         stream.taker = PlainConnection(stream, partial(self._take, connection))
         connection.start_serving(self)
 
@@ -328,29 +336,30 @@ class Listener(HTTPServerConnectionDelegate):
         waiting = self._exchanges[server_conn]
 
         def wait() -> None:
-            waiting.began, waiting.patience = monotonic(), IDLE_TIMEOUT
+            waiting.began = monotonic()
             self._exchanges[server_conn] = waiting
 
         plain.on_end = wait
-        exchange = self._exchanges[server_conn] = Exchange(self, plain)
+        exchange = self._exchanges[server_conn] = Exchange(self, plain, server_conn)
         start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
         exchange.headers_received(start_line, request.headers)
         return exchange
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)
-        exchange = Exchange(self, request_conn)
-        if server_conn not in self._exchanges:
-            exchange.patience = HEADER_TIMEOUT
-        self._exchanges[server_conn] = exchange
+        exchange = self._exchanges[server_conn] = Exchange(self, request_conn, server_conn)
         if len(self._exchanges) > CONNECTION_LIMIT:
-            asyncio.get_running_loop().call_soon(exchange.abort)
+            oldest = next(iter(self.strangers), server_conn)
+            self.strangers.pop(oldest, None)
+            shed = self._exchanges.get(oldest, exchange)
+            asyncio.get_running_loop().call_soon(shed.abort)
         return exchange
 
     def on_close(self, server_conn: object) -> None:
         assert isinstance(server_conn, HTTP1ServerConnection)
         self._exchanges.pop(server_conn, None)
         self._connections.discard(server_conn)
+        self.strangers.pop(server_conn, None)
 
     def serve(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
@@ -378,8 +387,20 @@ class Listener(HTTPServerConnectionDelegate):
             now = monotonic()
             for exchange in list(self._exchanges.values()):
                 exchange.sweep(now)
+            # Whatever they send: an answer to who may not ask is no reason to wait longer.
+            for sender, opened in list(self.strangers.items()):
+                if now - opened > HEADER_TIMEOUT and sender in self._exchanges:
+                    self._exchanges[sender].abort()
             for callback in self.on_sweep:
                 callback()
+
+
+def _check_length(length: str) -> Refusal | None:
+    """Of a Content-Length. The same length twice is left to Tornado."""
+    if not (length.isascii() and length.isdigit()):
+        return None if "," in length else Refusal(400, "Content-Length must be a number")
+    # Python refuses to read a number of thousands of digits.
+    return _TOO_LARGE if len(length) > 18 or int(length) > BODY_LIMIT else None
 
 
 _TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes")

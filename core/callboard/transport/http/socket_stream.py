@@ -204,7 +204,11 @@ class SocketStream(asyncio.Protocol):
         self._closed = True
         self._lingering.add(self)
         self._buffer.clear()
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:  # the client has reset the connection, and nobody was told yet
+            self.abort()
+            return
         self._resume()
         self._linger_timer = self._loop.call_later(LINGER, self.abort)
 
