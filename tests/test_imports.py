@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 #: The rooms of core, lowest first. A room imports rooms below it, never one beside it.
 LAYERS = (
     {"errors"},
-    {"content", "folders"},
+    {"changes", "content", "folders"},
     {"hosting"},
     {"guest", "host", "protocol"},
     {"workspace"},

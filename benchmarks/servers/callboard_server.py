@@ -18,6 +18,7 @@ from callboard.calls.tools import Tool, ToolRegistry
 from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host, HostIdentity
+from callboard.records.recorder import Recorder
 from callboard.skills.scripts import Entry
 
 MAIN = threading.get_ident()
@@ -89,16 +90,15 @@ def tool(function: Callable[..., Any], description: str, **properties: str) -> T
     )
 
 
-def record_odd(app: Callboard) -> None:
+def record_odd() -> None:
     """Every other call is recorded, so that both kinds meet the same machine."""
-    observers = list(app.dispatcher.observers)
+    record = Recorder.call_ended
 
-    def observe(call: Any, result: Any, error: Any) -> None:
+    def call_ended(self: Recorder, call: Any, result: Any, error: Any) -> None:
         if call.arguments.get("value", 0) % 2:
-            for observer in observers:
-                observer(call, result, error)
+            record(self, call, result, error)
 
-    app.dispatcher.observers[:] = [observe]
+    Recorder.call_ended = call_ended  # type: ignore[method-assign]
 
 
 def main() -> None:
@@ -119,6 +119,8 @@ def main() -> None:
         max_sessions=arguments.max_sessions,
         session_idle_secs=arguments.session_idle,
     )
+    if arguments.record_odd:
+        record_odd()
     app = Callboard(BenchmarkHost(inbox), config, tools)
 
     def inside() -> dict[str, Any]:
@@ -133,8 +135,6 @@ def main() -> None:
         tool(block, "Holds the main thread.", how="string", seconds="number"),
         tool(inside, "Counts what the server holds."),
     )
-    if arguments.record_odd:
-        record_odd(app)
     app.start()
     process_facts.announce(app.url, app.token)
 

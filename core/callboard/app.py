@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from callboard import __version__
 from callboard.bundles.installed.origin import bundle_of
+from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
@@ -23,6 +24,7 @@ from callboard.errors import HostError
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.hosting.contract import Host, HostEvent
+from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
 from callboard.jobs.workflows import Workflows
 from callboard.jobs.workflows.tools import workflow_tools
@@ -32,7 +34,7 @@ from callboard.records.store import Store
 from callboard.service.live_resources import is_scene, live_resources
 from callboard.service.resources import ResourceRegistry
 from callboard.service.service import Service
-from callboard.skills.catalog import SkillCatalog, scoped_paths
+from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.skills.serving.catalog_tools import catalog_tools
@@ -44,7 +46,6 @@ from callboard.transport.http.mcp import McpEndpoint
 from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
-    from callboard.bundles.running.keeper import BundleKeeper
     from callboard.panel.controls import Controls
     from callboard.records.exporter import ExportTarget
     from callboard.skills.watch import SkillWatcher
@@ -73,49 +74,46 @@ class Callboard:
         self.id = instances.new_id()
         self.url = ""
         self.token = config.token if config.auth == "token" else None
+        self.guest = GuestLoop(host)
+        self.log = RecentLog()
         self.tools = tools if tools is not None else ToolRegistry()
         self.prompts = prompts if prompts is not None else PromptRegistry()
         self.resources = ResourceRegistry()
         self.capabilities = Capabilities(host, config.declared_capabilities, config.deny)
         self.roots = RootsBook(config.roots, config.roots_policy)
-        self.log = RecentLog()
-        kind, shipped = host.identity.kind, host.skill_paths
-        extra = config.skill_paths
-        paths = scoped_paths(kind, extra, shipped=shipped) if config.skills else []
-        self.catalog = SkillCatalog(paths, host.identity.kind, _cache_file(config), bundle_of)
-        self._skill_paths = paths
-        self.bundles: BundleKeeper | None = None
+        kind, paths = host.identity.kind, _skill_paths(host, config)
+        self._skill_paths = [path for path, _ in paths]
+        self.catalog = SkillCatalog(paths, kind, _cache_file(config), bundle_of)
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
-        self.guest = GuestLoop(host)
-        self.dispatcher = Dispatcher(host, self.guest, self.tools, self.capabilities, self.roots)
-        self.dispatcher.default_timeout = config.call_timeout
-        self.service = Service(
-            host,
-            __version__,
+        self.bundles = HostBundles(
+            kind,
+            self.catalog,
+            paths,
             self.tools,
-            self.prompts,
-            self.resources,
+            self.roots,
+            self.capabilities,
+            self.guest.loop,
+        )
+        self.dispatcher = Dispatcher(
+            host,
+            self.guest,
+            self.tools,
             self.capabilities,
             self.roots,
-            self.dispatcher,
+            self.resources.find,
+            platform=self.bundles.platform,
+            default_timeout=config.call_timeout,
         )
-        self.service.enable_prompts = config.enable_prompts
-        self.workflows = Workflows(
-            self.dispatcher, self.service.jobs, self.catalog, data_folder() / "workflows"
-        )
-        self.service.capture_missing = config.capture_missing_capabilities
-        self.service.capture_intent = config.capture_intent
         self._export = _export_target(config)
-        self.records = None
-        if config.records:
-            self.records = Store(warn=log.warning, results=self._export is not None)
-        if self.records is not None:
-            recorder = Recorder(host.identity.kind, self.records)
-            self.service.recorder = recorder
-            self.dispatcher.observers.append(recorder.call_ended)
+        self.records = _store(config, self._export)
+        self.jobs = Jobs()
+        self.workflows = Workflows(
+            self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows"
+        )
+        self.service = self._make_service()
         self.endpoint = McpEndpoint(
             self.service,
-            lambda: self.service.topics,
+            self.service.topics,
             limit=config.max_sessions,
             idle_seconds=config.session_idle_secs,
         )
@@ -123,25 +121,64 @@ class Callboard:
         #: What undoes the start, newest first.
         self._ending = ExitStack()
         self._scene_pending = False
-        self._running = False
+
+    def _make_service(self) -> Service:
+        recorder = None
+        if self.records is not None:
+            recorder = Recorder(self.host.identity.kind, self.records)
+            self.dispatcher.ended.watch(recorder.call_ended)
+        return Service(
+            self.host,
+            __version__,
+            self.tools,
+            self.prompts,
+            self.resources,
+            self.capabilities,
+            self.roots,
+            self.dispatcher,
+            self.jobs,
+            recorder=recorder,
+            enable_prompts=self.config.enable_prompts,
+            capture_missing=self.config.capture_missing_capabilities,
+            capture_intent=self.config.capture_intent,
+        )
 
     @cached_property
     def controls(self) -> Controls:
         """What a panel shows and does. Any thread. Made for the first who asks: a host without
         one shouldn't load it."""
         from callboard.panel.controls import Controls
+        from callboard.panel.view import ServedView
 
-        return Controls(self)
+        view = ServedView(
+            self.host,
+            self.dispatcher,
+            self.endpoint,
+            self.tools,
+            self.capabilities,
+            self.roots,
+            self.catalog,
+            self.bundles,
+            lambda: self.url,
+        )
+        return Controls(
+            view,
+            self.host,
+            self.guest.loop,
+            self.dispatcher,
+            self.capabilities,
+            self.roots,
+            self.prompts,
+            self.catalog,
+        )
 
     @cached_property
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
         from callboard.transport.rest.endpoint import RestEndpoint
 
-        rest = RestEndpoint(self.id, self.service, self.catalog)
-        if self.records is not None:
-            rest.report = partial(_report, self.records)
-        return rest
+        report = None if self.records is None else partial(_report, self.records)
+        return RestEndpoint(self.id, self.service, self.catalog, report)
 
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
@@ -177,8 +214,7 @@ class Callboard:
         self._listen()
         began.callback(self.host.watch(self._host_event))
         self.guest.start()
-        self._running = True
-        began.callback(setattr, self, "_running", False)
+        self._tell_of_changes(began)
         if len(self.catalog.known) > FEW_SKILLS:
             prepare = self.catalog.prepare_search
             self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, prepare)
@@ -204,71 +240,43 @@ class Callboard:
         self.url = f"http://127.0.0.1:{self._listener.port}/mcp"
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))
-        self._listener.on_sweep.append(self.endpoint.sessions.expire)
+        self._listener.sweeps.watch(self.endpoint.sessions.expire)
         if self.config.skills:
-            self._listener.on_sweep.append(self._look_for_bundles)
-        self.tools.on_change(partial(self._tell, "tools"))
-        self.capabilities.on_change(partial(self._tell, "tools"))
-        self.prompts.on_change(partial(self._tell, "prompts"))
-        self.resources.on_change(partial(self._tell, "resources"))
+            self._listener.sweeps.watch(self.bundles.look)
         self.guest.run(self._listener.start(access))
+
+    def _tell_of_changes(self, began: ExitStack) -> None:
+        """From now on clients hear of what changes."""
+        tell = self._tell
+        began.callback(self.tools.watch(partial(tell, "tools")))
+        began.callback(self.capabilities.watch(partial(tell, "tools")))
+        began.callback(self.prompts.watch(partial(tell, "prompts")))
+        began.callback(self.resources.watch(partial(tell, "resources")))
 
     def stop(self) -> None:
         """Ends every call and connection and gives everything back. Main thread; idempotent."""
         self._ending.close()
 
     async def _close(self) -> None:
-        if self.bundles is not None:
-            await self.bundles.close()
-        self.service.jobs.close()
+        await self.bundles.close()
+        self.jobs.close()
         self.endpoint.close()
         await self._listener.stop()
 
     def _offer(self) -> None:
         """The tools and resources that are there before any client comes."""
         if self.config.skills:
-            keeper = self._bundle_keeper()
-            if keeper is not None:
-                keeper.look(load=False)
+            self.bundles.start()
             self.skills.start()
             self.tools.add(*catalog_tools(self.catalog), *workflow_tools(self.workflows))
-        self.tools.add(*job_tools(self.service.jobs))
+        self.tools.add(*job_tools(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
-
-    def _bundle_keeper(self) -> BundleKeeper | None:
-        """Made when a bundle is there: most hosts have none, and load nothing for them."""
-        if self.bundles is None and (data_folder() / "bundles").is_dir():
-            from callboard.bundles.files.workspaces import Workspaces
-            from callboard.bundles.running.keeper import BundleKeeper
-
-            self.bundles = BundleKeeper(
-                self.catalog,
-                self._skill_paths,
-                self.host.identity.kind,
-                self.tools,
-                self.roots,
-                Workspaces(data_folder() / "uploads", self.capabilities),
-                self.guest.loop,
-            )
-            self.bundles.set_projects(self._projects())
-            self.dispatcher.platform = self.bundles.platform
-        return self.bundles
-
-    def _look_for_bundles(self) -> None:
-        keeper = self._bundle_keeper()
-        if keeper is not None and keeper.changed():
-            self.guest.loop.run_in_executor(None, keeper.look)
-
-    def _projects(self) -> list[str]:
-        """The folders whose own bundles are used: the artist's roots and the host's project."""
-        roots = [*self.roots.artist, *self.roots.project]
-        return [root.path for root in roots if root.path is not None]
 
     def _watch_skills(self) -> SkillWatcher | None:
         # What ships doesn't change under us, and most start with nothing else. Bundles are looked
         # at by their keeper.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
-        paths = [path for path, _ in self._skill_paths if path not in shipped]
+        paths = [path for path in self._skill_paths if path not in shipped]
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher
@@ -289,9 +297,8 @@ class Callboard:
             return None
 
     def _tell(self, topic: Topic) -> None:
-        if self._running:
-            changed = self.endpoint.subscriptions.list_changed
-            self.guest.loop.call_soon_threadsafe(changed, topic)
+        changed = self.endpoint.subscriptions.list_changed
+        self.guest.loop.call_soon_threadsafe(changed, topic)
 
     def _host_event(self, event: HostEvent) -> None:
         loop = self.guest.loop
@@ -303,9 +310,7 @@ class Callboard:
 
     def _set_project(self, folders: list[str]) -> None:
         self.roots.set_project(folders)
-        if self.bundles is not None:
-            self.bundles.set_projects(self._projects())
-            self._look_for_bundles()
+        self.bundles.project_changed()
 
     def _tell_scene(self) -> None:
         self._scene_pending = False
@@ -344,6 +349,17 @@ def _export_target(config: McpHttpConfig) -> ExportTarget | None:
     except ValueError as error:
         log.warning("records are not sent: %s (see CALLBOARD_EXPORT_URL)", error)
         return None
+
+
+def _store(config: McpHttpConfig, export: ExportTarget | None) -> Store | None:
+    """Where calls are written down; their results only for who exports them."""
+    return Store(warn=log.warning, results=export is not None) if config.records else None
+
+
+def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:
+    if not config.skills:
+        return []
+    return scoped_paths(host.identity.kind, config.skill_paths, shipped=host.skill_paths)
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:

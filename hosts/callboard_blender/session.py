@@ -67,7 +67,7 @@ class Session:
         if isinstance(inbox, TimerInbox):
             inbox.start()
         self.app, self._inbox, self._host = app, inbox, host
-        self._leave = [app.controls.status.subscribe(lambda _: inbox.post(redraw))]
+        self._leave = [app.controls.status.watch(lambda _: inbox.post(redraw))]
         return True
 
     def attend(self) -> None:

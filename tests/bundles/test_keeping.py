@@ -137,7 +137,7 @@ def test_a_preferred_one_installs_and_is_shown_as_missing(command: Any, tmp_path
         told = client.call("skills__describe", {"name": "rig"})["structuredContent"]["bundle"]
         assert told["missing_capabilities"] == ["com.example/paint"]
         controls = running.app.controls
-        controls.status.subscribe(lambda snapshot: None)
+        controls.status.watch(lambda snapshot: None)
         shown = until(lambda: [s for s in controls.status.snapshot.skills if s.name == "rig"], "it")
         assert shown[0].missing == ("com.example/paint",)
 

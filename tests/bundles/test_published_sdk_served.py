@@ -128,7 +128,7 @@ def test_it_reads_and_lists(running: Served) -> None:
 
 
 def test_tags_select(running: Served) -> None:
-    keeper = running.app.bundles
+    keeper = running.app.bundles.keeper
     assert keeper is not None
     with running.client() as client:
         (image,) = value(client, "listed", mime="image/png")["resources"]

@@ -692,7 +692,7 @@ def test_hung_workers_do_not_keep_other_calls_from_their_paths(
 
 def test_a_paused_host_refuses_calls_and_still_lists(server: Served, client: FakeClient) -> None:
     server.tool("there", lambda: "ran")
-    server.app.dispatcher.paused = True
+    server.app.dispatcher.pause()
     error = client.request("tools/call", {"name": "there"})["error"]
     assert error["code"] == PAUSED
     assert "resume" in error["message"]

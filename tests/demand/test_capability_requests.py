@@ -78,7 +78,7 @@ def test_it_is_acknowledged_and_recorded_and_never_dispatched(
     asked: list[dict[str, Any]] = [{"capability": "export a PDF"}, {}, {"capability": 3}]
     with served(records=True, capture_missing_capabilities=True) as running:
         ended: list[object] = []
-        running.app.dispatcher.observers.append(lambda *call: ended.append(call))
+        running.app.dispatcher.ended.watch(lambda *call: ended.append(call))
         for client in both(running):
             for arguments in asked:
                 result = client.call(TOOL_NAME, arguments)

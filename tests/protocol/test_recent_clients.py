@@ -15,7 +15,7 @@ def names(recent: RecentClients) -> list[str]:
 
 def test_who_is_new_is_told_of_and_who_comes_again_is_not() -> None:
     recent, told = RecentClients(), []
-    recent.on_change = lambda: told.append(names(recent))
+    recent.watch(lambda: told.append(names(recent)))
     for name in ("a", "b", "a"):
         recent.saw(peer(name))
     assert told == [["a"], ["a", "b"]]

@@ -52,7 +52,7 @@ def test_discovered_is_not_loaded(catalog, add):
 def test_load_and_unload_tell_the_listeners(catalog, add):
     add("a")
     heard = []
-    stop = catalog.on_change(heard.append)
+    stop = catalog.watch(heard.append)
     catalog.refresh()
     assert heard == []
     (skill,) = catalog.load("a")
@@ -68,7 +68,7 @@ def test_a_listener_sees_the_new_state(catalog, add):
     add("a")
     catalog.refresh()
     seen = []
-    catalog.on_change(lambda change: seen.append(names(catalog.loaded)))
+    catalog.watch(lambda change: seen.append(names(catalog.loaded)))
     catalog.load("a")
     catalog.unload("a")
     assert seen == [["a"], []]

@@ -107,7 +107,7 @@ def test_a_catalog_follows_the_disk(tmp_path, watch):
         if change.loaded and len(change.loaded[0].tools) == 2:
             reloaded.set()
 
-    catalog.on_change(listen)
+    catalog.watch(listen)
     watch(tmp_path, catalog.refresh)
     write_files(folder, {"tools.yaml": "tools: ["})
     write_files(folder, {"tools.yaml": TWO_TOOLS})

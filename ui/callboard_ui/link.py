@@ -41,7 +41,7 @@ class Link:
         self.open = True
         self._newest = Newest(show)
         self._leave = controls.attend()
-        self._unsubscribe = controls.status.subscribe(self._newest.put)
+        self._unsubscribe = controls.status.watch(self._newest.put)
 
     def answer(self, show: Callable[[T], None]) -> Callable[[T], None]:
         """``show``, but on Qt's thread, and only while the panel is open."""

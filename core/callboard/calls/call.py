@@ -12,6 +12,7 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.output import capturing
 from callboard.calls.recent_log import trace
 from callboard.calls.tools import Tool
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.hosting.contract import Host, UndoPort
 from callboard.protocol.logging_levels import wants
@@ -25,7 +26,7 @@ class CallServer(Protocol):
     host: Host
     capabilities: Capabilities
     on_loop: Callable[..., Any]
-    on_activity: Callable[[], None]
+    activity: Changes[[]]
     platform: Callable[[Call], Any]
 
 
@@ -43,7 +44,7 @@ class Call:
         self.host = server.host
         self.capabilities = server.capabilities
         self.on_loop = server.on_loop
-        self.on_activity = server.on_activity
+        self._activity = server.activity
         self.find_platform = server.platform
         self.result: Json | None = None
         #: What the client answered so far, by the ask's key.
@@ -90,7 +91,7 @@ class Call:
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:
         self.latest_progress = (done, total, message)
-        self.on_activity()
+        self._activity.tell()
         token = self.request.meta.get("progressToken")
         if token is None or self.finished or done <= self._progress:
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 
+from callboard.changes import Changes
 from callboard.errors import CapabilityMissing
 from callboard.hosting.contract import (
     ANIMATION,
@@ -57,7 +58,7 @@ class Capabilities:
         self._explicit = None if explicit is None else list(explicit)
         self._withdrawn = set(deny) | OFF_BY_DEFAULT
         self._lock = threading.Lock()
-        self._listeners: list[Callable[[], None]] = []
+        self._changes: Changes[[]] = Changes()
         self._declared = self._compute()
         self._stop_watching = host.watch(self._host_changed)
 
@@ -97,17 +98,15 @@ class Capabilities:
         with self._lock:
             before, self._declared = self._declared, self._compute()
             changed = before != self._declared
-            listeners = list(self._listeners)
         if changed:
-            for listener in listeners:
-                listener()
+            self._changes.tell()
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever what is offered changes; returns the way to stop."""
+        return self._changes.watch(listener)
 
     def close(self) -> None:
         self._stop_watching()
-        self._listeners.clear()
 
     def check(self, tool: str, required: Sequence[str]) -> None:
         """The gate. Raises CapabilityMissing."""

@@ -15,6 +15,7 @@ from time import time
 from typing import Literal
 
 from callboard.calls.call import Call
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 from callboard.hosting.contract import SCRIPT
@@ -58,10 +59,19 @@ class ConsentDesk:
     def __init__(self) -> None:
         self.policies = dict(DEFAULT_POLICIES)
         self.questions: dict[str, Question] = {}
-        #: Told whenever a question comes or goes.
-        self.on_change: Callable[[], None] = lambda: None
+        self._changes: Changes[[]] = Changes()
         self._attendants = 0
         self._granted: dict[str, set[Subject]] = {}
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever a question comes or goes, or a policy changes; returns the
+        way to stop."""
+        return self._changes.watch(listener)
+
+    def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
+        """Replaces what holds for calls of this kind from now on."""
+        self.policies[subject] = policy
+        self._changes.tell()
 
     @property
     def attended(self) -> bool:
@@ -121,14 +131,14 @@ class ConsentDesk:
             loop.create_future(),
         )
         self.questions[question.id] = question
-        self.on_change()
+        self._changes.tell()
         try:
             return await asyncio.wait_for(question.answer, PATIENCE)
         except asyncio.TimeoutError:
             raise _refused(call, f"the artist did not answer within {PATIENCE:g} s") from None
         finally:
             del self.questions[question.id]
-            self.on_change()
+            self._changes.tell()
 
 
 def _subjects(call: Call) -> list[Subject]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
@@ -21,6 +21,7 @@ from callboard.calls.context import AsyncToolContext, ToolContext
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.main_session import MainStay
 from callboard.calls.tools import Tool, ToolRegistry
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -31,6 +32,7 @@ from callboard.errors import (
     Paused,
     PeerError,
     RefusedByArtist,
+    ResourceNotFound,
     SkillError,
 )
 from callboard.guest.loop import GuestLoop
@@ -51,7 +53,17 @@ WORKERS = 4
 #: Errors of the host's that JSON-RPC reports, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
 
-Observer = Callable[[Call, Json | None, BaseException | None], None]
+
+class Readable(Protocol):
+    """What a dispatcher needs of a resource."""
+
+    @property
+    def work(self) -> Tool:
+        """Reads it, with the variables of its URI as arguments; None where there is nothing."""
+
+
+#: The resource that answers for a URI, and the URI's variables. Raises ResourceNotFound.
+FindResource = Callable[[str], tuple[Readable, Mapping[str, str]]]
 
 
 class Dispatcher:
@@ -64,25 +76,30 @@ class Dispatcher:
         tools: ToolRegistry,
         capabilities: Capabilities,
         roots: RootsBook,
+        find_resource: FindResource,
+        *,
+        platform: Callable[[Call], Any] = lambda call: None,
+        default_timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
+        """``find_resource`` finds what a tool asks to read; ``platform`` is what this host offers
+        the bundle that a call's tool came with, None for other tools; ``default_timeout`` is in
+        seconds."""
         self.host = host
         self.tools = tools
         self.capabilities = capabilities
         self.roots = roots
         self.main = MainThread(guest)
         self.paused = False
-        self.default_timeout = DEFAULT_TIMEOUT
+        self.default_timeout = default_timeout
         self.calls: dict[str, Call] = {}
-        #: Told of every call that got past the look-up, with its result or its error.
-        self.observers: list[Observer] = []
-        #: Told when a call begins or gets further.
-        self.on_activity: Callable[[], None] = lambda: None
+        #: Every call that got past the look-up ends here, with its result or its error.
+        self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
+        #: A call began or got further, or calls are paused or not.
+        self.activity: Changes[[]] = Changes()
         self.consent = ConsentDesk()
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
-        #: What this host offers the bundle that a call's tool came with, None for other tools.
-        self.platform: Callable[[Call], Any] = lambda call: None
-        #: Reads a resource of ours for a tool that asks for it.
-        self.read_resource: Callable[[PeerRequest, str], Awaitable[Any]] | None = None
+        self.platform = platform
+        self._find_resource = find_resource
         self._guest = guest
         self._tasks: set[asyncio.Task[Any]] = set()
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
@@ -136,8 +153,17 @@ class Dispatcher:
         finally:
             call.finished = True
             del self.calls[call.id]
-            for observer in self.observers:
-                observer(call, call.result, error)
+            self.ended.tell(call, call.result, error)
+
+    def pause(self) -> None:
+        """Refuses every call from now on; those that run finish."""
+        self.paused = True
+        self.activity.tell()
+
+    def resume(self) -> None:
+        """Takes calls again."""
+        self.paused = False
+        self.activity.tell()
 
     def admit(self, tool: Tool) -> None:
         """The gate every call passes. Raises CapabilityMissing, Paused."""
@@ -169,7 +195,7 @@ class Dispatcher:
 
     async def _ask_artist(self, call: Call) -> None:
         call.state = "asking"
-        self.on_activity()
+        self.activity.tell()
         await self.consent.check(call)
         call.state = "waiting"
 
@@ -184,11 +210,17 @@ class Dispatcher:
         """Gets what a tool asked for: our own resources here, the rest from its client."""
         ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
         for key, ask in ours.items():
-            assert self.read_resource is not None
-            call.answers[key] = await self.read_resource(call.request, ask.params["uri"])
+            call.answers[key] = await self._read_resource(call.request, ask.params["uri"])
         theirs = {key: ask for key, ask in asks.items() if key not in ours}
         if theirs:
             call.answers.update(await call.request.ask_all(theirs))
+
+    async def _read_resource(self, request: PeerRequest, uri: str) -> str | bytes:
+        resource, variables = self._find_resource(uri)
+        value = await self.value(request, resource.work, dict(variables))
+        if value is None:
+            raise ResourceNotFound(uri)
+        return value if isinstance(value, (str, bytes)) else value.content
 
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
         timeout = call.tool.timeout_secs or self.default_timeout

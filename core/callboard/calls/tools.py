@@ -12,6 +12,7 @@ from typing import Any, Literal
 from callboard.calls.capabilities import missing
 from callboard.calls.entry import Entry, entry_of
 from callboard.calls.json_schema import Validator, has_patterns
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams
 from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
@@ -117,7 +118,7 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
         self._sorted: tuple[Tool, ...] = ()
         self._lock = threading.Lock()
-        self._listeners: list[Callable[[], None]] = []
+        self._changes: Changes[[]] = Changes()
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -182,12 +183,11 @@ class ToolRegistry:
             table.update((tool.name, tool) for tool in add)
             self._tools = table
             self._sorted = tuple(sorted(table.values(), key=lambda tool: tool.name))
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener()
+        self._changes.tell()
 
     def add(self, *tools: Tool) -> None:
         self.replace((), tools)
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever the tools change; returns the way to stop."""
+        return self._changes.watch(listener)

@@ -16,13 +16,13 @@ unique, or by the host's full path; answers carry both.
 from __future__ import annotations
 
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol
 
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import HostError
 
@@ -283,8 +283,7 @@ class Host(ABC):
 
     def __init__(self) -> None:
         self._ports: Mapping[str, object] = MappingProxyType({})
-        self._listeners: list[Callable[[HostEvent], None]] = []
-        self._listeners_lock = threading.Lock()
+        self._events: Changes[[HostEvent]] = Changes()
 
     @property
     @abstractmethod
@@ -344,19 +343,8 @@ class Host(ABC):
 
     def watch(self, listener: Callable[[HostEvent], None]) -> Callable[[], None]:
         """Calls ``listener(event)`` on whichever thread announces; returns the way to stop."""
-        with self._listeners_lock:
-            self._listeners.append(listener)
-
-        def stop() -> None:
-            with self._listeners_lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return stop
+        return self._events.watch(listener)
 
     def announce(self, event: HostEvent) -> None:
         """Tells the listeners that ports, scene or project changed, or the host is closing."""
-        with self._listeners_lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener(event)
+        self._events.tell(event)

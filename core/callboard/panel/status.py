@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from callboard.changes import Changes
 
 
 @dataclass(frozen=True)
@@ -171,19 +172,15 @@ class Snapshot:
     ended_calls: int = 0
 
 
-SnapshotListener = Callable[[Snapshot], None]
-
-
 class StatusFeed:
     """Holds the newest snapshot. Any thread; listeners are called on the thread that publishes,
     which is the server's, so they post to their own and return."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[], None] = lambda: None) -> None:
+        """``wanted`` is called when a listener comes, so that a snapshot is made for it."""
         self._snapshot = Snapshot()
-        self._listeners: list[SnapshotListener] = []
-        self._lock = threading.Lock()
-        #: Told when the first listener comes, so that a snapshot is made for it.
-        self.on_wanted: Callable[[], None] = lambda: None
+        self._changes: Changes[[Snapshot]] = Changes()
+        self._wanted = wanted
 
     @property
     def snapshot(self) -> Snapshot:
@@ -192,27 +189,17 @@ class StatusFeed:
     @property
     def wanted(self) -> bool:
         """Whether anybody looks."""
-        return bool(self._listeners)
+        return self._changes.watched
 
     def publish(self, snapshot: Snapshot) -> None:
         """Replaces the snapshot and tells everyone, if it differs."""
         if snapshot == self._snapshot:
             return
         self._snapshot = snapshot
-        with self._lock:
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener(snapshot)
+        self._changes.tell(snapshot)
 
-    def subscribe(self, listener: SnapshotListener) -> Callable[[], None]:
+    def watch(self, listener: Callable[[Snapshot], None]) -> Callable[[], None]:
         """Calls ``listener`` with every new snapshot; returns the way to stop."""
-        with self._lock:
-            self._listeners.append(listener)
-        self.on_wanted()
-
-        def stop() -> None:
-            with self._lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
+        stop = self._changes.watch(listener)
+        self._wanted()
         return stop

@@ -25,7 +25,8 @@ class _Waiting:
 class PendingAnswers:
     """Waits for answers by the id of the request. On one loop.
 
-    ``who`` answers, in the words of a message: "the client". ``refused`` is raised where the answer is an error, ``lost`` where none will come.
+    ``who`` answers, in the words of a message: "the client". ``refused`` is raised where the
+    answer is an error, ``lost`` where none will come.
     """
 
     def __init__(self, who: str, refused: type[CallboardError], lost: type[CallboardError]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
+from callboard.changes import Changes
 from callboard.protocol.peer import ClientInfo, Peer
 
 #: Clients kept at most, and seconds after its last request for which one is.
@@ -13,12 +14,16 @@ KEPT = 300.0
 
 
 class RecentClients:
-    """On the server's loop. ``on_change`` is told of one that wasn't there before."""
+    """On the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._seen: dict[tuple[ClientInfo, str], float] = {}
-        self.on_change: Callable[[], None] = lambda: None
+        self._changes: Changes[[]] = Changes()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` when one comes that wasn't there before; returns the way to stop."""
+        return self._changes.watch(listener)
 
     def saw(self, peer: Peer) -> None:
         """One request of this peer's came. The least recent one is forgotten for it."""
@@ -28,7 +33,7 @@ class RecentClients:
         if not known:
             if len(self._seen) > LIMIT:
                 del self._seen[next(iter(self._seen))]
-            self.on_change()
+            self._changes.tell()
 
     def all(self) -> list[tuple[ClientInfo, str]]:
         """Clients and their revisions, the least recent one first."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
 from callboard.calls.tools import Tool
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import ResourceNotFound, SkillError
 from callboard.protocol.revisions import Revision
@@ -110,7 +111,7 @@ class ResourceRegistry:
 
     def __init__(self) -> None:
         self._resources: dict[str, ServedResource] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self._changes: Changes[[]] = Changes()
 
     def all(self, *, templates: bool) -> list[ServedResource]:
         """The resources, or the templates, sorted by URI."""
@@ -138,11 +139,11 @@ class ResourceRegistry:
             self._resources.pop(uri, None)
         for resource in add:
             self._resources[resource.uri] = resource
-        for listener in list(self._listeners):
-            listener()
+        self._changes.tell()
 
     def add(self, *resources: ServedResource) -> None:
         self.replace([], list(resources))
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever the resources change; returns the way to stop."""
+        return self._changes.watch(listener)

@@ -63,19 +63,28 @@ class Service:
         capabilities: Capabilities,
         roots: RootsBook,
         dispatcher: Dispatcher,
+        jobs: Jobs,
+        *,
+        recorder: Recorder | None = None,
+        enable_prompts: bool = True,
+        capture_missing: bool = True,
+        capture_intent: bool = False,
     ) -> None:
+        """``capture_missing`` offers agents the tool by which they ask for what is missing;
+        ``capture_intent`` asks them why they call."""
         self.host = host
         self.version = version
         self.tools = tools
         self.prompts = prompts
         self.resources = resources
+        self.dispatcher = dispatcher
+        self.jobs = jobs
+        self.enable_prompts = enable_prompts
         self._capabilities = capabilities
         self._roots = roots
-        self.dispatcher = dispatcher
-        self.enable_prompts = True
-        self.capture_missing = True
-        self.capture_intent = False
-        self.recorder: Recorder | None = None
+        self._recorder = recorder
+        self._capture_missing = capture_missing
+        self._capture_intent = capture_intent
         self._methods: dict[str, Method] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -88,12 +97,10 @@ class Service:
             "prompts/get": self._get_prompt,
             "completion/complete": self._complete,
             "logging/setLevel": self._set_level,
+            "tasks/get": self._get_task,
+            "tasks/update": self._update_task,
+            "tasks/cancel": self._cancel_task,
         }
-        dispatcher.read_resource = self._read_for_tool
-        self.jobs = Jobs()
-        self._methods["tasks/get"] = self._get_task
-        self._methods["tasks/update"] = self._update_task
-        self._methods["tasks/cancel"] = self._cancel_task
 
     @property
     def topics(self) -> set[Topic]:
@@ -166,14 +173,14 @@ class Service:
 
     def _tool_entry(self, tool: Tool, features: Revision, declared: Sequence[str]) -> Json:
         entry = tool.describe(features, declared)
-        if self.capture_intent:
+        if self._capture_intent:
             entry["inputSchema"] = add_intent(entry["inputSchema"])
         return entry
 
     @property
     def _takes_requests(self) -> bool:
         # A tool of the host's that has the name wins.
-        return self.capture_missing and request_capability.TOOL_NAME not in self.tools
+        return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
         name = _text(request, "name")
@@ -181,7 +188,7 @@ class Service:
             return self._take_request(request)
         arguments = _arguments(request)
         intent = None
-        if self.capture_intent:
+        if self._capture_intent:
             arguments, intent = strip_intent(arguments, self.tools.get(name).input_schema)
         headers = request.peer.memory.get("headers")
         if headers is not None:
@@ -197,8 +204,8 @@ class Service:
         """An agent says what no tool can do: recorded, acknowledged, never dispatched. Arguments
         aren't validated: a request that is put badly is still a request."""
         arguments = request.params.get("arguments")
-        if self.recorder is not None:
-            self.recorder.answered_here(
+        if self._recorder is not None:
+            self._recorder.answered_here(
                 secrets.token_hex(16),
                 request,
                 request_capability.TOOL_NAME,
@@ -257,13 +264,6 @@ class Service:
         if value is None:
             raise ResourceNotFound(uri)
         return {"contents": resource.contents(uri, value)}
-
-    async def _read_for_tool(self, request: PeerRequest, uri: str) -> str | bytes:
-        resource, variables = self.resources.find(uri)
-        value = await self.dispatcher.value(request, resource.work, dict(variables))
-        if value is None:
-            raise ResourceNotFound(uri)
-        return value if isinstance(value, (str, bytes)) else value.content
 
     async def _subscribe(self, request: PeerRequest) -> Json:
         uri = _text(request, "uri")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from callboard.changes import Changes
 from callboard.errors import SkillError
 from callboard.skills.dependencies import dependency_failures, dependents, load_order
 from callboard.skills.discovery import BUNDLED, scan, search_paths
@@ -101,7 +102,7 @@ class SkillCatalog:
         self._failures: tuple[Failure, ...] = ()
         self._index = SearchIndex()
         self._indexed: dict[str, SkillMetadata] = {}
-        self._listeners: list[Callable[[CatalogChange], None]] = []
+        self._changes: Changes[[CatalogChange]] = Changes()
 
     def use_paths(self, paths: Sequence[tuple[Path, SkillScope]]) -> None:
         """Replaces the search paths; takes effect with the next :meth:`refresh`."""
@@ -129,17 +130,10 @@ class SkillCatalog:
         """What is wrong with skills on disk, as of the last discovery."""
         return self._failures
 
-    def on_change(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
-        """Returns what takes the listener away. It must be quick and must not raise."""
-        with self._lock:
-            self._listeners.append(listener)
-
-        def stop() -> None:
-            with self._lock:
-                if listener in self._listeners:
-                    self._listeners.remove(listener)
-
-        return stop
+    def watch(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
+        """Calls ``listener`` with every change, under the catalog's lock; returns the way to
+        stop."""
+        return self._changes.watch(listener)
 
     def get(self, name: str) -> SkillMetadata:
         """Raises SkillError with the nearest names."""
@@ -261,8 +255,7 @@ class SkillCatalog:
 
     def _tell(self, change: CatalogChange) -> None:
         if change:
-            for listener in list(self._listeners):
-                listener(change)
+            self._changes.tell(change)
 
 
 def _trusted_stamps(skill: SkillMetadata) -> dict[str, Stamp] | None:

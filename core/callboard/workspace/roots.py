@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from callboard.changes import Changes
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 
@@ -37,8 +38,17 @@ class RootsBook:
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
         self.policy: RootsPolicy = policy
-        #: Told when a client came or went, and when one named its roots.
-        self.on_change: Callable[[], None] = lambda: None
+        self._changes: Changes[[]] = Changes()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` when a client came or went, when one named its roots, and when the
+        artist's roots or the policy changed; returns the way to stop."""
+        return self._changes.watch(listener)
+
+    def set_artist(self, roots: Sequence[Root]) -> None:
+        """Replaces the artist's own roots; the first is the workspace."""
+        self.artist = list(roots)
+        self._changes.tell()
 
     def set_project(self, folders: Sequence[str]) -> None:
         """The host's project folders, used where neither client nor artist named any."""
@@ -47,6 +57,7 @@ class RootsBook:
     def set_policy(self, policy: RootsPolicy) -> None:
         """Replaces the policy, for clients that are connected too."""
         self.policy = policy
+        self._changes.tell()
 
     def known(self, peer: Peer) -> ClientRoots:
         """What the peer said so far."""
@@ -59,11 +70,11 @@ class RootsBook:
         asking = self.known(peer).asking
         if asking is not None:
             asking.cancel()
-        self.on_change()
+        self._changes.tell()
 
     def ask_session(self, peer: Peer) -> None:
         """Asks a session's client, now or anew."""
-        self.on_change()
+        self._changes.tell()
         if not peer.offers("roots"):
             return
         entry = self.known(peer)
@@ -73,7 +84,7 @@ class RootsBook:
 
     async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
         await self._note(entry, peer.ask(_ASK, ANSWER_TIMEOUT))
-        self.on_change()
+        self._changes.tell()
 
     async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
         """A client that refuses to answer counts as one without roots."""

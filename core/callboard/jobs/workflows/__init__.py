@@ -50,7 +50,7 @@ class Workflows:
         self._store = RunStore(folder)
         self._writing = asyncio.Lock()
         self._runs: dict[str, WorkflowRun] = {}
-        dispatcher.observers.append(self._observe)
+        dispatcher.ended.watch(self._observe)
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
         """Runs a workflow to its end. ``call`` is the call that asks for it. Raises InvalidParams

@@ -10,6 +10,7 @@ from typing import Any
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
 from callboard.calls.tools import Tool
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.revisions import Revision
@@ -78,7 +79,7 @@ class PromptRegistry:
         self._reader = PromptReader()
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self._changes: Changes[[]] = Changes()
         #: Counts the changes; what was read under another number may be out of date.
         self.version = 0
 
@@ -136,11 +137,11 @@ class PromptRegistry:
 
     def changed(self) -> None:
         """Tells the listeners that the list may be another one."""
-        for listener in list(self._listeners):
-            listener()
+        self._changes.tell()
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever the list may be another one; returns the way to stop."""
+        return self._changes.watch(listener)
 
     # -- what adapters call ---------------------------------------------------------------------
 

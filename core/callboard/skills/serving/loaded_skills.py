@@ -27,7 +27,7 @@ class LoadedSkills:
         self._prompts = prompts
         self._loaded: dict[str, SkillTools] = {}
         self._lock = threading.Lock()
-        self._stop: Callable[[], None] = catalog.on_change(self._changed)
+        self._stop: Callable[[], None] = catalog.watch(self._changed)
 
     def start(self) -> None:
         """Finds the skills and loads those that ship, and the user's own where they are few."""

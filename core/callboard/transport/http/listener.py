@@ -31,6 +31,7 @@ from tornado.httputil import (
 )
 from tornado.iostream import IOStream
 
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import (
@@ -272,8 +273,8 @@ class Listener(HTTPServerConnectionDelegate):
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
         self.port = 0
-        #: Called at every sweep.
-        self.on_sweep: list[Callable[[], None]] = []
+        #: Told every few seconds, on the loop.
+        self.sweeps: Changes[[]] = Changes()
 
     def route(self, path: str, handler: ExchangeHandler) -> None:
         if path.endswith("/"):
@@ -391,8 +392,7 @@ class Listener(HTTPServerConnectionDelegate):
             for sender, opened in list(self.strangers.items()):
                 if now - opened > HEADER_TIMEOUT and sender in self._exchanges:
                     self._exchanges[sender].abort()
-            for callback in self.on_sweep:
-                callback()
+            self.sweeps.tell()
 
 
 def _check_length(length: str) -> Refusal | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from callboard.content import Json
@@ -82,7 +81,7 @@ class McpEndpoint:
     def __init__(
         self,
         server: Server,
-        topics: Callable[[], set[Topic]],
+        topics: set[Topic],
         *,
         limit: int = 256,
         idle_seconds: float = 3600.0,
@@ -186,7 +185,7 @@ class McpEndpoint:
             _fail(exchange, status_of(error), error, message.id)
             return
         stream = exchange.open_stream()
-        listener = self.subscriptions.listen(message, stream, self._topics())
+        listener = self.subscriptions.listen(message, stream, self._topics)
         exchange.on_gone = lambda: self.subscriptions.leave(listener)
 
     def _post_batch(self, exchange: Exchange, reply: Reply, values: list[Any]) -> None:

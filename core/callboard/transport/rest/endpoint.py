@@ -69,13 +69,14 @@ class RestEndpoint:
         instance: str,
         service: Service,
         catalog: SkillCatalog,
+        build_report: BuildReport | None,
     ) -> None:
+        """``build_report`` is None where no records are kept."""
         self._instance = instance
         self._service = service
         self._catalog = catalog
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Where records are kept, what is asked for the report.
-        self.report: BuildReport | None = None
+        self._build_report = build_report
         self.routes = self._routes()
 
     def __call__(self, exchange: Exchange) -> None:
@@ -341,10 +342,10 @@ class RestEndpoint:
     # -- the rest ---------------------------------------------------------------------------
 
     async def _report(self, asked: Asked) -> RestAnswer:
-        if self.report is None:
+        if self._build_report is None:
             raise NotFound("no records are kept here")
         try:
-            return 200, await self.report(asked.values.get("since"))
+            return 200, await self._build_report(asked.values.get("since"))
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 

@@ -1,0 +1,94 @@
+"""The bundles of one host. Most hosts have none, and load nothing for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from callboard.folders import data_folder
+
+if TYPE_CHECKING:
+    from callboard.bundles.files.bundle_host import HostResources
+    from callboard.bundles.installed.install import InstalledBundle
+    from callboard.bundles.running.keeper import BundleKeeper
+    from callboard.calls.call import Call
+    from callboard.calls.capabilities import Capabilities
+    from callboard.calls.tools import ToolRegistry
+    from callboard.skills.catalog import SkillCatalog, SkillScope
+    from callboard.workspace.roots import RootsBook
+
+
+class HostBundles:
+    """``keeper`` is there from the first bundle on. On the server's loop, or before it runs."""
+
+    def __init__(
+        self,
+        kind: str,
+        catalog: SkillCatalog,
+        base: Sequence[tuple[Path, SkillScope]],
+        tools: ToolRegistry,
+        roots: RootsBook,
+        capabilities: Capabilities,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """``kind`` is the host's; ``base`` are the search paths of skills without the bundles'."""
+        self.keeper: BundleKeeper | None = None
+        self._roots = roots
+        self._loop = loop
+
+        def make() -> BundleKeeper:
+            from callboard.bundles.files.workspaces import Workspaces
+            from callboard.bundles.running.keeper import BundleKeeper
+
+            workspaces = Workspaces(data_folder() / "uploads", capabilities)
+            return BundleKeeper(catalog, base, kind, tools, roots, workspaces, loop)
+
+        self._make: Callable[[], BundleKeeper] = make
+
+    def start(self) -> None:
+        """Takes what is installed into use. Its skills are left to whoever loads all of them."""
+        keeper = self._find_keeper()
+        if keeper is not None:
+            keeper.look(load=False)
+
+    def look(self) -> None:
+        """Takes into use, in another thread, what was installed or removed since the last look."""
+        keeper = self._find_keeper()
+        if keeper is not None and keeper.changed():
+            self._loop.run_in_executor(None, keeper.look)
+
+    def project_changed(self) -> None:
+        """The host opened another project, which may have bundles of its own."""
+        if self.keeper is not None:
+            self.keeper.set_projects(self._projects())
+            self.look()
+
+    def platform(self, call: Call) -> HostResources | None:
+        """What this host offers a tool of a bundle; None for other tools. Any thread."""
+        return None if self.keeper is None else self.keeper.platform(call)
+
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """Host capabilities that a skill's bundle would like and doesn't get, by the skill."""
+        return {} if self.keeper is None else self.keeper.missing()
+
+    def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
+        """Bundles with why their servers don't run, where they have one that doesn't."""
+        return [] if self.keeper is None else self.keeper.in_use()
+
+    async def close(self) -> None:
+        """Stops every server."""
+        if self.keeper is not None:
+            await self.keeper.close()
+
+    def _find_keeper(self) -> BundleKeeper | None:
+        if self.keeper is None and (data_folder() / "bundles").is_dir():
+            self.keeper = self._make()
+            self.keeper.set_projects(self._projects())
+        return self.keeper
+
+    def _projects(self) -> list[str]:
+        """The folders whose own bundles are used: the artist's roots and the host's project."""
+        roots = [*self._roots.artist, *self._roots.project]
+        return [root.path for root in roots if root.path is not None]

@@ -1,0 +1,170 @@
+"""What a panel is shown of a running server, made anew of its parts for every snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import time
+
+from callboard.bundles.running.host_bundles import HostBundles
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.tools import ToolRegistry
+from callboard.hosting.contract import Host
+from callboard.panel.snapshot_parts import Served, bundle_status, root_status, skill_status
+from callboard.panel.status import (
+    CallStatus,
+    ClientStatus,
+    QuestionStatus,
+    SkillStatus,
+    Snapshot,
+)
+from callboard.protocol.session import Session
+from callboard.skills.catalog import KnownSkill, SkillCatalog
+from callboard.transport.http.mcp import McpEndpoint
+from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.roots import RootsBook
+
+
+class ServedView:
+    """Reads the parts of one server and changes none. On the server's loop."""
+
+    def __init__(
+        self,
+        host: Host,
+        dispatcher: Dispatcher,
+        endpoint: McpEndpoint,
+        tools: ToolRegistry,
+        capabilities: Capabilities,
+        roots: RootsBook,
+        catalog: SkillCatalog,
+        bundles: HostBundles,
+        url: Callable[[], str],
+    ) -> None:
+        """``url`` says where the server is; empty before it starts."""
+        self._host = host
+        self._dispatcher = dispatcher
+        self._endpoint = endpoint
+        self._tools = tools
+        self._capabilities = capabilities
+        self._roots = roots
+        self._catalog = catalog
+        self._bundles = bundles
+        self._url = url
+        self._ended = 0
+        self._served = Served()
+        self._known: tuple[list[KnownSkill], dict[str, tuple[str, ...]]] = ([], {})
+        self._skill_statuses: tuple[SkillStatus, ...] = ()
+        dispatcher.ended.watch(self._count)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Calls ``changed`` whenever a snapshot may be another one, on the thread that changed
+        it, for as long as the server lives."""
+        self._dispatcher.ended.watch(lambda *ended: changed())
+        self._dispatcher.activity.watch(changed)
+        for part in (
+            self._dispatcher.consent,
+            self._roots,
+            self._endpoint.stateless.recent,
+            self._tools,
+            self._capabilities,
+        ):
+            part.watch(changed)
+
+    def snapshot(self, scene: str) -> Snapshot:
+        """What there is to show now; ``scene`` is the open scene's file."""
+        identity, dispatcher, roots = self._host.identity, self._dispatcher, self._roots
+        stall, served = dispatcher.main.stall(), self._serving()
+        return Snapshot(
+            host_kind=identity.kind,
+            host_name=identity.name,
+            host_version=identity.version,
+            serving=True,
+            paused=dispatcher.paused,
+            url=self._url(),
+            scene=scene,
+            stalled_ms=stall["stalled_ms"],
+            stalled_by=self._host.blocked_by() or stall.get("call"),
+            queued=stall["queued"],
+            clients=(*map(self._client, self._endpoint.sessions), *self._recent_clients()),
+            roots=tuple(map(root_status, (*roots.artist, *roots.project))),
+            roots_policy=roots.policy,
+            capabilities=served.capabilities,
+            tools=served.tools,
+            calls=self._calls(),
+            questions=tuple(
+                QuestionStatus(q.id, q.tool, q.client, q.subject, q.why, q.arguments, q.deadline)
+                for q in dispatcher.consent.questions.values()
+            ),
+            policies=tuple(sorted(dispatcher.consent.policies.items())),
+            skills=self._skills(),
+            bundles=tuple(bundle_status(*each) for each in self._bundles.in_use()),
+            ended_calls=self._ended,
+        )
+
+    @property
+    def next_client_goes_in(self) -> float | None:
+        """Seconds until a client that is shown now isn't any more; None where there is none."""
+        return self._endpoint.stateless.recent.next_goes_in
+
+    def roots_seen_by(self, client: str | None) -> WorkspaceRoots:
+        """The roots of a call of that client's (its status's id), or of one that named none."""
+        named = next((s for s in self._endpoint.sessions if s.id[:8] == client), None)
+        theirs = self._roots.known(named).roots if named is not None else None
+        return self._roots.seen_with(theirs) or WorkspaceRoots()
+
+    # -- the parts --------------------------------------------------------------------------
+
+    def _count(self, *ended: object) -> None:
+        self._ended += 1
+
+    def _client(self, session: Session) -> ClientStatus:
+        known = self._roots.known(session)
+        roots = known.roots.roots if known.roots is not None else ()
+        return ClientStatus(
+            session.id[:8],
+            session.client.title or session.client.name,
+            session.client.version,
+            session.features.name,
+            tuple(map(root_status, roots)),
+            known.problem,
+        )
+
+    def _recent_clients(self) -> list[ClientStatus]:
+        return [
+            ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)
+            for client, era in self._endpoint.stateless.recent.all()
+        ]
+
+    def _serving(self) -> Served:
+        """Tools and capabilities, counted again only when one of them changed."""
+        capabilities, tools = self._capabilities, self._tools.all()
+        state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.declared)
+        if tools is not self._served.source or state != self._served.state:
+            self._served = Served(tools, *state, self._host.plug_ins)
+        return self._served
+
+    def _calls(self) -> tuple[CallStatus, ...]:
+        now, since = time(), asyncio.get_running_loop().time()
+        return tuple(
+            CallStatus(
+                call.id,
+                call.tool.name,
+                call.request.peer.client.name,
+                call.state,
+                round(now - (since - call.started), 2),
+                *call.latest_progress,
+                arguments=call.arguments,
+            )
+            for call in self._dispatcher.calls.values()
+            if not call.tool.internal
+        )
+
+    def _skills(self) -> tuple[SkillStatus, ...]:
+        known, lacking = self._catalog.known, self._bundles.missing()
+        if (known, lacking) != self._known:
+            self._known = (known, lacking)
+            self._skill_statuses = tuple(
+                skill_status(one, lacking.get(one.skill.name, ())) for one in known
+            )
+        return self._skill_statuses
