@@ -1,0 +1,203 @@
+"""Every public name of callboard with its signature, as text.
+
+What skills, bundles, adapters and Python programs import. ``tests/public_face.txt`` holds it, so
+that a change of the face shows in review. To write it anew:
+
+    .venv/bin/python tests/public_face.py
+
+The text is the same on every supported Python: annotations stand as the source spells them, and
+what Python itself adds to classes is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import logging
+import pkgutil
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+SNAPSHOT = Path(__file__).with_suffix(".txt")
+#: What is said of the file in the file, and what a failing test says.
+COMMAND = "python tests/public_face.py"
+MODULES = (
+    "callboard",
+    "callboard.content",
+    "callboard.errors",
+    "callboard.extensions",
+    "callboard.extensions.request_capability",
+    "callboard.host",
+)
+#: Values of more characters are content, no signature.
+LONGEST_VALUE = 80
+
+
+class Verbatim:
+    """Text that stands in a signature as it is."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def described() -> str:
+    """The whole face."""
+    testing = import_module("callboard.testing")
+    modules = [import_module(name) for name in MODULES]
+    modules += [
+        import_module(f"callboard.testing.{found.name}")
+        for found in pkgutil.iter_modules(testing.__path__)
+        if not found.name.startswith("_")
+    ]
+    named = {module: list(public_names(module)) for module in modules}
+    face = {
+        getattr(module, name)
+        for module in modules
+        for name in named[module]
+        if is_class(module, name)
+    }
+    lines = [f"# The public face of callboard. Written by `{COMMAND}`."]
+    for module in modules:
+        lines += ["", module.__name__]
+        for name in named[module]:
+            lines += [f"    {line}" for line in member(module, name, face)]
+    return "\n".join(lines) + "\n"
+
+
+def is_class(module: ModuleType, name: str) -> bool:
+    return inspect.isclass(getattr(module, name))
+
+
+def public_names(module: ModuleType) -> Iterator[str]:
+    """What the module exports, else what it defines itself, sorted."""
+    names = getattr(module, "__all__", None) or assigned(module)
+    for name in sorted(set(names)):
+        value = getattr(module, name)
+        if not name.startswith("_") and not isinstance(value, (logging.Logger, TypeVar)):
+            yield name
+
+
+def assigned(module: ModuleType) -> dict[str, ast.expr | None]:
+    """The names that stand at the left of a module's own statements, with their values."""
+    names: dict[str, ast.expr | None] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names[node.name] = None
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names[node.target.id] = node.value
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    names[target.id] = node.value
+    return names
+
+
+def member(module: ModuleType, name: str, face: set[type]) -> Iterator[str]:
+    """The lines about one name of a module."""
+    value = getattr(module, name)
+    if inspect.isclass(value) and value.__module__.startswith("callboard"):
+        yield from class_lines(value, face)
+    elif inspect.isroutine(value):
+        yield described_member(name, value)
+    else:
+        yield f"{name} = {source_of(module, name)}"
+
+
+def source_of(module: ModuleType, name: str) -> str:
+    """A constant's value or an alias's meaning, where that is short: as the source writes it, in
+    whichever module that is."""
+    value = getattr(module, name)
+    expression = assigned(module).get(name)
+    if expression is None:
+        for other in list(sys.modules.values()):
+            home = getattr(other, "__name__", "")
+            if home.startswith("callboard") and vars(other).get(name) is value:
+                expression = expression or assigned(other).get(name)
+    text = repr(value) if isinstance(value, (str, int)) else ""
+    if not text and expression is not None:
+        text = ast.unparse(expression)
+    return text if 0 < len(text) <= LONGEST_VALUE else type(value).__name__
+
+
+def class_lines(cls: type, face: set[type]) -> Iterator[str]:
+    """A class, its constructor and its public members: its own, and those of bases that aren't on
+    the face themselves."""
+    shown = [base for base in cls.__bases__ if base is not object]
+    bases = f"({', '.join(base.__name__ for base in shown)})" if shown else ""
+    yield f"class {cls.__name__}{bases}"
+    homes = [
+        home
+        for home in cls.__mro__
+        if home is cls or (home.__module__.startswith("callboard") and home not in face)
+    ]
+    if any("__init__" in vars(home) for home in homes):
+        yield f"    __init__{signature(cls.__init__)}"  # type: ignore[misc]
+    members: dict[str, str] = {}
+    for home in reversed(homes):
+        for name, annotation in inspect.get_annotations(home).items():
+            members[name] = f"{name}: {annotation}"
+        for name, value in vars(home).items():
+            if callable(value) or isinstance(value, MEMBERS):
+                members[name] = described_member(name, value)
+            elif name not in members:
+                members[name] = f"{name} = {value!r}" if isinstance(value, (str, int)) else name
+    for name in sorted(members):
+        if not name.startswith("_"):
+            yield f"    {members[name]}"
+
+
+MEMBERS = (property, cached_property, classmethod, staticmethod)
+
+
+def described_member(name: str, value: Any) -> str:
+    if isinstance(value, property):
+        return f"property {name}{returned(value.fget)}"
+    if isinstance(value, cached_property):
+        return f"property {name}{returned(value.func)}"
+    if isinstance(value, (classmethod, staticmethod)):
+        return f"{type(value).__name__} {name}{signature(value.__func__)}"
+    if inspect.isfunction(value):
+        return f"{'async ' * inspect.iscoroutinefunction(value)}def {name}{signature(value)}"
+    return name
+
+
+def returned(function: Any) -> str:
+    return f" -> {function.__annotations__.get('return', '?')}"
+
+
+def signature(function: Any) -> str:
+    """As the source writes it; a default that is no plain value shows as three dots."""
+    given = inspect.signature(function)
+    parameters = [
+        parameter.replace(
+            annotation=verbatim(parameter.annotation), default=default(parameter.default)
+        )
+        for parameter in given.parameters.values()
+    ]
+    return str(
+        given.replace(parameters=parameters, return_annotation=verbatim(given.return_annotation))
+    )
+
+
+def verbatim(annotation: Any) -> Any:
+    return Verbatim(annotation) if isinstance(annotation, str) else annotation
+
+
+def default(value: Any) -> Any:
+    plain = value is inspect.Parameter.empty or isinstance(
+        value, (str, int, float, type(None), tuple)
+    )
+    return value if plain else Verbatim("...")
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(described(), encoding="utf-8")
+    print(f"{SNAPSHOT} is written; look at its diff before you commit it")

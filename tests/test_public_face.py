@@ -1,0 +1,13 @@
+"""What others import from callboard changes only where somebody means it to."""
+
+from __future__ import annotations
+
+import difflib
+
+from public_face import COMMAND, SNAPSHOT, described
+
+
+def test_the_public_face_is_what_the_snapshot_says() -> None:
+    kept, now = SNAPSHOT.read_text("utf-8"), described()
+    changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")
+    assert kept == now, "\n".join([f"if this is meant, run `{COMMAND}`:", *changes])
