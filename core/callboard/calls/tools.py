@@ -191,3 +191,7 @@ class ToolRegistry:
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` whenever the tools change; returns the way to stop."""
         return self._changes.watch(listener)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """As :meth:`watch`, for good: what programs outside callboard call."""
+        self.watch(listener)
