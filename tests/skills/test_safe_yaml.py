@@ -79,7 +79,7 @@ def test_size_is_limited():
 
 def test_number_of_values_is_limited():
     with pytest.raises(YamlError, match="values"):
-        load("[" + "1," * (safe_yaml.MAX_NODES + 1) + "]")
+        load("[" + "1," * (yaml_events.MAX_NODES + 1) + "]")
 
 
 def test_keys_stay_text():

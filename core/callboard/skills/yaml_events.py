@@ -1,5 +1,5 @@
-"""Builds :mod:`.safe_yaml`'s values from PyYAML's events (libyaml's where it is built in), so that
-every limit holds while reading, with either parser."""
+"""Builds :mod:`.yaml_document`'s values from PyYAML's events (libyaml's where it is built in), so
+that every limit holds while reading, with either parser."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 import yaml
 
-from callboard.skills.safe_yaml import MAX_DEPTH, MAX_NODES, Document, Path, YamlError
+from callboard.skills.yaml_document import Document, Path, YamlError
 
+MAX_DEPTH = 48
+MAX_NODES = 100_000
 _LINES_DEPTH = 5
 
 # Python loads a compiled module once. Where `yaml` is imported a second time, after a plug-in was

@@ -8,7 +8,7 @@ from callboard.host import ANIMATION, SCENE_MUTATE, SCENE_READ, ObjectNotFound
 from callboard.testing.check_objects import close, raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 def _port(bench: Bench) -> Any:

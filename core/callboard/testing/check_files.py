@@ -9,7 +9,7 @@ from callboard.host import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE, SCEN
 from callboard.testing.check_objects import close, raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 def _hostile(bench: Bench, suffix: str) -> list[str]:

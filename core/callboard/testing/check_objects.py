@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard.host import SCENE_MUTATE, SCENE_READ, AmbiguousName, ObjectNotFound
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 KINDS: dict[str, dict[str, float]] = {
     "sphere": {"radius": 2.0},

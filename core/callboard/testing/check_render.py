@@ -11,7 +11,7 @@ from callboard.host import FILESYSTEM_WRITE, RENDER, SCENE_MUTATE, SCENE_READ
 from callboard.testing.check_objects import raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
     from callboard.testing.direct import DirectContext
 
 

@@ -10,7 +10,7 @@ from callboard.host import SCENE_MUTATE, SCENE_READ, SCRIPT
 from callboard.testing.check_objects import raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 class Scripts:

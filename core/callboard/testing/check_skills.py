@@ -15,7 +15,7 @@ from callboard.host import (
 from callboard.testing.check_objects import KINDS, close, raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 class SceneSkill:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from callboard.host import SCENE_MUTATE, SCENE_READ
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 def _undo(bench: Bench) -> Any:

@@ -9,7 +9,7 @@ from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, VIEWPORT
 from callboard.testing.check_objects import raised
 
 if TYPE_CHECKING:
-    from callboard.testing.compliance import Bench
+    from callboard.testing.bench import Bench
 
 
 class Viewport:

@@ -10,14 +10,11 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal
 
-from callboard.content import Json
-from callboard.host import SCENE_MUTATE, SCENE_READ, Host
+from callboard.host import Host
 from callboard.testing import (
     check_animation,
     check_files,
@@ -28,7 +25,9 @@ from callboard.testing import (
     check_undo,
     check_viewport,
 )
-from callboard.testing.direct import DirectCaller
+from callboard.testing.bench import Bench, Check
+
+__all__ = ["Bench", "Check", "Outcome", "checks", "run_all"]
 
 Outcome = Literal["ok", "skipped", "failed"]
 
@@ -44,16 +43,6 @@ _MODULES = (
 )
 
 
-@dataclass(frozen=True)
-class Check:
-    """``id`` is ``Class.method``; ``needs`` the capabilities without which it is skipped."""
-
-    id: str
-    what: str
-    needs: tuple[str, ...]
-    suite: type
-
-
 def checks() -> Iterator[Check]:
     """All of them, in an order that reads from simple to composed."""
     for module in _MODULES:
@@ -65,62 +54,6 @@ def checks() -> Iterator[Check]:
                     needs = tuple(getattr(suite, "needs", ()))
                     what = inspect.getdoc(function) or method
                     yield Check(f"{name}.{method}", what, needs, suite)
-
-
-class Bench:
-    """What a check works with: a host whose scene is empty, and an empty folder."""
-
-    def __init__(self, host: Host, folder: Path) -> None:
-        self.host = host
-        self.folder = folder
-        self.call = DirectCaller(host)
-
-    def port(self, capability: str) -> Any:
-        return self.host.ports[capability]
-
-    @property
-    def reader(self) -> Any:
-        return self.port(SCENE_READ)
-
-    @property
-    def editor(self) -> Any:
-        return self.port(SCENE_MUTATE)
-
-    def cube(self, name: str | None = None, size: float = 2.0) -> str:
-        path: str = self.editor.create("cube", name, {"size": size})
-        return path
-
-    def get(self, name: str) -> Json:
-        found: Json = self.reader.get(name)
-        return found
-
-    def everything(self) -> list[Json]:
-        """What the reader tells of the whole scene."""
-        return [self.get(path) for path in self.reader.names()]
-
-    @contextmanager
-    def step(self) -> Iterator[None]:
-        """One undo step around the block, as the dispatcher makes them; none where the host has
-        no undo."""
-        undo = self.host.undo
-        token = undo.begin("compliance") if undo is not None else None
-        yield
-        if undo is not None:
-            undo.commit(token)
-
-    def empty(self) -> None:
-        """Deletes every object, as an agent would."""
-        if SCENE_MUTATE in self.host.ports and (names := self.reader.names()):
-            with self.step():
-                self.editor.delete(names)
-
-    def run(self, check: Check) -> None:
-        """Raises what the check raises. Main thread."""
-        self.empty()
-        getattr(check.suite(), check.id.split(".")[1])(self)
-
-    def missing(self, check: Check) -> list[str]:
-        return [need for need in check.needs if need not in self.host.ports]
 
 
 def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
