@@ -10,7 +10,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 from callboard.errors import HostError
 from callboard_openusd.layout import WORLD
 from callboard_openusd.names import NameIndex
-from callboard_openusd.patch import difference
+from callboard_openusd.patch import Touched, difference
 
 
 class OpenStage:
@@ -29,7 +29,7 @@ class OpenStage:
         self.names = NameIndex(self.stage)
         self.shadow = Sdf.Layer.CreateAnonymous(".usda")
         self.shadow.TransferContent(layer)
-        self.touched: set[Sdf.Path] = set()
+        self.touched = Touched()
         self.modified = False
         #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
         self._suffixes: dict[Sdf.Path, int] = {}
@@ -37,9 +37,14 @@ class OpenStage:
 
     def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
         self.modified = True
-        self.touched.update(notice.GetChangedInfoOnlyPaths())
+        for path in notice.GetChangedInfoOnlyPaths():
+            inner = any(name.endswith("Children") for name in notice.GetChangedFields(path))
+            if path.IsAbsoluteRootOrPrimPath() and not inner:
+                self.touched.fields.add(path)
+            else:
+                self.touched.whole.add(path)
         for path in notice.GetResyncedPaths():
-            self.touched.add(path)
+            self.touched.whole.add(path)
             if path.IsAbsoluteRootOrPrimPath():
                 self.names.prims_changed(path)
 

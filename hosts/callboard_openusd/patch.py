@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pxr import Sdf
 
 ROOT = Sdf.Path.absoluteRootPath
 
 
+@dataclass
+class Touched:
+    """What may have changed: ``whole`` are paths with all that is below them, ``fields`` prims, or
+    the root, of which nothing but their own metadata did."""
+
+    whole: set[Sdf.Path] = field(default_factory=set)
+    fields: set[Sdf.Path] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.whole or self.fields)
+
+    def clear(self) -> None:
+        self.whole.clear()
+        self.fields.clear()
+
+
 @dataclass(frozen=True)
 class Patch:
-    """What ``layer`` has at ``paths`` is to be copied; where it has nothing, removed. ``places``
-    says at which index among its siblings a prim that isn't the last one belongs."""
+    """What ``layer`` has at ``paths`` is to be copied; where it has nothing, removed. Of ``fields``
+    only the metadata is. ``places`` says at which index among its siblings a prim that isn't the
+    last one belongs."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
+    fields: tuple[Sdf.Path, ...]
     places: dict[Sdf.Path, int]
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.fields)
 
     def apply(self, target: Sdf.Layer) -> None:
         if ROOT in self.paths:
@@ -25,23 +45,33 @@ class Patch:
             return
         for path in self.paths:
             _copy(path, self.layer, target)
+        for path in self.fields:
+            _copy_fields(path, self.layer, target)
         for path, place in sorted(self.places.items(), key=lambda item: item[1]):
             _place(path, place, target)
 
 
-def difference(paths: Iterable[Sdf.Path], wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
-    """What makes ``present`` like ``wanted`` at ``paths``; refers to ``wanted``."""
-    specs = {_spec_path(path, wanted, present) for path in paths}
+def difference(touched: Touched, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
+    """What makes ``present`` like ``wanted`` where it was touched; refers to ``wanted``."""
+    specs = {_spec_path(path, wanted, present) for path in touched.whole}
+    fields: set[Sdf.Path] = set()
+    for path in touched.fields:
+        on_both_sides = wanted.GetPrimAtPath(path) and present.GetPrimAtPath(path)
+        (fields if path == ROOT or on_both_sides else specs).add(path)
     least = tuple(Sdf.Path.RemoveDescendentPaths(sorted(specs)))
+    inside = set(least)
+    alone = sorted(path for path in fields if inside.isdisjoint(path.GetPrefixes()))
+    if ROOT in inside:
+        alone = []
     places = {}
     for path in least:
         spec = wanted.GetObjectAtPath(path) if path.IsPrimPath() else None
         if spec is None or present.GetObjectAtPath(path) is not None:
             continue
-        siblings = spec.nameParent.nameChildren
-        if siblings[-1].name != spec.name:
+        siblings = spec.realNameParent.nameChildren
+        if siblings[len(siblings) - 1].name != spec.name:
             places[path] = siblings.index(spec.name)
-    return Patch(wanted, least, places)
+    return Patch(wanted, least, tuple(alone), places)
 
 
 def keep(patch: Patch) -> Patch:
@@ -52,7 +82,9 @@ def keep(patch: Patch) -> Patch:
     else:
         for path in patch.paths:
             _copy(path, patch.layer, kept)
-    return Patch(kept, patch.paths, patch.places)
+        for path in patch.fields:
+            _copy_fields(path, patch.layer, kept)
+    return Patch(kept, patch.paths, patch.fields, patch.places)
 
 
 def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Path:
@@ -77,9 +109,16 @@ def _copy(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
     if spec is None:
         return
     if path.IsPrimPath():
-        del spec.nameParent.nameChildren[spec.name]
+        # A root prim's parent is given by no other name.
+        del spec.realNameParent.nameChildren[spec.name]
     else:
         spec.owner.RemoveProperty(spec)
+
+
+def _copy_fields(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
+    if path != ROOT:
+        Sdf.CreatePrimInLayer(target, path)
+    Sdf.CopySpec(source, path, target, path, lambda *_: True, lambda *_: False)
 
 
 def _place(path: Sdf.Path, place: int, target: Sdf.Layer) -> None:

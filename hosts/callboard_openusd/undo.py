@@ -77,7 +77,7 @@ class UsdUndo:
         newest.before.apply(opened.shadow)
         self._put_back(newest.begun)
         # The file may have been saved since, so the scene counts as different from it.
-        opened.modified = opened.modified or bool(newest.before.paths)
+        opened.modified = opened.modified or bool(newest.before)
         self._scene_changed()
         return True
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 
@@ -41,3 +43,48 @@ def test_places_that_can_not_be_written(tmp_path: Path) -> None:
     for place in (tmp_path / "missing" / "a.usda", tmp_path):
         with pytest.raises(HostError), replacing(str(place)):
             raise AssertionError("entered")
+
+
+def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
+    target = tmp_path / "scene.usda"
+    target.write_text("old")
+    target.chmod(0o444)
+    with pytest.raises(HostError, match="read-only"), replacing(str(target)):
+        raise AssertionError("entered")
+    assert target.read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no such modes")
+def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    target = tmp_path / "scene.usda"
+    target.write_text("old")
+    target.chmod(0o640)
+    with replacing(str(target)) as written:
+        Path(written).write_text("new")
+    assert S_IMODE(target.stat().st_mode) == 0o640
+
+
+def linked(link: Path, target: Path) -> None:
+    try:
+        link.symlink_to(target)
+    except OSError as error:
+        pytest.skip(f"no symbolic links here: {error}")
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    target, link = tmp_path / "store" / "v3.usda", tmp_path / "scene.usda"
+    target.write_text("old")
+    linked(link, target)
+    with replacing(str(link)) as written:
+        Path(written).write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert [p.name for p in (tmp_path / "store").iterdir()] == ["v3.usda"]
+
+
+def test_a_link_that_leads_back_to_itself_is_an_error(tmp_path: Path) -> None:
+    link = tmp_path / "scene.usda"
+    linked(link, link)
+    with pytest.raises(HostError, match="itself"), replacing(str(link)):
+        raise AssertionError("entered")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,38 +12,13 @@ pytest.importorskip("pxr", reason="usd-core is not installed")
 from pxr import Gf, Usd, UsdGeom, UsdShade, UsdUtils
 
 from callboard.errors import HostError
-from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD, AmbiguousName
-from callboard_openusd.host import OpenUsdHost
-
-HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n'
-
-
-class Scene:
-    def __init__(self) -> None:
-        self.host = OpenUsdHost(lambda fn: None)
-        self.read: Any = self.host.ports[SCENE_READ]
-        self.edit: Any = self.host.ports[SCENE_MUTATE]
-        self.files: Any = self.host.ports[FILESYSTEM_READ]
-        self.usd: Any = self.host.ports[USD]
-        self.undo: Any = self.host.undo
-
-    @property
-    def stage(self) -> Usd.Stage:
-        return self.host.stage
-
-    def text(self) -> str:
-        text: str = self.stage.GetRootLayer().ExportToString()
-        return text
+from callboard.host import AmbiguousName
+from hosts.openusd_rig import HEAD, Scene, written
 
 
 @pytest.fixture
 def scene() -> Scene:
     return Scene()
-
-
-def written(folder: Path, name: str, body: str) -> str:
-    (folder / name).write_text(body, encoding="utf-8")
-    return str(folder / name)
 
 
 def test_a_new_stage_is_y_up_in_centimetres(scene: Scene) -> None:
