@@ -114,6 +114,7 @@ class Callboard:
         self.endpoint = McpEndpoint(
             self.service,
             self.service.topics,
+            self.tools.schema_of,
             limit=config.max_sessions,
             idle_seconds=config.session_idle_secs,
         )

@@ -170,6 +170,11 @@ class ToolRegistry:
             tool.output.compile()
         self.add(tool)
 
+    def schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """The input schema of a tool; None where no tool has the name."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.input_schema
+
     def unregister(self, name: str) -> None:
         """Takes a tool out; an unknown name is no error. Calls that run finish."""
         if name in self._tools:

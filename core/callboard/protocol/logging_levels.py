@@ -6,20 +6,22 @@ from callboard.errors import InvalidParams
 from callboard.protocol.peer import LOG_LEVELS as LEVELS
 from callboard.protocol.peer import Peer, PeerRequest
 
-#: What a session hears before it sets a level.
+#: What a session hears before it sets a level. Without a session, nothing is sent unasked
+#: (2026-07-28, Logging).
 DEFAULT_LEVEL = "info"
 
 
 def set_level(peer: Peer, level: object) -> None:
     """``logging/setLevel`` (2025-11-25, Logging). Raises InvalidParams."""
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         raise InvalidParams(f"level must be one of {', '.join(LEVELS)}")
-    peer.memory["log_level"] = level
+    peer.log_level = level
 
 
 def wants(request: PeerRequest, level: str) -> bool:
     """Whether the caller asked for messages of this level."""
     if level not in LEVELS:
         return False
-    threshold = request.peer.memory.get("log_level", DEFAULT_LEVEL)
+    peer = request.peer
+    threshold = peer.log_level or (DEFAULT_LEVEL if peer.features.sessions else None)
     return threshold is not None and LEVELS.index(level) >= LEVELS.index(threshold)

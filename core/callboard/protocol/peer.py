@@ -91,8 +91,11 @@ class Peer:
         self.features = features
         self.client = client
         self.capabilities = capabilities
-        #: What the server remembers about this peer, by the name of who remembers it.
-        self.memory: dict[str, Any] = {}
+        #: The least severe log messages it asked for, one of ``LOG_LEVELS``; None where it never
+        #: said.
+        self.log_level: str | None = None
+        #: What the records say of all calls of a tool that this peer makes alike, by the tool.
+        self.recorded: dict[str, str] = {}
 
     def offers(self, capability: str) -> bool:
         """Whether the client declared ``roots``, ``sampling``, ``elicitation`` …"""

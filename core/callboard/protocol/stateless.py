@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from callboard.content import Json
 from callboard.errors import (
@@ -69,6 +69,9 @@ _STATUSES = {
 }
 
 
+SchemaOf = Callable[[str], Mapping[str, object] | None]
+
+
 class MetaMissing(InvalidParams):
     """A field that every request's ``_meta`` must have isn't there."""
 
@@ -119,8 +122,11 @@ class StatelessRequest(PeerRequest):
 class StatelessEra:
     """Turns one request into a call of the server, and its outcome into one response."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, schema_of: SchemaOf = lambda tool: None) -> None:
+        """``schema_of`` tells a tool's input schema, None for an unknown one; it says which
+        headers repeat arguments."""
         self._server = server
+        self._schema_of = schema_of
         self._states = RequestStates()
         self.recent = RecentClients()
 
@@ -156,8 +162,7 @@ class StatelessEra:
         level = meta.get(LOG_LEVEL_KEY)
         if level is not None and level not in LOG_LEVELS:
             raise InvalidParams(f"_meta['{LOG_LEVEL_KEY}'] must be one of {', '.join(LOG_LEVELS)}")
-        peer.memory["log_level"] = level
-        peer.memory["headers"] = headers
+        peer.log_level = level
         self.recent.saw(peer)
         return peer
 
@@ -171,12 +176,18 @@ class StatelessEra:
         try:
             peer = self.check(message, headers)
             return 200, jsonrpc.result_message(
-                message.id, await self._result(peer, message, channel)
+                message.id, await self._result(peer, message, headers, channel)
             )
         except CallboardError as error:
             return status_of(error), jsonrpc.error_message(message.id, error)
 
-    async def _result(self, peer: Peer, message: Request, channel: Channel) -> Json:
+    async def _result(
+        self,
+        peer: Peer,
+        message: Request,
+        headers: Mapping[str, str] | None,
+        channel: Channel,
+    ) -> Json:
         params = message.params
         if message.method == "server/discover":
             introduction = self._server.introduce(peer)
@@ -187,11 +198,20 @@ class StatelessEra:
         request = StatelessRequest(
             peer, message.id, message.method, params, channel, self._answers(message)
         )
+        if headers is not None and message.method == "tools/call":
+            self._check_arguments(params, headers)
         try:
             result = await self._server.handle(request)
         except InputRequired as asking:
             return self._ask(request, asking)
         return self._complete(peer, message.method, result)
+
+    def _check_arguments(self, params: Json, headers: Mapping[str, str]) -> None:
+        """Raises HeaderMismatch. What is wrong with the call itself, who handles it says."""
+        name, arguments = params.get("name"), params.get("arguments")
+        schema = self._schema_of(name) if isinstance(name, str) else None
+        if schema is not None and isinstance(arguments, (dict, type(None))):
+            header_rules.check_params(schema, arguments or {}, headers)
 
     def _answers(self, message: Request) -> Json:
         """What the client answered so far: what the state holds, and this round's."""

@@ -56,11 +56,10 @@ class Recorder:
             and "traceparent" not in call.request.meta
         ):
             # Most calls come here, and their clients wait: see benchmarks/recording.py.
-            tool, memory = call.tool, call.request.peer.memory
-            key = "recorded " + tool.name
-            middle = memory.get(key)
+            name, recorded = call.tool.name, call.request.peer.recorded
+            middle = recorded.get(name)
             if middle is None:
-                middle = memory[key] = self._middle(call)
+                middle = recorded[name] = self._middle(call)
             seconds = now - call.started
             undo = call.undo
             self._store.record_plain(

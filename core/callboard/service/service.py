@@ -26,7 +26,6 @@ from callboard.errors import (
 )
 from callboard.hosting.contract import Host
 from callboard.jobs.jobs import TASKS, Jobs, knows_tasks
-from callboard.protocol.headers import check_params
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.revisions import Revision
@@ -190,9 +189,6 @@ class Service:
         intent = None
         if self._capture_intent:
             arguments, intent = strip_intent(arguments, self.tools.get(name).input_schema)
-        headers = request.peer.memory.get("headers")
-        if headers is not None:
-            check_params(self.tools.get(name).input_schema, arguments, headers)
         if self.tools.get(name).execution == "async":
             return self._start_job(request, name, arguments)
         result = await self.dispatcher.call(request, name, arguments, intent)

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from callboard.changes import Changes
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
@@ -39,6 +40,8 @@ class RootsBook:
         self.project: list[Root] = []
         self.policy: RootsPolicy = policy
         self._changes: Changes[[]] = Changes()
+        #: A client without a session is forgotten with its request.
+        self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` when a client came or went, when one named its roots, and when the
@@ -61,9 +64,9 @@ class RootsBook:
 
     def known(self, peer: Peer) -> ClientRoots:
         """What the peer said so far."""
-        entry = peer.memory.get("roots")
-        if not isinstance(entry, ClientRoots):
-            entry = peer.memory["roots"] = ClientRoots()
+        entry = self._known.get(peer)
+        if entry is None:
+            entry = self._known[peer] = ClientRoots()
         return entry
 
     def forget(self, peer: Peer) -> None:

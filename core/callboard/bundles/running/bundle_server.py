@@ -224,7 +224,7 @@ class BundleServer:
         if roots is None:
             roots = await self._book.of(call.request, needed=wants_files)
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
-        meta = {**talk.meta(caller.capabilities, _log_level(caller)), **call.trace}
+        meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level), **call.trace}
         params: Json = {"name": tool, "arguments": arguments}
         for _ in range(ROUND_LIMIT):
             id = connection.next_id()
@@ -316,11 +316,6 @@ class BundleServer:
                 await self._list(self._connection, self._talk)
             except BundleError as error:
                 log.warning("bundle '%s' %s", self.name, error.message)
-
-
-def _log_level(caller: Caller) -> str | None:
-    level = caller.call.request.peer.memory.get("log_level")
-    return level if isinstance(level, str) else None
 
 
 def _settle(ended: asyncio.Future[str], why: str) -> None:

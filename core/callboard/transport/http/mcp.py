@@ -14,7 +14,7 @@ from callboard.protocol.headers import VERSION_HEADER
 from callboard.protocol.jsonrpc import Invalid, Message, Request
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
-from callboard.protocol.stateless import StatelessEra, is_stateless, status_of
+from callboard.protocol.stateless import SchemaOf, StatelessEra, is_stateless, status_of
 from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.http.access import Refusal
 from callboard.transport.http.listener import Exchange
@@ -82,13 +82,14 @@ class McpEndpoint:
         self,
         server: Server,
         topics: set[Topic],
+        schema_of: SchemaOf,
         *,
         limit: int = 256,
         idle_seconds: float = 3600.0,
     ) -> None:
         self._topics = topics
         self.era = SessionEra(server)
-        self.stateless = StatelessEra(server)
+        self.stateless = StatelessEra(server, schema_of)
         self.sessions = Sessions(
             lambda session: server.peer_event(session, "closed"),
             limit=limit,

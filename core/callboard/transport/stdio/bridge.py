@@ -329,8 +329,8 @@ class Bridge:
         requests: list[tuple[str, Json]] = [
             ("resources/subscribe", {"uri": uri}) for uri in sorted(said.watched)
         ]
-        if "log_level" in said.memory:
-            requests.append(("logging/setLevel", {"level": said.memory["log_level"]}))
+        if said.log_level is not None:
+            requests.append(("logging/setLevel", {"level": said.log_level}))
         for number, (method, params) in enumerate(requests):
             await session.send(jsonrpc.request_message(f"restore-{number}", method, params))
 
