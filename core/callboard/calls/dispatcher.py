@@ -385,7 +385,7 @@ class Dispatcher:
             raise
         error = CallCancelled("cancelled itself") if task.cancelled() else task.exception()
         await asyncio.shield(self._start(session.close(error)))
-        call.main_seconds += session.job.main_seconds
+        call.main_seconds += session.turn.main_seconds
         if task.cancelled():
             raise ToolExited(f"{tool.name} raised CancelledError")
         return task.result()

@@ -1,4 +1,4 @@
-"""A coroutine tool's stay on the main thread: one job, one undo step, many visits."""
+"""A coroutine tool's stay on the main thread: one turn, one undo step, many visits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn
 
 
 class MainStay:
-    """Holds one parked job open while the coroutine runs, and wakes it per visit. Loop side."""
+    """Holds one parked turn open while the coroutine runs, and wakes it per visit. Loop side."""
 
     def __init__(self, main: MainThread, name: str, context: Any, step: Transaction | None) -> None:
         self._main = main
@@ -23,25 +23,25 @@ class MainStay:
         self._closing = False
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._opened = False
-        self.job = Turn(name, self._serve, self._done, transaction=step, context=context)
+        self.turn = Turn(name, self._serve, self._done, transaction=step, context=context)
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         """Queues one visit. Raises HostBusy."""
         if not self._opened:
-            self._main.submit(self.job)
+            self._main.submit(self.turn)
             self._opened = True
         self._visits.append((function, future))
-        self._main.unpark(self.job)
+        self._main.unpark(self.turn)
 
     async def close(self, error: BaseException | None) -> None:
-        """Ends the job: its undo step is committed, or rolled back for an error."""
+        """Ends the turn: its undo step is committed, or rolled back for an error."""
         if not self._opened:
             return
         if error is None:
             self._closing = True
-            self._main.unpark(self.job)
+            self._main.unpark(self.turn)
         else:
-            self._main.cancel(self.job)
+            self._main.cancel(self.turn)
         await self._ended
 
     def _serve(self) -> Generator[object, None, None]:

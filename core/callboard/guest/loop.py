@@ -1,9 +1,10 @@
 """An asyncio loop that is a guest of the host's own event loop.
 
 The host runs :meth:`GuestLoop._tick` on its main thread whenever something is due. A tick
-alternates between a *slice* of the asyncio loop and a batch of main-thread jobs, for at most
-``host.budget`` seconds unless a single job takes longer. A slice is ``run_forever()`` over a
-selector that calls ``loop.stop()`` instead of blocking, so only public asyncio API is used.
+alternates between a *slice* of the asyncio loop and a batch of main-thread turns, for at most
+``host.budget`` seconds unless a single turn takes longer. A slice is ``run_forever()`` over a
+selector that calls ``loop.stop()`` instead of blocking. Of asyncio's private names one is used:
+``_get_running_loop`` asks, without raising, whether another loop runs in this thread.
 
 Between ticks a watcher thread sits in ``select()``; idle costs nothing. When a tick it asked for
 hasn't moved for ``STAND_IN`` seconds (the main thread renders, or runs a long tool), the watcher
@@ -36,7 +37,7 @@ STAND_IN = 0.25
 STAND_IN_BUDGET = 0.008
 #: While callbacks are waiting to run, sockets are looked at once in this many seconds.
 POLL_INTERVAL = 0.0005
-#: What a tick that a job has used up still spends on sending the answers, seconds.
+#: What a tick that a turn has used up still spends on sending the answers, seconds.
 ANSWER_BUDGET = 0.002
 
 
@@ -163,7 +164,7 @@ class GuestLoop:
         # Explicit, because a host may have set a policy whose loops aren't ours to have.
         self.loop = asyncio.SelectorEventLoop(self._selector)
         self._selector.stop = self.loop.stop
-        self.jobs: Turns | None = None
+        self.turns: Turns | None = None
         self._lock = threading.Lock()
         self._completions: deque[Callable[[], None]] = deque()
         self._posted = False
@@ -232,8 +233,8 @@ class GuestLoop:
             self._asked = monotonic()
             self._host.post(self._tick)
 
-    def attend_jobs(self) -> None:
-        """A job was queued: end the slice if the main thread runs it, else ask for a tick.
+    def attend_turns(self) -> None:
+        """A turn was queued: end the slice if the main thread runs it, else ask for a tick.
         Called on the loop."""
         if self._owner == self._main:
             self.loop.stop()
@@ -268,17 +269,17 @@ class GuestLoop:
         if self._closed:
             return
         if self._ticking:
-            return  # a tool spins the host's loop inside itself: jobs never nest
+            return  # a tool spins the host's loop inside itself: turns never nest
         self._alive = monotonic()
         self._ticking = True
         # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
-        # runs the slices, and the main thread only the jobs.
+        # runs the slices, and the main thread only the turns.
         self._foreign = asyncio._get_running_loop() is not None
         try:
             if self._foreign:
                 self._rest.set()
                 self._selector.wake()
-                self._serve_jobs()
+                self._serve_turns()
             else:
                 self._rest.clear()
                 self._serve()
@@ -296,19 +297,19 @@ class GuestLoop:
     def _serve(self) -> None:
         end = monotonic() + self._budget
         wait_until = 0.0
-        jobs = self.jobs
+        turns = self.turns
         while True:
             if not self._slice(end, wait_until):
                 self.request_tick()
                 return
             self._alive = monotonic()
-            if jobs is not None and jobs.pending():
-                jobs.drain(end)
+            if turns is not None and turns.pending():
+                turns.drain(end)
                 self._alive = now = monotonic()
-                wait_until = 0.0 if jobs.pending() else min(now + self._burst, end)
+                wait_until = 0.0 if turns.pending() else min(now + self._burst, end)
                 if now < end:
                     continue
-                # The answers leave in this tick, however long the job took.
+                # The answers leave in this tick, however long the turn took.
                 self._slice(now + ANSWER_BUDGET, 0.0)
                 self.request_tick()
                 return
@@ -316,10 +317,10 @@ class GuestLoop:
                 self.request_tick()
             return
 
-    def _serve_jobs(self) -> None:
-        if self.jobs is not None and self.jobs.pending():
-            self.jobs.drain(monotonic() + self._budget)
-            if self.jobs.pending():
+    def _serve_turns(self) -> None:
+        if self.turns is not None and self.turns.pending():
+            self.turns.drain(monotonic() + self._budget)
+            if self.turns.pending():
                 self.request_tick()
 
     def _slice(self, end: float, wait_until: float) -> bool:

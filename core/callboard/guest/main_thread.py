@@ -29,12 +29,12 @@ class TurnState(Enum):
 
 
 class Transaction(Protocol):
-    """What surrounds a job's work on the main thread: an undo step, for instance."""
+    """What surrounds a turn's work on the main thread: an undo step, for instance."""
 
     def enter(self) -> None: ...
 
     def leave(self, error: BaseException | None) -> None:
-        """May raise; then that is the job's error."""
+        """May raise; then that is the turn's error."""
 
 
 class Turn:
@@ -79,7 +79,7 @@ class Turn:
         return self._transaction is not None
 
     def step(self) -> None:
-        """Runs the job, or its next slice. Main thread."""
+        """Runs the turn, or its next slice. Main thread."""
         if self.cancelled and self.state is TurnState.QUEUED:
             self._finish(None, CallCancelled("cancelled before it started"))
             return
@@ -140,21 +140,21 @@ class MainThread:
         self._active: list[Turn] = []
         self._abandoned = False
         self.running: Turn | None = None
-        guest.jobs = self
+        guest.turns = self
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._active)
 
-    def submit(self, job: Turn) -> None:
-        """Queues a job. On the server's loop. Raises HostBusy when the queue is full."""
+    def submit(self, turn: Turn) -> None:
+        """Queues a turn. On the server's loop. Raises HostBusy when the queue is full."""
         if len(self._queue) >= self._limit:
             raise HostBusy(
                 f"the host has {len(self._queue)} calls waiting for its main thread; "
                 "wait for an answer, or a few seconds, before the next call",
                 data=self.stall(),
             )
-        self._queue.append(job)
-        self._guest.attend_jobs()
+        self._queue.append(turn)
+        self._guest.attend_turns()
 
     def stall(self) -> dict[str, Any]:
         """``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been away,
@@ -171,69 +171,69 @@ class MainThread:
             found["blocked_by"] = blocked_by
         return found
 
-    def cancel(self, job: Turn) -> None:
-        """A queued job never starts; a generator stops before its next slice; a plain function can
+    def cancel(self, turn: Turn) -> None:
+        """A queued turn never starts; a generator stops before its next slice; a plain function can
         ask. On the server's loop."""
-        job.cancelled = True
-        self.unpark(job)
+        turn.cancelled = True
+        self.unpark(turn)
 
-    def unpark(self, job: Turn) -> None:
-        """Gives a parked job its next slice. On the server's loop."""
-        job.unpark()
-        self._guest.attend_jobs()
+    def unpark(self, turn: Turn) -> None:
+        """Gives a parked turn its next slice. On the server's loop."""
+        turn.unpark()
+        self._guest.attend_turns()
 
     def complete(self, callback: Callable[[], None]) -> None:
-        """Runs ``callback`` on the server's loop, soon. Main thread, from within a job."""
+        """Runs ``callback`` on the server's loop, soon. Main thread, from within a turn."""
         self._guest.complete(callback)
 
     def pending(self) -> bool:
         """Whether a drain would do anything now."""
-        if any(not job.parked for job in self._active):
+        if any(not turn.parked for turn in self._active):
             return True
-        held = any(job.exclusive for job in self._active)
-        return any(not (held and job.exclusive) or job.cancelled for job in self._queue)
+        held = any(turn.exclusive for turn in self._active)
+        return any(not (held and turn.exclusive) or turn.cancelled for turn in self._queue)
 
     def drain(self, until: float) -> None:
-        """One slice of every generator, then queued jobs until time is up; at least one job. Main
+        """One slice of every generator, then queued turns until time is up; at least one turn. Main
         thread."""
-        for job in list(self._active):
-            if job.parked:
+        for turn in list(self._active):
+            if turn.parked:
                 continue
-            self._step(job)
-            if job.state is TurnState.DONE and job in self._active:
-                self._active.remove(job)
+            self._step(turn)
+            if turn.state is TurnState.DONE and turn in self._active:
+                self._active.remove(turn)
         waiting: list[Turn] = []
         while self._queue:
-            job = self._queue.popleft()
-            if job.exclusive and not job.cancelled and any(a.exclusive for a in self._active):
-                waiting.append(job)
+            turn = self._queue.popleft()
+            if turn.exclusive and not turn.cancelled and any(a.exclusive for a in self._active):
+                waiting.append(turn)
                 continue
-            self._step(job)
-            if job.state is not TurnState.DONE:
-                self._active.append(job)
+            self._step(turn)
+            if turn.state is not TurnState.DONE:
+                self._active.append(turn)
             if monotonic() >= until:
                 break
         self._queue.extendleft(reversed(waiting))
 
-    def _step(self, job: Turn) -> None:
-        self.running = job
+    def _step(self, turn: Turn) -> None:
+        self.running = turn
         try:
-            job.step()
-            if self._abandoned and job.state is not TurnState.DONE:
-                job.step()  # it stopped the server that ran it: this was its last slice
+            turn.step()
+            if self._abandoned and turn.state is not TurnState.DONE:
+                turn.step()  # it stopped the server that ran it: this was its last slice
         finally:
             self.running = None
 
     def abandon(self) -> None:
-        """Ends every job at shut-down; what was open is rolled back. Main thread."""
+        """Ends every turn at shut-down; what was open is rolled back. Main thread."""
         self._abandoned = True
         running = self.running
         if running is not None:
             running.cancelled = True
-        for job in [*self._active, *self._queue]:
-            job.cancelled = True
+        for turn in [*self._active, *self._queue]:
+            turn.cancelled = True
             # Stopped from within a tool: its own step ends it.
-            if job is not running:
-                job.step()
+            if turn is not running:
+                turn.step()
         self._active.clear()
         self._queue.clear()
