@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_bundles import Kid, server_bundle, until
+from server_bundles import Kid, server_bundle
 
 from serving import Served, served
+from waiting import until
 
 
 @pytest.fixture

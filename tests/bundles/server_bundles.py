@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,7 +13,6 @@ from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import PROVIDED, user_bundles
-from callboard.testing.fake_host import DEADLINE
 from serving import Served
 
 Kid = Callable[..., AbstractContextManager[Served]]
@@ -77,14 +75,3 @@ def skill_bundle(
     (source / "scripts" / "run.py").write_text(script)
     (source / "manifest.json").write_text(manifest(name, version, **more))
     return source
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Waits for something that another process does, and that nobody is told of."""
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise TimeoutError(what)

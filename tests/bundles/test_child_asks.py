@@ -12,6 +12,7 @@ from server_bundles import Kid
 from callboard.bundles.running import child_process
 from serving import Served, text_of
 from stateless_client import Stateless
+from waiting import until
 
 ERAS = pytest.mark.parametrize("era", ["session", "stateless"])
 FORMS = {"elicitation": {"form": {}}}
@@ -137,8 +138,7 @@ def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
     ):
         other.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
         # Whoever is answered now was sent after the first.
-        while not running.app.dispatcher.calls:
-            one.call("kid__echo", {"text": "a"})
+        until(lambda: running.app.dispatcher.calls, "the call")
         one.call("kid__echo", {"text": "b"})
         assert "several clients" in text_of(one.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
@@ -152,8 +152,7 @@ def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> N
         running.client(FORMS, {"elicitation/create": named}) as other,
     ):
         one.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
-        while not running.app.dispatcher.calls:
-            one.call("kid__echo", {"text": "a"})
+        until(lambda: running.app.dispatcher.calls, "the call")
         one.call("kid__echo", {"text": "b"})
         one.notify("notifications/cancelled", {"requestId": 5})
         assert text_of(one.call("kid__cancelled")) == "yes"

@@ -9,12 +9,13 @@ import signal
 from pathlib import Path
 
 import pytest
-from server_bundles import CHILD, Kid, server_bundle, until
+from server_bundles import CHILD, Kid, server_bundle
 
 from callboard.bundles.installed.places import user_bundles
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import serve
 from serving import served, text_of
+from waiting import until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals")
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_bundles import skill_bundle, until
+from server_bundles import skill_bundle
 
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
 from e2e.serving import environment
 from serving import Served, served
+from waiting import until
 
 WORKS = "def main():\n    return {'version': VERSION}\n"
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_bundles import server_bundle, until
+from server_bundles import server_bundle
 
 from callboard.testing.fake_client import FakeClient
 from e2e.client_environments import python_with
 from serving import Served, served, text_of
+from waiting import until
 
 SDK = "nimblebrain-bundle-sdk==0.2.0"
 LIMIT = 10 * 2**20

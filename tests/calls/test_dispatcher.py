@@ -17,6 +17,7 @@ from callboard.host import SCENE_MUTATE
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE, FakeHost
 from serving import Served, served, text_of
+from waiting import until
 
 MUTATES = {"required_capabilities": (SCENE_MUTATE,)}
 
@@ -50,8 +51,12 @@ class Gate:
 
 def until_queued(server: Served, client: FakeClient, count: int) -> None:
     """Waits until ``count`` calls are queued for the main thread."""
-    while len(server.app.dispatcher.main) < count:
+
+    def queued() -> bool:
         client.request("ping")
+        return len(server.app.dispatcher.main) >= count
+
+    until(queued, f"{count} queued calls")
 
 
 # -- the capability gate ------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import PROJECT, Program, environment
+from waiting import job_ended
 
 EXAMPLES = PROJECT / "examples" / "primitives"
 Json = dict[str, Any]
@@ -125,16 +126,10 @@ def completion(client: FakeClient, home: Path) -> None:
 
 def job(client: FakeClient, home: Path) -> None:
     handle = client.call("populate", {"count": 5})["structuredContent"]
-    while (status := job_status(client, handle["job_id"]))["status"] == "working":
-        pass
+    status = job_ended(client, handle["job_id"])
     assert status["status"] == "completed"
     assert status["result"]["structuredContent"] == {"planted": 5}
     assert len(names(client)) == 5
-
-
-def job_status(client: FakeClient, id: str) -> Json:
-    status: Json = client.call("jobs__status", {"job_id": id})["structuredContent"]
-    return status
 
 
 SHOWN: dict[str, Callable[[FakeClient, Path], None]] = {

@@ -14,6 +14,7 @@ from guest_rig import Guest, InThread, guest_in
 
 from callboard.guest.loop import GuestLoop
 from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
+from waiting import until
 
 
 def watchers() -> list[threading.Thread]:
@@ -236,8 +237,12 @@ def test_the_main_thread_takes_over_again_after_a_block() -> None:
                 guest.on_loop(note).result(DEADLINE)
             thread.call(lambda: None)
             # The stand-in may finish the slice that it is in; then it is the host's turn again.
-            while guest.on_loop(note).result(DEADLINE) is None and names[-1] != "fake-host-main":
-                pass
+
+            def taken_over() -> bool:
+                guest.on_loop(note).result(DEADLINE)
+                return names[-1] == "fake-host-main"
+
+            until(taken_over, "the main thread's turn")
         assert names.count("callboard-watcher") >= 3
 
 
@@ -305,7 +310,8 @@ def test_it_lives_inside_another_plugins_running_loop() -> None:
         finally:
             guest.close()
 
-    assert asyncio.run(application()) == ["one", "while blocked", 1, "sliced", "blocked"]
+    outcome = asyncio.run(asyncio.wait_for(application(), DEADLINE))
+    assert outcome == ["one", "while blocked", 1, "sliced", "blocked"]
     assert not watchers()
 
 
@@ -326,7 +332,7 @@ def test_it_survives_foreign_loops_that_come_and_go() -> None:
             assert said.result() == text
 
         for number in range(3):
-            asyncio.run(foreign(f"in {number}"))
+            asyncio.run(asyncio.wait_for(foreign(f"in {number}"), DEADLINE))
             said, finished = work(f"out {number}")
             host.tick_until(finished)
             assert said.result() == f"out {number}"

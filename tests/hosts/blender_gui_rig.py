@@ -13,17 +13,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
+from waiting import until
 
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
 DEADLINE = 60.0
-_POLL = 0.02
 #: Seconds after which a click has been lost.
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
@@ -112,12 +111,13 @@ class Gui:
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
         """Waits for the condition while Blender lives."""
-        end = monotonic() + DEADLINE
-        while not (found := condition()):
-            assert self.process.poll() is None, f"Blender ended: {self.said()}"
-            assert monotonic() < end, f"no {what}: {self.said()}"
-            sleep(_POLL)
-        return found
+
+        def look() -> Any:
+            outcome = condition()
+            assert outcome or self.process.poll() is None, f"Blender ended: {self.said()}"
+            return outcome
+
+        return until(look, lambda: f"{what}: {self.said()}", seconds=DEADLINE)
 
     def said(self) -> str:
         return (self.folder / "blender.txt").read_text("utf-8")[-3000:]
@@ -136,15 +136,14 @@ class Gui:
     def click_until(self, outcome: str, x: int, y: int) -> None:
         """Clicks, again where it did nothing: Blender takes no clicks while it shows what is new,
         and doesn't say that it is done."""
-        end = monotonic() + DEADLINE
-        while True:
+
+        def clicked() -> bool:
             self.click(x, y)
-            again = min(end, monotonic() + _AGAIN)
-            while monotonic() < again:
-                if self.run(f"answer = {outcome}"):
-                    return
-                sleep(_POLL)
-            assert monotonic() < end, f"clicking did not lead to {outcome}"
+            with suppress(TimeoutError):
+                return bool(until(lambda: self.run(f"answer = {outcome}"), "", seconds=_AGAIN))
+            return False
+
+        until(clicked, f"{outcome}, by clicking", seconds=DEADLINE)
 
     def press(self, widget: str) -> None:
         """Clicks the widget of Qt's that the expression names, once it's there."""

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from blender_program import blender_environment
 from hosts.blender_gui_rig import DEADLINE, missing, screen
+from waiting import until
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -71,13 +71,14 @@ def blender(home: dict[str, str], display: str) -> Iterator[subprocess.Popen[byt
 
 def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
     """What ``callboard list`` shows, once that many serve."""
-    end = monotonic() + DEADLINE
-    while True:
-        found: list[dict[str, Any]] = json.loads(callboard("list", "--json"))
-        if len([one for one in found if one["state"] == "serving"]) == count:
-            return found
-        assert monotonic() < end, found
-        sleep(0.2)
+
+    def look() -> list[dict[str, Any]] | None:
+        found.append(json.loads(callboard("list", "--json")))
+        serving = [one for one in found[-1] if one["state"] == "serving"]
+        return found[-1] if len(serving) == count else None
+
+    found: list[list[dict[str, Any]]] = []
+    return until(look, lambda: f"{count} that serve: {found[-1]}", seconds=DEADLINE) or []
 
 
 def test_two_plain_blenders_after_installing(callboard: Run, home: dict[str, str]) -> None:

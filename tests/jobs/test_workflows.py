@@ -17,6 +17,7 @@ from callboard.testing.fake_host import DEADLINE
 from serving import served, text_of
 from skills.skill_tree import write_skill
 from stateless_client import Stateless
+from waiting import job_ended, until
 
 TOOLS = """\
 tools:
@@ -104,13 +105,17 @@ def start(client, **inputs):
 
 def poll(client, id, ready):
     """The run once ``ready`` says so. Asking again is how a client of jobs waits."""
-    for _ in range(2000):
+    said = []
+
+    def look():
         result = client.call("workflows__status", {"run_id": id})
-        run = result["structuredContent"]
-        if not result["isError"] and ready(run):
-            return run
+        said[:] = [result["structuredContent"]]
+        if not result["isError"] and ready(said[0]):
+            return said[0]
         client.call("s__names")  # a round trip through the main thread, so that it isn't starved
-    raise AssertionError(f"still {run}")
+        return None
+
+    return until(look, lambda: f"the run to get on: {said}", seconds=60)
 
 
 def ended(client, id):
@@ -159,8 +164,7 @@ def test_the_job_carries_the_result(tmp_path):
         ended(client, id)
         job = client.call("jobs__status", {"job_id": id})["structuredContent"]
         assert job["progress"]["total"] == 1
-        while job["status"] == "working":
-            job = client.call("jobs__status", {"job_id": id})["structuredContent"]
+        job = job_ended(client, id)
         assert job["status"] == "completed"
         assert job["result"]["structuredContent"]["steps"][0]["status"] == "completed"
 
@@ -267,9 +271,12 @@ def test_a_stateless_client_approves_by_its_task(tmp_path, action, status):
     with server(tmp_path, text) as running:
         client = Stateless(running.client(), {"elicitation": {}, **TASKS})
         id = client.call("workflows__run", {"name": "s.w"})["taskId"]
-        task = client.request("tasks/get", {"taskId": id})["result"]
-        while task["status"] == "working":
+
+        def asks():
             task = client.request("tasks/get", {"taskId": id})["result"]
+            return task["status"] != "working" and task
+
+        task = until(asks, "the question")
         ((key, asked),) = task["inputRequests"].items()
         assert asked["params"]["message"] == "Keep it?"
         answers = {key: {"action": action, "content": {}}}

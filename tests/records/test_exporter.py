@@ -16,6 +16,7 @@ from call_records import a_call
 from callboard.records.exporter import Exporter, ExportTarget
 from callboard.records.store import Store
 from serving import served
+from waiting import until
 
 
 class Ingest:
@@ -222,9 +223,7 @@ def test_an_ingest_that_restarts_gets_the_rest(
     ingest.wait(lambda: len(ingest.stored) == 15)
     ingest.stop()
     ids += record(store, 15)
-    deadline = time.monotonic() + 20
-    while "failed" not in exporter.status and time.monotonic() < deadline:
-        threading.Event().wait(0.01)
+    until(lambda: "failed" in exporter.status, lambda: f"a failure, not {exporter.status!r}")
     assert "trying again" in exporter.status
     ingest.start()
     ingest.wait(lambda: len(ingest.stored) >= 30)

@@ -23,8 +23,11 @@ from callboard.records.redaction import Redactor
 from callboard.records.retention import Retention
 from callboard.records.schema import DATABASE, MIGRATIONS, VERSION
 from callboard.records.store import Store
+from waiting import until
 
 CORE = Path(__file__).parents[2] / "core"
+#: Where what a script of ours imports is.
+TESTS = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 FOREVER = Retention(days=1e6)
 REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
 
@@ -336,9 +339,7 @@ def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path
     assert "can't be recorded" in warnings[0]
     # The way is free again: what was kept aside is written.
     (tmp_path / "file").unlink()
-    deadline = time.monotonic() + 10
-    while not store.flush() and time.monotonic() < deadline:
-        pass
+    until(store.flush, "what was kept aside to be written")
     assert store.degraded is None
     store.close()
     assert ids_in_database(folder) == [call.call_id for call in calls]
@@ -354,6 +355,7 @@ from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from call_records import a_call
 from callboard.records.store import Store
+from waiting import until
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 warnings = []
 store = Store(Path(sys.argv[1]), warn=warnings.append, retry=0.05)
@@ -368,14 +370,12 @@ for call in calls:
 degraded = store.degraded
 seen = store.reader().count()
 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-deadline = time.monotonic() + 10
-while not store.flush() and time.monotonic() < deadline:
-    pass
+until(store.flush, "what was kept aside to be written")
 store.close()
 print(json.dumps([degraded, seen, warnings, sorted(c.call_id for c in calls)]))
 """
     run = subprocess.run(
-        [sys.executable, "-c", script, str(folder), str(CORE), str(Path(__file__).parent)],
+        [sys.executable, "-c", script, str(folder), str(CORE), *TESTS],
         capture_output=True,
         text=True,
         check=True,

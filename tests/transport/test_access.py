@@ -17,6 +17,7 @@ from callboard.transport.http import listener, stream
 from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access
 from callboard.transport.http.socket_stream import LINGER_BYTES
 from serving import Served, served
+from waiting import until
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -303,10 +304,13 @@ def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             assert fifth.closed_by_the_server()
         for raw in held:
             raw.socket.close()
-        server.on_main(lambda: None)
-        while len(server.app._listener._exchanges) >= 4:
-            server.on_main(lambda: None)
-        assert server.client().send("GET", path="/v1/healthz").status == 200
+        until(lambda: served_again(server), "room for another connection")
+
+
+def served_again(server: Served) -> bool:
+    with contextlib.suppress(ConnectionError, http.client.HTTPException):
+        return server.client().send("GET", path="/v1/healthz").status == 200
+    return False
 
 
 # -- strangers: who has shown no token ---------------------------------------------------------
@@ -397,9 +401,13 @@ def test_a_client_that_never_reads_its_stream_is_dropped(monkeypatch: pytest.Mon
         session = next(iter(server.app.endpoint.sessions))
         loop = server.app.guest.loop
         said = {"data": "x" * 50_000}
-        while session.listening:
+
+        def dropped() -> bool:
             loop.call_soon_threadsafe(session.notify, "notifications/message", said)
             client.request("ping")
+            return not session.listening
+
+        until(dropped, "the end of the stream")
         # The client has lost its stream, not its session.
         assert client.request("ping")["result"] == {}
 
@@ -424,8 +432,10 @@ def test_a_client_that_never_reads_its_answer_is_dropped(monkeypatch: pytest.Mon
             )
             raw.send(body)
             exchanges = server.app._listener._exchanges
-            while not any(exchange.state == "writing" for exchange in list(exchanges.values())):
-                client.request("ping")
-            while any(exchange.state == "writing" for exchange in list(exchanges.values())):
-                client.request("ping")
+
+            def writing() -> bool:
+                return any(exchange.state == "writing" for exchange in list(exchanges.values()))
+
+            until(writing, "the answer to be sent")
+            until(lambda: not writing(), "the client to be dropped")
         assert client.request("ping")["result"] == {}

@@ -13,6 +13,7 @@ from callboard.service.resources import ServedResource
 from callboard.testing.fake_host import DEADLINE
 from serving import served
 from skills.skill_tree import write_skill
+from waiting import until
 
 TOOLS = """\
 tools:
@@ -109,9 +110,12 @@ def test_a_paused_server_is_not_ready_and_lists_still_work(tmp_path):
 
 def test_a_blocked_host_is_not_ready(tmp_path):
     with rest(tmp_path) as v1, v1.running.thread.block("rendering"):
-        found = {"stalled_ms": 0}
-        while found["stalled_ms"] == 0:
+
+        def stalled():
             found = json.loads(v1.ask("GET", "readyz").body)
+            return found["stalled_ms"] and found
+
+        found = until(stalled, "a stalled host")
         assert found["ready"] is False
         assert found["blocked_by"] == "rendering"
 
@@ -255,9 +259,12 @@ def test_a_job_is_followed_and_stopped(tmp_path):
     with rest(tmp_path) as v1:
         id = v1.call("s__long")["structuredContent"]["job_id"]
         events = v1.client.in_thread(lambda: v1.ask("GET", f"jobs/{id}/events"))
-        job = v1.get(f"jobs/{id}")
-        while "progress" not in job:
+
+        def moving():
             job = v1.get(f"jobs/{id}")
+            return "progress" in job and job
+
+        job = until(moving, "the job's progress")
         assert (job["status"], job["progress"]["message"]) == ("working", "half")
         assert v1.ask("DELETE", f"jobs/{id}").status == 200
         told = events.result(DEADLINE).messages

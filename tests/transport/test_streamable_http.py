@@ -21,6 +21,7 @@ from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http import listener, stream
 from serving import Served, served
+from waiting import until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -164,8 +165,7 @@ def test_an_idle_session_expires(monkeypatch: pytest.MonkeyPatch) -> None:
         listening = server.client()
         listening.initialize()
         listening.listen()
-        while len(server.app.endpoint.sessions) > 1:
-            server.on_main(lambda: None)
+        until(lambda: len(server.app.endpoint.sessions) == 1, "the end of the idle session")
         assert client.post(PING).status == 404
         assert listening.request("ping")["result"] == {}
         listening.close()
@@ -386,8 +386,7 @@ def test_a_client_that_leaves_its_stream_keeps_its_session(server: Served) -> No
         assert session.listening
         response.close()
         connection.close()
-        while session.listening:
-            client.request("ping")
+        until(lambda: not session.listening, "the server to see that the stream is left")
         server.tool("new", lambda: None)
         client.listen()
         client.wait_for("notifications/tools/list_changed")
@@ -410,7 +409,9 @@ def test_several_requests_on_one_connection_are_answered_in_order(
             raw.send(body)
         got = b""
         while got.count(b'"result":{}') < 5:
-            got += raw.socket.recv(65536)
+            more = raw.socket.recv(65536)
+            assert more, "the server closed"
+            got += more
         assert re.findall(rb'"id":(\d)', got) == [b"0", b"1", b"2", b"3", b"4"]
 
 
@@ -494,8 +495,10 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
 
     def settled() -> tuple[int, int, int, int]:
         endpoint, app = server.app.endpoint, server.app
-        while endpoint.sessions or app._listener._exchanges or app.dispatcher.calls:
-            server.on_main(lambda: None)
+        until(
+            lambda: not (endpoint.sessions or app._listener._exchanges or app.dispatcher.calls),
+            "everything to be left behind",
+        )
         gc.collect()
         return (
             len(list(Path("/proc/self/fd").iterdir())),

@@ -17,6 +17,7 @@ from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 from serving import Served, served, text_of
 from stateless_client import Stateless
+from waiting import job_ended, until
 
 READS = {"required_capabilities": ("filesystem.read",)}
 WRITES = {"required_capabilities": ("filesystem.write",)}
@@ -163,9 +164,9 @@ def test_a_client_that_never_answers_still_gets_its_tools(
         assert seen(client) is None
         session = next(iter(server.app.endpoint.sessions))
         entry = server.app.roots.known(session)
-        while entry.problem is None:
-            client.request("ping")
-        assert "did not answer" in entry.problem
+        problem = until(lambda: entry.problem, "the end of the time to answer")
+        assert problem is not None
+        assert "did not answer" in problem
         assert seen(client) is None
 
 
@@ -189,10 +190,7 @@ def test_a_job_of_a_client_that_cannot_be_asked_has_the_artists_roots(tmp_path: 
         with server.client() as raw:
             client = Stateless(raw, {"roots": {}})
             job = client.call("see_later")["structuredContent"]["job_id"]
-            while (found := client.call("jobs__status", {"job_id": job})["structuredContent"])[
-                "status"
-            ] == "working":
-                pass
+            found = job_ended(client, job)
         assert found["result"]["structuredContent"]["result"] == [str(tmp_path)], found
 
 
