@@ -117,7 +117,8 @@ def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpret
         if tuple(versions) == BLENDER_VERSIONS:
             need += ", the only one Blender is published for as a module,"
     else:
-        need = "Python 3.10, 3.11, 3.12 or 3.13"
+        in_order = sorted(versions, key=lambda version: int(version.split(".")[1]))
+        need = "Python " + ", ".join(in_order[:-1]) + " or " + in_order[-1]
     seen = "; ".join(describe(found) for found in unusable) or "no other Python"
     install = {
         "darwin": "brew install python@{0}, or the installer from python.org",
@@ -140,7 +141,10 @@ def describe(found: Interpreter) -> str:
 
 
 if __name__ == "__main__":
-    # `find_python.py 3.12` prints where that version is, for scripts.
+    # For scripts: `find_python.py 3.12` prints where that version is, `--versions` names all.
+    if sys.argv[1:] == ["--versions"]:
+        print(*VERSIONS)
+        sys.exit()
     try:
         print(find_python(sys.argv[1:] or VERSIONS).path)
     except SetupError as error:

@@ -1,10 +1,15 @@
-"""pytest-qt comes along only where a Qt loads: without one its tests skip and all others run."""
+"""What holds for every test: which are slow, and which Qt there is.
+
+pytest-qt comes along only where a Qt loads: without one its tests skip and all others run.
+"""
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 try:
@@ -17,4 +22,24 @@ else:
 
 # A slow machine is no failure; in CI the same change always meets the same examples.
 settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
+# The fast tier looks at fewer: whoever changes what they test runs all.
+settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
+
+#: Rooms whose tests start programs, build archives or play whole clients. Elsewhere the mark
+#: `slow` stands at the test or at the top of its module.
+SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
+TESTS = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_ROOMS:
+            item.add_marker("slow")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The fast tier doesn't even import what it leaves out: MCP's SDK alone takes two seconds."""
+    inside = collection_path.is_relative_to(TESTS) and collection_path != TESTS
+    room = collection_path.relative_to(TESTS).parts[0] if inside else None
+    return (room in SLOW_ROOMS and config.option.markexpr == "not slow") or None

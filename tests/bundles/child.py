@@ -102,8 +102,8 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
                 sys.stdout.write("this is no message\n{broken\n[]\n")
             sys.stdout.flush()
     if name == "duplicate":
-        put({"jsonrpc": "2.0", "id": id, "result": text("first")})
         put({"jsonrpc": "2.0", "id": id + 1, "result": text("somebody else's")})
+        put({"jsonrpc": "2.0", "id": id, "result": text("first")})
     if name == "progress":
         for step in range(1, 4):
             notify(

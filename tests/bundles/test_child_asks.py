@@ -14,6 +14,8 @@ from serving import Served, text_of
 from stateless_client import Stateless
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 ERAS = pytest.mark.parametrize("era", ["session", "stateless"])
 FORMS = {"elicitation": {"form": {}}}
 

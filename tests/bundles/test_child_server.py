@@ -17,7 +17,10 @@ from e2e.serving import serve
 from serving import served, text_of
 from waiting import until
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals"),
+]
 
 
 def gone(pid: int) -> bool:

@@ -15,6 +15,8 @@ from callboard.bundles.installed.install import Bundles, InstalledBundle, Instal
 from callboard.bundles.installed.manifest import HOST_KEY, CapabilityUnavailable, ManifestError
 from callboard.bundles.installed.unpacking import UnpackError
 
+pytestmark = pytest.mark.slow
+
 CORE = Path(__file__).parents[2] / "core"
 PROVIDED = ["ai.nimblebrain/host-resources"]
 

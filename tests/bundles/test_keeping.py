@@ -17,6 +17,8 @@ from e2e.serving import environment
 from serving import Served, served
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 WORKS = "def main():\n    return {'version': VERSION}\n"
 
 

@@ -27,6 +27,8 @@ from callboard.bundles.files.token_bucket import TokenBuckets
 from callboard.errors import CallboardError
 from e2e.client_environments import python_with
 
+pytestmark = pytest.mark.slow
+
 SDK = "nimblebrain-bundle-sdk==0.2.0"
 
 BUNDLE = """

@@ -18,6 +18,8 @@ from e2e.client_environments import python_with
 from serving import Served, served, text_of
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 SDK = "nimblebrain-bundle-sdk==0.2.0"
 LIMIT = 10 * 2**20
 BUNDLE = '''

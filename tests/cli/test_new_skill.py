@@ -11,6 +11,8 @@ import pytest
 
 from callboard.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_new_skill_passes_lint_and_its_own_tests(tmp_path, capsys):
     assert main(["new-skill", "shot-tools", "--in", str(tmp_path)]) == 0

@@ -7,6 +7,8 @@ import pytest
 from callboard.cli import main
 from e2e.serving import serve
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("port", ["-1", "65536", "x", "²"])
 def test_a_number_that_is_no_port_is_refused_in_a_sentence(capsys, port):

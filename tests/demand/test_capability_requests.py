@@ -109,6 +109,7 @@ def test_it_can_be_switched_off() -> None:
             assert response["error"]["code"] == -32602
 
 
+@pytest.mark.slow
 def test_a_server_has_imported_neither_httpx_nor_pydantic(tmp_path: Path) -> None:
     from callboard.testing.fake_client import FakeClient
 

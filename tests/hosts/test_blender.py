@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 if find_spec("bpy") is None:
     pytest.skip("bpy is not installed", allow_module_level=True)
 

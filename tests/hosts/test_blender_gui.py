@@ -24,7 +24,7 @@ from hosts.blender_gui_rig import (
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 #: Starts a render as F12 does, which shows nothing and goes on by itself.

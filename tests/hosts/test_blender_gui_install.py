@@ -20,7 +20,7 @@ from waiting import until
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 Run = Callable[..., str]
 

@@ -20,7 +20,7 @@ if reason := missing() or (None if _qt else "PySide6 is not installed"):
 assert _qt is not None
 assert _qt.origin is not None
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 #: Where this Python has Qt, which any newer one can load.
 SITE = str(Path(_qt.origin).parents[1])

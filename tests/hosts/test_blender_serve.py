@@ -13,10 +13,13 @@ import pytest
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("bpy") is None or sys.platform == "win32",
-    reason="bpy is not installed, or there is no signal to end it by",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("bpy") is None or sys.platform == "win32",
+        reason="bpy is not installed, or there is no signal to end it by",
+    ),
+]
 
 #: Blender as a module crashed or hung at some exits, not at all.
 PROCESSES, AT_ONCE = 4, 2

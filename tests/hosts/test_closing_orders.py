@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("PySide6.QtWidgets", reason="this test needs a Qt", exc_type=ImportError)
 
 

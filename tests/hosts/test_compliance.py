@@ -49,6 +49,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
     return {outcome["id"]: outcome for outcome in outcomes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check_id", ids)
 def test_blender(check_id: str, blender_outcomes: dict[str, dict[str, str]]) -> None:
     outcome = blender_outcomes[check_id]

@@ -17,6 +17,8 @@ from houdini_rig import DOUBLE, REAL
 
 from callboard.transport.client import Client
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 

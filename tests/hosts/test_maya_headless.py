@@ -14,6 +14,8 @@ from maya_rig import DOUBLES, REAL
 
 from callboard.transport.client import Client
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 

@@ -362,6 +362,7 @@ with served(skills=True, skill_paths=[Path(sys.argv[1])]) as running:
 """
 
 
+@pytest.mark.slow
 def test_after_a_killed_process_the_run_is_interrupted_not_running(tmp_path):
     text = "steps:\n" + add("a") + "  - {id: b, tool: s__forever}\n"
     with server(tmp_path, text):

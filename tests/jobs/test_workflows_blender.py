@@ -16,9 +16,12 @@ from callboard.testing.fake_host import DEADLINE
 from jobs.test_workflows import begun, ended, poll, start
 from skills.skill_tree import write_skill
 
-pytestmark = pytest.mark.skipif(
-    find_spec("bpy") is None, reason="Blender as a module (bpy) is not installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("bpy") is None, reason="Blender as a module (bpy) is not installed"
+    ),
+]
 
 TOOLS = """\
 tools:

@@ -80,6 +80,24 @@ def test_message_names_what_was_found_and_what_to_install() -> None:
     assert "3.11" in text.split("To mend it")[1]
 
 
+def test_the_versions_are_listed_for_scripts_as_they_are_tried() -> None:
+    listed = subprocess.run(
+        [sys.executable, str(Path(find_python.__file__)), "--versions"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert tuple(listed.stdout.split()) == find_python.VERSIONS
+
+
+def test_the_fast_tier_is_an_option_beside_those_of_pytest() -> None:
+    given = bootstrap.pytest_arguments(["-k", "roots", "--fast", "-x"])
+    assert given[-3:] == ["-k", "roots", "-x"]
+    assert given[given.index("-m") + 1] == "not slow"
+    assert "-n" in given
+    assert bootstrap.pytest_arguments(["-k", "roots"]) == ["-k", "roots"]
+
+
 def test_message_for_debian_without_venv_names_the_package() -> None:
     bare = python("/usr/bin/python3", "3.11", venv=False)
     text = find_python.explain_missing_python(find_python.VERSIONS, [bare])

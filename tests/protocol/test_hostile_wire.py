@@ -32,8 +32,7 @@ from callboard.transport.http.access import BODY_LIMIT
 from serving import Served, served
 
 FACTOR = int(os.environ.get("CALLBOARD_HOSTILE_FACTOR", "1"))
-if FACTOR > 1:
-    pytestmark = pytest.mark.timeout(0)
+pytestmark = [pytest.mark.slow, *([pytest.mark.timeout(0)] if FACTOR > 1 else [])]
 
 Path = tuple[Any, ...]
 

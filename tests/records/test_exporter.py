@@ -293,6 +293,7 @@ def test_a_url_that_no_request_can_carry_is_refused(url: str) -> None:
         ExportTarget(url, "project")
 
 
+@pytest.mark.slow
 def test_a_server_sends_what_it_records_where_it_is_configured(
     ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,6 +125,7 @@ for n in range(5000):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 300, 2500, 4999])
 def test_every_acknowledged_call_survives_a_kill_once(folder: Path, after: int) -> None:
     child = subprocess.Popen(

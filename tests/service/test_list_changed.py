@@ -32,6 +32,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
 
 
+@pytest.mark.slow
 def test_a_list_asked_for_after_a_change_shows_it_and_both_eras_hear(tmp_path):
     block = "tools: tools.yaml\nprompts: prompts.yaml"
     one = write_skill(tmp_path, "one", block=block, files=skill_files("first"))

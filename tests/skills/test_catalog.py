@@ -102,6 +102,7 @@ def test_a_missing_dependency_is_named(catalog, add):
         catalog.load("a")
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_dependencies(catalog, add):
     for number in range(1200):
         add(f"s{number:04}", [f"s{number - 1:04}"] if number else [])

@@ -13,6 +13,8 @@ from serving import served
 from skills.skill_tree import write_skill
 from transport.test_rest import FILES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(tmp_path, monkeypatch):

@@ -475,6 +475,7 @@ def test_an_entry_holds_only_what_the_revision_knows(server: Served, revision: s
 # -- nothing stays behind -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files in /proc")
 def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
     server.tool("work", lambda x: x)

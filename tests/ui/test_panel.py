@@ -233,6 +233,7 @@ def test_without_a_server_it_says_so(qtbot: Any) -> None:
     assert "isn't running" in label.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["panel first", "server first", "deleted"])
 def test_closing_in_any_order_leaves_nothing(qtbot: Any, home: Path, order: str) -> None:
     for _ in range(20):

@@ -16,6 +16,8 @@ pytest.importorskip("pxr", reason="this host needs usd-core")
 
 from callboard.testing.fake_client import FakeClient
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60
 
 
