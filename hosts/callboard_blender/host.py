@@ -14,6 +14,7 @@ from pathlib import Path
 import bpy
 
 from callboard.hosting import contract as host
+from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
@@ -24,6 +25,9 @@ from callboard_blender.scene import BlenderSceneReader
 from callboard_blender.scripts import BlenderScripts
 from callboard_blender.undo import BlenderUndo
 from callboard_blender.usd import BlenderUsd, usd_is_there
+
+#: Bytes of a path that Blender has room for.
+_LONGEST = 1023
 
 
 class BlenderHost(host.Host):
@@ -70,6 +74,15 @@ class BlenderHost(host.Host):
 
     def blocked_by(self) -> str | None:
         return self._busy.doing
+
+    def misreads(self, path: str) -> str | None:
+        """Blender turns backslashes into slashes, begins at the scene's folder after two slashes,
+        and cuts what is longer than its room."""
+        if path.startswith("//"):
+            return "begins with two slashes, which Blender takes for the scene's folder; write one"
+        if len(os.fsencode(path)) > _LONGEST:
+            return f"is longer than {_LONGEST} bytes, where Blender would cut it; use a shorter one"
+        return from_elsewhere(path) or misread_by_usd(path)
 
     def project_roots(self) -> list[str]:
         file = bpy.data.filepath

@@ -87,6 +87,8 @@ def _settings(path: str, width: int, height: int) -> Iterator[None]:
     kind = _FORMATS.get(Path(path).suffix.lower())
     if kind is None:
         raise HostError(f"'{Path(path).name}' does not end in {', '.join(_FORMATS)}")
+    if bpy.app.version >= (5, 0) and re.search("[{}]", path):
+        raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     shown = scene()
     render, image = shown.render, shown.render.image_settings
     wanted = [

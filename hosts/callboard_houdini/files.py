@@ -64,3 +64,6 @@ def _check_suffix(file: Path, allowed: tuple[str, ...]) -> None:
             f"'{file.name}' does not end in {', '.join(allowed)}, which is what this Houdini's "
             "licence works with"
         )
+    # Even a frame's number, which may stand in the name of a node's file.
+    if "$" in file.name:
+        raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

@@ -8,10 +8,12 @@ from pathlib import Path
 import hou
 
 from callboard.hosting import contract as host
+from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_houdini.animation import HoudiniAnimation
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles
 from callboard_houdini.messages import Messages
+from callboard_houdini.parms import FRAME
 from callboard_houdini.render import HoudiniRender
 from callboard_houdini.scene import HoudiniSceneReader
 from callboard_houdini.scripts import HoudiniScripts
@@ -68,6 +70,17 @@ class HoudiniHost(host.Host):
 
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
+
+    def misreads(self, path: str) -> str | None:
+        """Houdini replaces variables and runs what stands between backticks. The frame's number is
+        let through in a file's name: it leads to no other folder."""
+        folder, _, name = path.replace("\\", "/").rpartition("/")
+        return (
+            from_elsewhere(path)
+            or misread_by_usd(path)
+            or holds_variable(f"{folder}/{FRAME.sub('', name)}", "Houdini", r"[$`]|^~|^/~")
+            or holds_variable(path, "Houdini", "^(?:op|opdef|oplib|oplibraw|temp|ram|iop):")
+        )
 
     def project_roots(self) -> list[str]:
         """``$JOB``, unless it is the home folder, which it is when nobody has set it; then

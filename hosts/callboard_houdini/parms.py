@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import hou
 
 from callboard.errors import HostError
+
+#: The frame's number in the name of a file.
+FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 
 
 def parm(node: hou.OpNode, name: str) -> hou.Parm:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pymxs import runtime as rt
 
 from callboard.hosting import contract as host
+from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_max.animation import MaxAnimation
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles
@@ -74,6 +75,10 @@ class MaxHost(host.Host):
 
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
+
+    def misreads(self, path: str) -> str | None:
+        """3ds Max puts a project's folder in the place of ``$`` and a name."""
+        return from_elsewhere(path) or misread_by_usd(path) or holds_variable(path, "3ds Max")
 
     def project_roots(self) -> list[str]:
         folder = str(rt.pathConfig.getCurrentProjectFolder() or "")

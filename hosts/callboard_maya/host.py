@@ -9,6 +9,7 @@ import maya.api.OpenMaya as om
 from maya import cmds
 
 from callboard.hosting import contract as host
+from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_maya.animation import MayaAnimation
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
@@ -89,6 +90,13 @@ class MayaHost(host.Host):
 
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
+
+    def misreads(self, path: str) -> str | None:
+        return (
+            from_elsewhere(path)
+            or misread_by_usd(path)
+            or holds_variable(path, "Maya", r"[$]|^~|%\w+%")
+        )
 
     def project_roots(self) -> list[str]:
         root = str(cmds.workspace(query=True, rootDirectory=True) or "")

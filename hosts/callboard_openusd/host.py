@@ -8,6 +8,7 @@ from pathlib import Path
 from pxr import Usd
 
 from callboard.hosting import contract as host
+from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles
@@ -49,6 +50,9 @@ class OpenUsdHost(host.Host):
     def stage(self) -> Usd.Stage:
         """The open stage, for scripts. Replaced when a file is opened. Main thread."""
         return self._document.stage
+
+    def misreads(self, path: str) -> str | None:
+        return from_elsewhere(path) or misread_by_usd(path)
 
     def project_roots(self) -> list[str]:
         file = self._document.opened.file

@@ -48,7 +48,6 @@ def windows(*roots: str | Root, policy: RootsPolicy = "advisory") -> WorkspaceRo
         ("char/bob.usd", "/projects/hero/char/bob.usd"),
         ("~/x", "/projects/hero/~/x"),
         ("my%20file", "/projects/hero/my%20file"),
-        ("..\\..\\x", "/projects/hero/..\\..\\x"),
         ("/abs/path/scene.ma", "/abs/path/scene.ma"),
         ("/abs/../x", "/abs/../x"),
         ("C:\\Users\\me\\scene.max", "C:\\Users\\me\\scene.max"),
@@ -136,6 +135,45 @@ def test_refuses(roots: WorkspaceRoots, path: str, reason: str) -> None:
     assert caught.value.code == INVALID_PARAMS
     assert isinstance(caught.value, ValueError)
     assert not roots.contains(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("..\\..\\x", "write /"),
+        ("x\\..\\..\\out\\a.usda", "write /"),
+        ("/projects/hero/a\\b", "write /"),
+        ("file:///projects/hero/a%5Cb", "write /"),
+        ("//projects/hero/a", "two slashes"),
+        ("//nas/home/a", "two slashes"),
+    ],
+)
+@pytest.mark.parametrize("roots", [posix(HERO), posix()], ids=["root", "none"])
+def test_what_applications_on_posix_read_differently_is_refused(
+    roots: WorkspaceRoots, path: str, reason: str
+) -> None:
+    with pytest.raises(WorkspaceResolveError, match=reason):
+        roots.resolve(path)
+    assert not roots.contains(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symlinks need a privilege there")
+@pytest.mark.parametrize("policy", ["strict", "advisory"])
+def test_dots_behind_a_link_count_both_ways(tmp_path: Path, policy: RootsPolicy) -> None:
+    """The system goes back from where the link leads, applications from where it stands."""
+    root, guarded = tmp_path / "root", tmp_path / "root" / "guarded"
+    for folder in (guarded, root / "a" / "b", tmp_path / "out"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (root / "link").symlink_to(root / "a" / "b")
+    roots = posix(str(root), Root("", "guarded", str(guarded), read_only=True), policy=policy)
+    for path in (f"{root}/link/../../out/x", f"{root}/a/../../out/x"):
+        assert not roots.contains(path)
+        if policy == "strict":
+            with pytest.raises(WorkspaceResolveError, match="outside the workspace"):
+                roots.resolve(path)
+    with pytest.raises(WorkspaceResolveError, match="read-only"):
+        roots.admit(f"{root}/link/../guarded/x", write=True)
+    assert roots.resolve(f"{root}/link/../x") == f"{root}/link/../x"
 
 
 @pytest.mark.parametrize(

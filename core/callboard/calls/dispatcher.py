@@ -34,12 +34,14 @@ from callboard.errors import (
     RefusedByArtist,
     ResourceNotFound,
     SkillError,
+    WorkspaceResolveError,
 )
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
 from callboard.hosting.contract import Host
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.path_text import shown
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
@@ -285,6 +287,8 @@ class Dispatcher:
 
         def admit(path: str) -> str:
             found = roots.admit(path, write=tool.writes_files)
+            if reason := self.host.misreads(found):
+                raise WorkspaceResolveError(f"{shown(path)} {reason}")
             if tool.writes_files and roots.first is not None and not roots.contains(found):
                 call.leaves_roots = True
             return found

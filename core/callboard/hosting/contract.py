@@ -332,6 +332,12 @@ class Host(ABC):
         self._ports = MappingProxyType(dict(ports))
         self.announce("ports")
 
+    def misreads(self, path: str) -> str | None:
+        """Why the application would open something else than the file of exactly this name: it
+        replaces variables, say. The rest of a sentence that begins with the path, None where it
+        would not. Any thread, so it may not call the host's API."""
+        return None
+
     def project_roots(self) -> list[str]:
         """Absolute folders the host calls its project, first one first. Main thread."""
         return []

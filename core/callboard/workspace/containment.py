@@ -5,6 +5,12 @@ refused. An absolute path passes as it is under the policy ``advisory`` and must
 root under ``strict``. Inside means: the real path, symlinks resolved as far as it exists, lies
 under the root's real path. What is returned is the path as the artist would write it.
 
+What is checked is what is opened, to the letter: a path that applications read in more than one
+way is refused. A backslash separates names on Windows and in some applications everywhere, and is
+part of a name elsewhere, so on POSIX only another platform's absolute path, which nothing here
+opens, may hold one; ``//`` begins a path relative to the scene in one application and an absolute
+one in others. ``Host.misreads`` says what else an application puts in a path's place.
+
 The check holds for the moment it is made. Who can write inside a root can swap a folder for a
 symlink between our answer and the moment the host opens the path, and hosts open by name, so nobody
 can close that gap from here: resolve late, right before opening, and don't store the answer. Roots
@@ -30,6 +36,7 @@ from callboard.workspace.path_text import (
     Flavour,
     decode_once,
     is_windows_absolute,
+    require_one_meaning,
     require_text,
     require_windows_name,
     shown,
@@ -193,13 +200,13 @@ class WorkspaceRoots:
         """The local path that ``path`` means, or WorkspaceResolveError (a ValueError) saying what
         to send instead. Nothing is opened, and the path need not exist."""
         found = self._locate(path)
-        if self._policy == "strict" and self._innermost_root(found) is None:
+        holding = self._innermost_roots(found)
+        if self._policy == "strict" and None in holding:
             raise WorkspaceResolveError(
                 f"{shown(path)} is outside the workspace; use a workspace:// path, "
                 "or ask the artist to add its folder as a root"
             )
-        if self._for_writing:
-            root = self._innermost_root(found)
+        for root in holding if self._for_writing else ():
             if root is not None and root.read_only:
                 raise WorkspaceResolveError(
                     f"{shown(path)} is in the read-only root {shown(root.name)}; write to another "
@@ -210,7 +217,7 @@ class WorkspaceRoots:
     def contains(self, path: str) -> bool:
         """Whether ``path`` means something inside any root. False also where it means nothing."""
         try:
-            return self._innermost_root(self._locate(path)) is not None
+            return None not in self._innermost_roots(self._locate(path))
         except WorkspaceResolveError:
             return False
 
@@ -231,12 +238,14 @@ class WorkspaceRoots:
         if scheme and scheme[1].lower() == "file":
             found = path_from_file_uri(path)
             require_text(found, self._flavour)
+            require_one_meaning(found, self._flavour)
             return found
         if scheme and scheme[2] == "//":
             raise WorkspaceResolveError(
                 f"{shown(path)} isn't a path on this machine; "
                 "use workspace://, file:// or a plain path"
             )
+        require_one_meaning(path, self._flavour)
         if self._is_absolute(path) or base is None:
             return path
         return self._inside(base, path, self._split(path, self._flavour))
@@ -279,11 +288,16 @@ class WorkspaceRoots:
             )
         return found
 
-    def _innermost_root(self, path: str) -> Root | None:
-        """The root nearest above ``path``; of two roots on one folder, the read-only one."""
+    def _innermost_roots(self, path: str) -> set[Root | None]:
+        """The root nearest above ``path``, None for none; of two roots on one folder, the read-only
+        one. Two where ``..`` follows a link: the system goes back from where the link leads, most
+        applications to where it stands."""
         if not self._may_be_local(path):
-            return None
-        real = self._real(path)
+            return {None}
+        ways = {path, str(self._os_path.normpath(path))} if ".." in path else {path}
+        return {self._nearest(self._real(way)) for way in ways}
+
+    def _nearest(self, real: str) -> Root | None:
         above = [
             (len(self._comparable(base)), root.read_only, root)
             for root, base in self._bases()

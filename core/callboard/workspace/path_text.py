@@ -68,6 +68,21 @@ def require_text(path: object, flavour: Flavour) -> None:
         raise WorkspaceResolveError(f"{shown(path)} isn't valid Unicode text; send it as UTF-8")
 
 
+def require_one_meaning(path: str, flavour: Flavour) -> None:
+    """WorkspaceResolveError where applications on POSIX differ about what ``path`` names."""
+    if flavour == "windows" or is_windows_absolute(path):
+        return
+    if "\\" in path:
+        raise WorkspaceResolveError(
+            f"{shown(path)} has a backslash, which some applications take for a separator here; "
+            "write /"
+        )
+    if path.startswith("//"):
+        raise WorkspaceResolveError(
+            f"{shown(path)} begins with two slashes; write one for an absolute path"
+        )
+
+
 def require_windows_name(part: str, path: str) -> None:
     """WorkspaceResolveError where Windows takes ``part``, one name out of ``path``, for something
     else than a file of that name."""

@@ -13,12 +13,12 @@ import hou
 
 from callboard.errors import HostError
 from callboard_houdini.networks import displayed, network_at, node_at, summary
+from callboard_houdini.parms import FRAME
 
 Json = dict[str, Any]
 
 #: Parameters of render nodes that Houdini runs as HScript or Python.
 _HOOKS = ("prerender", "preframe", "postframe", "postwrite", "postrender")
-_FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 _SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
 
 
@@ -74,7 +74,7 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
         raise ValueError(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
     written = Path(file).as_posix()
     # What Houdini would put in their place was never checked.
-    if "`" in written or "$" in _FRAME.sub("", written):
+    if "`" in written or "$" in FRAME.sub("", written):
         raise ValueError("a path may hold no variables but $F, and no expressions")
     with _telling(f"set '{parm}' of {node.path()}"):
         target.set(written)

@@ -1,0 +1,34 @@
+"""Paths that an application would take for others than they are: what several hosts have in common,
+for ``Host.misreads``. Strings only; any thread."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
+    """Of a Windows path on a machine without drives, where it becomes a relative one."""
+    if posix and ("\\" in path or _WINDOWS_ABSOLUTE.match(path)):
+        return "is a path of Windows, and this is another system; give one of this machine"
+    return None
+
+
+def misread_by_usd(path: str) -> str | None:
+    """Of what OpenUSD takes for more than a file's name."""
+    for text in (":SDF_FORMAT_ARGS:", ".usdz["):
+        if text in path:
+            return f"holds '{text}', where OpenUSD ends a file's name; use another name"
+    if path.startswith("anon:"):
+        return "begins with 'anon:', which OpenUSD takes for no file; use another name"
+    return None
+
+
+def holds_variable(path: str, application: str, variables: str = r"[$]|^~") -> str | None:
+    """Of a path with something in it, a regular expression, that the application replaces."""
+    found = re.search(variables, path)
+    if found is None:
+        return None
+    return f"holds '{found.group()}', which {application} would replace; use a name without it"
