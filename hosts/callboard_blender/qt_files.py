@@ -102,16 +102,18 @@ class QtSearch:
         except OSError as error:
             raise HostError(f"Qt could not be tried: {error}") from None
         if self._probe.returncode != 0:
-            raise HostError(what_to_do(said))
+            raise HostError(what_to_do(said, path))
 
 
-def what_to_do(said: str) -> str:
-    """What the artist can do about Qt's failure, which Qt described in ``said``."""
+def what_to_do(said: str, path: Sequence[str]) -> str:
+    """What the artist can do about Qt's failure, which Qt described in ``said``. ``path`` is
+    Python's, where PySide6 was found. Takes up to a second."""
+    from callboard_ui.qt_libraries import advice, what_to_install
+
+    if "xcb" in said and (lacking := advice(path)) is not None:
+        return lacking
     if "xcb-cursor" in said or "xcb_cursor" in said:
-        return (
-            "Qt needs a library that this system lacks. Install the package libxcb-cursor0 "
-            "(Debian, Ubuntu) or xcb-util-cursor (Fedora, Arch), then try again."
-        )
+        return what_to_install(["libxcb-cursor.so.0"])
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return "Qt can't open a window here: " + (" ".join(lines[-_LINES:]) or "it gives no reason")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import permutations
@@ -12,10 +13,11 @@ import pytest
 
 from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
 from callboard.testing.fake_client import FakeClient
+from callboard_ui.qt_libraries import advice
 from hosts.blender_gui_rig import Gui, blender_gui, install, missing
 
 _qt = find_spec("PySide6")
-if reason := missing() or (None if _qt else "PySide6 is not installed"):
+if reason := missing() or (advice(sys.path) if _qt else "PySide6 is not installed"):
     pytest.skip(reason, allow_module_level=True)
 assert _qt is not None
 assert _qt.origin is not None

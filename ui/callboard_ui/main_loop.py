@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from callboard.errors import HostError
+from callboard_ui.qt_libraries import advice
 
 if TYPE_CHECKING:
     from callboard.app import Callboard
@@ -38,9 +39,11 @@ def check_qt() -> None:
     if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
         raise HostError("the panel needs Qt: pip install 'callboard[ui]'")
     if sys.platform.startswith("linux"):
+        if "xcb" in probe.stderr and (lacking := advice(sys.path)) is not None:
+            raise HostError(f"Qt can't open a window. {lacking}")
         raise HostError(
-            "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY), and on X11 "
-            f"the package libxcb-cursor0. Qt says: {said}"
+            "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY). "
+            f"Qt says: {said}"
         )
     raise HostError(f"Qt can't open a window: {said}")
 

@@ -1,0 +1,86 @@
+"""Which libraries of the system Qt lacks to open a window on X11, and how to get them.
+
+Qt itself always names libxcb-cursor0, whatever is missing. Imports no Qt; another process loads it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+_SECONDS = 30.0
+#: What Qt's plug-in for X11 links and few systems have from the start, with the name of its
+#: package on Fedora and Arch.
+_SELDOM_THERE = {
+    "libxcb-cursor.so.0": "xcb-util-cursor",
+    "libxcb-icccm.so.4": "xcb-util-wm",
+    "libxcb-image.so.0": "xcb-util-image",
+    "libxcb-keysyms.so.1": "xcb-util-keysyms",
+    "libxcb-render-util.so.0": "xcb-util-renderutil",
+    "libxcb-util.so.1": "xcb-util",
+}
+_WHERE = """
+import sys
+sys.path[:] = sys.argv[1:]
+from PySide6.QtCore import QLibraryInfo
+print(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath) + "/platforms/libqxcb.so")
+"""
+#: The linker names one library at a time, so the usual ones are tried besides.
+_LOAD = """
+import ctypes, json, sys
+def lacks(path):
+    try: ctypes.CDLL(path)
+    except OSError as error: return str(error).partition(": cannot open shared object file")
+found = lacks(sys.argv[1])
+names = [found[0]] if found and found[1] and found[0] != sys.argv[1] else []
+print(json.dumps(names + [name for name in sys.argv[2:] if names and lacks(name)]))
+"""
+
+
+def advice(path: Sequence[str]) -> str | None:
+    """What to install so that the PySide6 on this Python ``path`` can open a window on X11; None
+    where it lacks no library, or nobody can tell. Takes up to a second, any thread."""
+    plugin = _said([sys.executable, "-I", "-c", _WHERE, *path])
+    missing = missing_libraries(plugin.strip()) if plugin else []
+    return what_to_install(missing) if missing else None
+
+
+def missing_libraries(plugin: str) -> list[str]:
+    """The libraries, such as ``libxcb-icccm.so.4``, without which this one can't be loaded."""
+    said = _said([sys.executable, "-I", "-c", _LOAD, plugin, *_SELDOM_THERE])
+    return list(dict.fromkeys(json.loads(said))) if said else []
+
+
+def what_to_install(libraries: Sequence[str]) -> str:
+    """A sentence for the artist."""
+    one = len(libraries) == 1
+    debian = " and ".join(debian_package(name) for name in libraries)
+    other = " and ".join(_SELDOM_THERE.get(name, f"what has {name}") for name in libraries)
+    return (
+        f"Qt needs {'a library' if one else 'libraries'} that this system lacks. Install the "
+        f"{'package' if one else 'packages'} {debian} (Debian, Ubuntu) or {other} (Fedora, Arch), "
+        "then try again."
+    )
+
+
+def debian_package(library: str) -> str:
+    """Debian names a library's package after the library and its version."""
+    name, _, version = library.partition(".so.")
+    return (name + ("-" if name[-1:].isdigit() else "") + version).lower()
+
+
+def _said(command: Sequence[str]) -> str | None:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout
