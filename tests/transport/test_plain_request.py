@@ -15,7 +15,7 @@ from tornado.httputil import HTTPHeaders, parse_request_start_line
 
 from callboard.testing.fake_client import FakeClient
 from callboard.transport.http.access import HEADER_LIMIT
-from callboard.transport.http.plain_request import plain_request
+from callboard.transport.http.plain import plain_request
 from serving import Served, served
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"

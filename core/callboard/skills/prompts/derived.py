@@ -8,7 +8,7 @@ from typing import Literal
 
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.prompt import Prompt, PromptSource
-from callboard.skills.skill_files import FileProblem, expand, read_text, relative
+from callboard.skills.skill_files import FileProblem, expand, is_glob, read_text, relative
 from callboard.skills.workflows.files import read_workflow
 from callboard.skills.workflows.summary import summary
 from callboard.skills.workflows.workflow import Workflow
@@ -20,13 +20,15 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class PromptReading:
-    """What reading one skill's prompts found. ``files`` are all that were looked at."""
+    """What reading one skill's prompts found. ``files`` are all that were looked at, ``globs`` the
+    patterns that may find more."""
 
     def __init__(self, skill: SkillMetadata) -> None:
         self.skill = skill
         self.prompts: dict[str, Prompt] = {}
         self.failures: list[Failure] = []
         self.files: list[Path] = []
+        self.globs: list[str] = []
 
     def add(self, prompt: Prompt, reference: str, line: int | None = None) -> None:
         if prompt.name in self.prompts:
@@ -46,7 +48,11 @@ class PromptReading:
         paths, problems = expand(self.skill.path, reference)
         for problem in problems:
             self.fail(problem, reference)
-        self.files += paths or [self.skill.path / reference]
+        self.files += paths
+        if is_glob(reference):
+            self.globs.append(reference)
+        else:
+            self.files.append(self.skill.path / reference)  # a link may lead elsewhere next time
         return paths
 
     def workflow(self, path: Path) -> Workflow | None:

@@ -55,16 +55,11 @@ _Stamps = dict[str, Stamp]
 
 
 def _stamps(reading: PromptReading) -> _Stamps:
-    """Of every file that was read, and of the folders in which a glob could find more."""
-    skill = reading.skill
+    """Of every file that was looked at, and of every file that a glob finds now."""
     found = {str(path): stamp(path) for path in reading.files}
-    for written in (skill.prompts, skill.examples, skill.recipes, skill.workflows):
-        for reference in (written,) if isinstance(written, str) else written or ():
-            if is_glob(reference):
-                for match in sorted(str(path) for path in _glob(skill.path, reference)):
-                    found[match] = stamp(match)
-            else:
-                found[reference] = stamp(skill.path / reference)
+    for pattern in reading.globs:
+        for match in _glob(reading.skill.path, pattern):
+            found[str(match)] = stamp(match)
     return found
 
 

@@ -101,9 +101,11 @@ class PromptRegistry:
             return found
         with self._lock:
             skills = [skill for skill in self._skills if name.startswith(f"{skill.name}.")]
-        if skills:
-            found = collect(skills, self._reader).prompts.get(name)
-        return found if found is not None else self.all().find(name)
+        for skill in sorted(skills, key=lambda one: one.name):
+            for prompt in self._reader.read(skill)[0]:
+                if prompt.served_name == name:
+                    return prompt
+        return self.all().find(name)
 
     def registered(self, name: str) -> Prompt | None:
         """The prompt that was registered under just this name, which no file holds. Any thread."""

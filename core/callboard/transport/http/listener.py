@@ -44,8 +44,7 @@ from callboard.transport.http.access import (
     Access,
     Refusal,
 )
-from callboard.transport.http.plain_connection import PlainConnection
-from callboard.transport.http.plain_request import PlainRequest
+from callboard.transport.http.plain import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
 from callboard.transport.http.stream import EventStream
 
