@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from callboard.content import Json
+from callboard.protocol.events import EventReader
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.testing.fake_host import DEADLINE
 
@@ -258,14 +259,10 @@ class FakeClient:
 
 def events(response: http.client.HTTPResponse) -> Iterator[Any]:
     """The messages of an event stream, as they come. Comments are passed over."""
-    data: list[bytes] = []
+    reader = EventReader()
     for line in response:
-        text = line.rstrip(b"\r\n")
-        if text.startswith(b"data:"):
-            data.append(text[5:].removeprefix(b" "))
-        elif not text and data:
-            yield json.loads(b"\n".join(data))
-            data.clear()
+        for data in reader.feed(line):
+            yield json.loads(data)
 
 
 def _read(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> Answer:

@@ -10,20 +10,23 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.running.caller import Caller
 from callboard.bundles.running.callers import Callers
 from callboard.bundles.running.child_process import ChildProcess, environment
-from callboard.bundles.running.connection import BundleError, Connection, Refused, Unanswered
+from callboard.bundles.running.errors import BundleError, Refused
 from callboard.bundles.running.listed_tools import result_of, tools_of
-from callboard.bundles.running.talk import OPENING, Talk, open_talk
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.errors import CallboardError, SkillError
+from callboard.protocol import jsonrpc
+from callboard.protocol.conversation import Conversation, Unanswered
+from callboard.protocol.opening import OPENING, Talk, open_talk
 from callboard.protocol.peer import InputRequired
 from callboard.workspace.roots import RootsBook
 
@@ -37,6 +40,7 @@ HEALTHY = 60.0
 #: Seconds a call waits for a server that is being started.
 PATIENCE = 15.0
 MAX_TOOLS = 1000
+_CLIENT = {"name": "callboard", "version": __version__}
 
 
 class BundleServer:
@@ -63,7 +67,7 @@ class BundleServer:
         self._workspaces = workspaces
         self._changed = changed
         self._callers = Callers(bundle.name, book, workspaces)
-        self._connection: Connection | None = None
+        self._connection: Conversation | None = None
         self._talk: Talk | None = None
         self._process: ChildProcess | None = None
         self._handing_out = asyncio.Lock()
@@ -107,7 +111,13 @@ class BundleServer:
         loop = asyncio.get_running_loop()
         process = await self._start()
         ended: asyncio.Future[str] = loop.create_future()
-        connection = Connection(process.send, self._asked, self._notified)
+        connection = Conversation(
+            lambda message: process.send(jsonrpc.encode(message)),
+            self._asked,
+            self._notified,
+            refused=Refused,
+            lost=BundleError,
+        )
 
         def take(value: Any) -> None:
             try:
@@ -177,7 +187,7 @@ class BundleServer:
                 await asyncio.to_thread((await starting).stop)
             raise
 
-    async def _open(self, connection: Connection) -> Talk:
+    async def _open(self, connection: Conversation) -> Talk:
         capabilities: Json = {
             "roots": {},
             "elicitation": {"form": {}, "url": {}},
@@ -185,11 +195,11 @@ class BundleServer:
             "extensions": self._workspaces.extensions(),
         }
         wants_files = CAPABILITY in self.bundle.manifest.capabilities
-        talk = await open_talk(connection, capabilities, sessions_first=wants_files)
+        talk = await open_talk(connection, _CLIENT, capabilities, sessions_first=wants_files)
         await self._list(connection, talk)
         return talk
 
-    async def _list(self, connection: Connection, talk: Talk) -> None:
+    async def _list(self, connection: Conversation, talk: Talk) -> None:
         entries: list[Any] = []
         cursor: str | None = None
         while True:
@@ -239,7 +249,7 @@ class BundleServer:
             params = {"name": tool, "arguments": arguments, **await self._answers(caller, answer)}
         raise BundleError(f"the bundle's {tool} asked {ROUND_LIMIT} times without an end")
 
-    async def _connected(self, tool: str) -> tuple[Connection, Talk]:
+    async def _connected(self, tool: str) -> tuple[Conversation, Talk]:
         if not self._ready.is_set():
             try:
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)

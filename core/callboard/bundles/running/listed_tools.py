@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callboard.bundles.installed.manifest import folder_name
-from callboard.bundles.running.connection import BundleError
+from callboard.bundles.running.errors import BundleError
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import Entry
 from callboard.calls.tools import Tool

@@ -11,7 +11,7 @@ from tornado.httputil import ResponseStartLine
 from tornado.iostream import StreamClosedError
 
 from callboard.content import Json
-from callboard.protocol.jsonrpc import encode
+from callboard.protocol.events import event
 from callboard.transport.http.access import WRITE_TIMEOUT
 
 #: Bytes that may wait for a client that reads slowly; past them it is dropped.
@@ -19,11 +19,6 @@ QUEUE_BYTES = 4 * 1024 * 1024
 #: Seconds between two keep-alive comments.
 KEEP_ALIVE = 15.0
 _COMMENT = b": keep-alive\n\n"
-
-
-def event(message: Json) -> bytes:
-    """One message as one event."""
-    return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
 class EventStream:

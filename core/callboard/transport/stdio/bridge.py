@@ -13,18 +13,19 @@ from callboard.errors import CallboardBug, CallboardError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Invalid, Notification, Request, Response
 from callboard.protocol.logging_levels import set_level
+from callboard.protocol.request_headers import stateless_headers
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import INFLIGHT_LIMIT, Session, SessionEra
 from callboard.protocol.stateless import StatelessEra, is_stateless
+from callboard.transport.client.http import Broken, Unreachable
+from callboard.transport.client.http_client import CANCELLED
 from callboard.transport.http.mcp import BATCH_LIMIT
-from callboard.transport.stdio.headers import stateless_headers
-from callboard.transport.stdio.http import Broken, Unreachable
 from callboard.transport.stdio.keeper import HostKeeper
 from callboard.transport.stdio.lines import LINE_LIMIT
 from callboard.transport.stdio.link import HostConnection, Link
 from callboard.transport.stdio.listen import ALL_TOPICS, ListenStream
 from callboard.transport.stdio.offline import LostServer
-from callboard.transport.stdio.relay import CANCELLED, Relay
+from callboard.transport.stdio.relay import Relay
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from callboard.transport.client.http import Broken, Unreachable
 from callboard.transport.stdio.finder import HostFinder
-from callboard.transport.stdio.http import Broken, Unreachable
 from callboard.transport.stdio.known import last_known
 from callboard.transport.stdio.link import QUICK, Link
 from callboard.transport.stdio.offline import OfflineServer

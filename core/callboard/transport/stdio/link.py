@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from callboard import __version__
 from callboard.content import Json
-from callboard.errors import ParseError
+from callboard.errors import HostError, ParseError
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import VERSION_HEADER
-from callboard.protocol.jsonrpc import Id, Request
-from callboard.protocol.revisions import REVISION_2026_07_28
-from callboard.protocol.stateless import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, VERSION_KEY
+from callboard.protocol.opening import Talk
+from callboard.protocol.stateless import SERVER_KEY
+from callboard.transport.client.http import Broken, Endpoint, HttpAnswer, Unreachable, exchange
+from callboard.transport.client.http_client import (
+    POST_HEADERS,
+    SESSION_HEADER,
+    HttpClient,
+    RemoteError,
+)
 from callboard.transport.instances import Instance
-from callboard.transport.stdio.headers import stateless_headers
-from callboard.transport.stdio.http import Broken, Endpoint, HttpAnswer, Unreachable, exchange
 from callboard.transport.stdio.known import LISTS, Known
 
-SESSION_HEADER = "Mcp-Session-Id"
 #: Seconds for what needs no work of the host's.
 QUICK = 5.0
-_META = {
-    VERSION_KEY: REVISION_2026_07_28.name,
-    CAPABILITIES_KEY: {},
-    CLIENT_KEY: {"name": "callboard-stdio", "version": __version__},
-}
+_TALK = Talk({"name": "callboard-stdio", "version": __version__}, True, {})
 _EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
-_POST = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
 class Link:
@@ -41,22 +38,23 @@ class Link:
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
         self.closed = asyncio.Event()
-        self._endpoint = Endpoint.of(instance)
+        self._endpoint = Endpoint.at(instance.url, instance.token)
         self._on_changed = on_changed
-        self._ids = itertools.count(1)
+        self._listening_now = asyncio.Event()
+        #: The bridge's own requests; the client's are passed on as they are.
+        self._own = HttpClient(self._endpoint, _TALK, notified=self._notified)
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Connects. Raises Unreachable, Broken."""
-        ready = asyncio.Event()
-        self._listening = asyncio.get_running_loop().create_task(self._listen(ready))
+        self._listening = asyncio.get_running_loop().create_task(self._listen())
         self._listening.add_done_callback(lambda task: self.closed.set())
-        waiting = asyncio.ensure_future(ready.wait())
+        waiting = asyncio.ensure_future(self._listening_now.wait())
         await asyncio.wait(
             [waiting, self._listening], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED
         )
         waiting.cancel()
-        if not ready.is_set():
+        if not self._listening_now.is_set():
             self.close()
             raise Unreachable("the host did not answer")
 
@@ -73,7 +71,9 @@ class Link:
     ) -> AsyncIterator[HttpAnswer]:
         """Sends one message. Raises Unreachable, Broken."""
         body = jsonrpc.encode(value)
-        async with exchange(self._endpoint, "POST", {**_POST, **headers}, body, sent) as answer:
+        async with exchange(
+            self._endpoint, "POST", {**POST_HEADERS, **headers}, body, sent
+        ) as answer:
             yield answer
 
     @asynccontextmanager
@@ -113,33 +113,22 @@ class Link:
 
     async def _ask(self, method: str, params: Json | None = None) -> Json | None:
         """A request of the bridge's own; None where the host answers with an error."""
-        request = Request(self._id(), method, {**(params or {}), "_meta": _META})
-        message = jsonrpc.request_message(request.id, method, request.params)
-        async with self.post(message, stateless_headers(request, None)) as answer:
-            async for received in answer.messages():
-                if "method" not in received:
-                    result = received.get("result")
-                    return result if isinstance(result, dict) else None
-        raise Broken("the host's answer broke off")
-
-    async def _listen(self, ready: asyncio.Event) -> None:
-        params = {"notifications": _EVERYTHING, "_meta": _META}
-        request = Request(self._id(), "subscriptions/listen", params)
-        message = jsonrpc.request_message(request.id, request.method, params)
         try:
-            async with self.post(message, stateless_headers(request, None)) as answer:
-                async for received in answer.messages():
-                    if "method" not in received:
-                        return
-                    if received["method"] == "notifications/subscriptions/acknowledged":
-                        ready.set()
-                    else:
-                        self._on_changed()
-        except (Unreachable, Broken):
+            return await self._own.request(method, params or {})
+        except RemoteError:
+            return None
+
+    async def _listen(self) -> None:
+        try:
+            await self._own.request("subscriptions/listen", {"notifications": _EVERYTHING})
+        except (RemoteError, HostError):
             return
 
-    def _id(self) -> Id:
-        return f"callboard-stdio-{next(self._ids)}"
+    def _notified(self, method: str, params: Json) -> None:
+        if method == "notifications/subscriptions/acknowledged":
+            self._listening_now.set()
+        else:
+            self._on_changed()
 
 
 class HostConnection:

@@ -11,10 +11,9 @@ from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Request
-from callboard.transport.stdio.http import HttpAnswer, Unreachable
+from callboard.transport.client.http import HttpAnswer, Unreachable
+from callboard.transport.client.http_client import CANCELLED
 from callboard.transport.stdio.link import HostConnection, Link
-
-CANCELLED = "notifications/cancelled"
 
 Send = Callable[[Json], object]
 

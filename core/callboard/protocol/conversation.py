@@ -1,4 +1,4 @@
-"""A conversation with a bundle's server in which both sides may ask. On the server's loop."""
+"""A client's conversation with a server, in which both sides may ask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError, SkillError
+from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
 from callboard.protocol.pending import PendingAnswers
@@ -20,45 +20,44 @@ log = logging.getLogger(__name__)
 MAX_ASKED = 64
 
 
-class BundleError(SkillError):
-    """A bundle's server failed, or answered with an error. Reaches the agent as ``isError``."""
-
-
-class Refused(BundleError):
-    """The server answered with a JSON-RPC error."""
-
-
 class Unanswered(Exception):
     """A request of the server's gets no answer, because the call that it belongs to is over."""
 
 
-class Connection:
-    """``send`` takes encoded messages; ``asked`` answers the server's requests and ``notified``
-    hears its notifications."""
+class Conversation:
+    """Knows no transport: ``send`` takes what is to be sent, and whoever hears the server calls
+    :meth:`received`. ``asked`` answers the server's requests and ``notified`` hears its
+    notifications. ``refused`` is what an error of the server's raises, ``lost`` what its end does.
+    On one loop."""
 
     def __init__(
         self,
-        send: Callable[[bytes], None],
+        send: Callable[[Json], object],
         asked: Callable[[str, Json], Awaitable[Json]],
         notified: Callable[[str, Json], None],
+        *,
+        refused: type[CallboardError],
+        lost: type[CallboardError],
     ) -> None:
+        self.refused = refused
+        self.lost = lost
         self._send = send
         self._asked = asked
         self._notified = notified
         self._ids = itertools.count(1)
-        self._waiting = PendingAnswers("the server", Refused, BundleError)
+        self._waiting = PendingAnswers("the server", refused, lost)
         self._answering: dict[Id, asyncio.Task[None]] = {}
 
     async def request(
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
-        """The result. Raises Refused for an error, BundleError when the server is gone.
+        """The result. Raises ``refused`` for an error, ``lost`` when the server is gone.
         ``abandon`` tells the server when nobody waits for the answer any more."""
         id = self.next_id() if id is None else id
         message = jsonrpc.request_message(id, method, params)
         try:
             return await self._waiting.wait(id, lambda: self._put(message))
-        except (BundleError, ValueError):
+        except (CallboardError, ValueError):
             raise
         except BaseException:
             if abandon:
@@ -68,7 +67,7 @@ class Connection:
     def next_id(self) -> int:
         return next(self._ids)
 
-    def interrupt(self, id: int, error: Exception) -> None:
+    def interrupt(self, id: Id, error: Exception) -> None:
         """Ends the wait for a request with ``error``."""
         self._waiting.fail(id, error)
 
@@ -128,4 +127,4 @@ class Connection:
 
     def _put(self, message: Json) -> None:
         if self._waiting.closed is None:
-            self._send(jsonrpc.encode(message))
+            self._send(message)

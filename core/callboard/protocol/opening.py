@@ -1,4 +1,4 @@
-"""Opening a conversation with a bundle's server, in whichever era it speaks."""
+"""Opening a conversation with a server, in whichever era it speaks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callboard import __version__
-from callboard.bundles.running.connection import BundleError, Connection, Refused
 from callboard.content import Json
 from callboard.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION
+from callboard.protocol.conversation import Conversation
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS, REVISION_2026_07_28, REVISIONS
 from callboard.protocol.stateless import (
     CAPABILITIES_KEY,
@@ -19,7 +18,6 @@ from callboard.protocol.stateless import (
     VERSION_KEY,
 )
 
-_INFO = {"name": "callboard", "version": __version__}
 #: Seconds a server may be silent when it is asked in the way of the newer era.
 DISCOVERY = 5.0
 #: Seconds it may take to get ready; one that installs itself first takes its time.
@@ -32,6 +30,8 @@ _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
 class Talk:
     """How to put requests to this server. ``stateless`` tells the eras apart."""
 
+    #: What the client calls itself.
+    client: Mapping[str, Any]
     stateless: bool
     server_capabilities: Mapping[str, Any]
 
@@ -41,7 +41,7 @@ class Talk:
             return {}
         meta: Json = {
             VERSION_KEY: REVISION_2026_07_28.name,
-            CLIENT_KEY: _INFO,
+            CLIENT_KEY: dict(self.client),
             CAPABILITIES_KEY: dict(capabilities),
         }
         if log_level is not None:
@@ -53,58 +53,66 @@ class Talk:
 
 
 async def open_talk(
-    connection: Connection, capabilities: Mapping[str, Any], *, sessions_first: bool
+    conversation: Conversation,
+    client: Mapping[str, Any],
+    capabilities: Mapping[str, Any],
+    *,
+    sessions_first: bool,
 ) -> Talk:
     """Finds out which era the server speaks. ``sessions_first`` for a server that has to ask on
-    its own account, which only a session lets it. Raises BundleError."""
+    its own account, which only a session lets it. Raises the conversation's ``lost``."""
     if sessions_first:
         try:
-            return await _initialize(connection, capabilities)
-        except Refused as refused:
-            talk = await _discover(connection, capabilities)
+            return await _initialize(conversation, client, capabilities)
+        except conversation.refused as refused:
+            talk = await _discover(conversation, client, capabilities)
             if talk is None:
-                raise BundleError(f"refused to be initialized: {refused.message}") from None
+                raise conversation.lost(f"refused to be initialized: {refused.message}") from None
             return talk
-    talk = await _discover(connection, capabilities)
-    return talk if talk is not None else await _initialize(connection, capabilities)
+    talk = await _discover(conversation, client, capabilities)
+    return talk if talk is not None else await _initialize(conversation, client, capabilities)
 
 
-async def _discover(connection: Connection, capabilities: Mapping[str, Any]) -> Talk | None:
+async def _discover(
+    conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> Talk | None:
     """None where the server doesn't know the question (2026-07-28, stdio: any other error, or
     silence, means ``initialize``)."""
-    talk = Talk(True, {})
+    talk = Talk(client, True, {})
     params = {"_meta": talk.meta(capabilities)}
     try:
-        asking = connection.request("server/discover", params, abandon=False)
+        asking = conversation.request("server/discover", params, abandon=False)
         found = await asyncio.wait_for(asking, DISCOVERY)
     except asyncio.TimeoutError:
         return None
-    except Refused as refused:
+    except conversation.refused as refused:
         if refused.code in _MODERN:
-            raise BundleError(f"refused to be discovered: {refused.message}") from None
+            raise conversation.lost(f"refused to be discovered: {refused.message}") from None
         return None
     versions = found.get("supportedVersions")
     if not isinstance(versions, list) or REVISION_2026_07_28.name not in versions:
         return None
     offered = found.get("capabilities")
-    return Talk(True, offered if isinstance(offered, dict) else {})
+    return Talk(client, True, offered if isinstance(offered, dict) else {})
 
 
-async def _initialize(connection: Connection, capabilities: Mapping[str, Any]) -> Talk:
+async def _initialize(
+    conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> Talk:
     params = {
         "protocolVersion": NEWEST_WITH_SESSIONS.name,
         "capabilities": dict(capabilities),
-        "clientInfo": _INFO,
+        "clientInfo": dict(client),
     }
-    asking = connection.request("initialize", params, abandon=False)
+    asking = conversation.request("initialize", params, abandon=False)
     try:
         found = await asyncio.wait_for(asking, OPENING)
     except asyncio.TimeoutError:
-        raise BundleError(f"did not answer initialize within {OPENING:g} s") from None
+        raise conversation.lost(f"did not answer initialize within {OPENING:g} s") from None
     revision = REVISIONS.get(str(found.get("protocolVersion")))
     if revision is None or not revision.sessions:
         stated = str(found.get("protocolVersion"))[:40]
-        raise BundleError(f"speaks the revision {stated!r}, which isn't known here")
-    connection.notify("notifications/initialized")
+        raise conversation.lost(f"speaks the revision {stated!r}, which isn't known here")
+    conversation.notify("notifications/initialized")
     offered = found.get("capabilities")
-    return Talk(False, offered if isinstance(offered, dict) else {})
+    return Talk(client, False, offered if isinstance(offered, dict) else {})

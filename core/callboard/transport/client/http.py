@@ -1,4 +1,4 @@
-"""One HTTP request to a host of this machine, and its answer as it comes, on asyncio's streams."""
+"""One HTTP request to a server of this machine, and its answer as it comes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import asyncio
 import http.client
 import io
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.message import Message
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.transport.instances import Instance
+from callboard.protocol.events import EventReader
+
+T = TypeVar("T")
 
 #: Bytes of an answer that is no stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
@@ -30,27 +33,39 @@ class Broken(HostError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a host serves MCP, and the headers that every request to it has."""
+    """Where a server is, the headers that every request to it has, and how many seconds it may be
+    silent before its answer counts as broken off."""
 
     name: str
     port: int
     path: str
     headers: Mapping[str, str]
+    patience: float | None = None
 
     @staticmethod
-    def of(instance: Instance) -> Endpoint:
-        parts = urlsplit(instance.url)
+    def at(url: str, token: str | None, *, patience: float | None = None) -> Endpoint:
+        parts = urlsplit(url)
         name, port = parts.hostname or "127.0.0.1", parts.port or 80
         headers = {"Host": f"{name}:{port}", "Connection": "close"}
-        if instance.token:
-            headers["Authorization"] = f"Bearer {instance.token}"
-        return Endpoint(name, port, parts.path or "/mcp", headers)
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        return Endpoint(name, port, parts.path or "/mcp", headers, patience)
+
+    async def in_time(self, reading: Awaitable[T]) -> T:
+        """What is read. Raises Broken where nothing comes in time."""
+        try:
+            return await asyncio.wait_for(reading, self.patience)
+        except asyncio.TimeoutError:
+            raise Broken(f"the host was silent for {self.patience:g} s") from None
 
 
 class HttpAnswer:
     """A status, headers, and a body that may still be on its way."""
 
-    def __init__(self, reader: asyncio.StreamReader, status: int, headers: Message) -> None:
+    def __init__(
+        self, endpoint: Endpoint, reader: asyncio.StreamReader, status: int, headers: Message
+    ) -> None:
+        self._endpoint = endpoint
         self._reader = reader
         self.status = status
         self.headers = headers
@@ -80,24 +95,21 @@ class HttpAnswer:
         return b"".join(parts)
 
     async def _events(self) -> AsyncIterator[bytes]:
-        rest = b""
+        events = EventReader()
         async for chunk in self._chunks():
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                # The listener writes one line of data an event; comments keep the stream alive.
-                if line.startswith(b"data:"):
-                    yield line[5:]
+            for data in events.feed(chunk):
+                yield data
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        reader = self._reader
+        reader, in_time = self._reader, self._endpoint.in_time
         try:
             if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-                while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
-                    yield await reader.readexactly(size)
-                    await reader.readexactly(2)
+                while size := int((await in_time(reader.readuntil(b"\r\n"))).split(b";")[0], 16):
+                    yield await in_time(reader.readexactly(size))
+                    await in_time(reader.readexactly(2))
             elif left := int(self.headers.get("Content-Length", "0")):
                 while left:
-                    data = await reader.read(min(left, 65_536))
+                    data = await in_time(reader.read(min(left, 65_536)))
                     if not data:
                         raise Broken("the host's answer broke off")
                     left -= len(data)
@@ -128,7 +140,7 @@ async def exchange(
             await writer.drain()
             if sent is not None:
                 sent.set()
-            head = await reader.readuntil(b"\r\n\r\n")
+            head = await endpoint.in_time(reader.readuntil(b"\r\n\r\n"))
             status_line, _, rest = head.partition(b"\r\n")
             status = int(status_line.split()[1])
             fields_read = http.client.parse_headers(io.BytesIO(rest))
@@ -136,7 +148,7 @@ async def exchange(
             raise Broken(f"the host closed the connection without an answer: {error}") from None
         except (asyncio.LimitOverrunError, ValueError, IndexError, http.client.HTTPException):
             raise Broken("the host's answer is not HTTP") from None
-        yield HttpAnswer(reader, status, fields_read)
+        yield HttpAnswer(endpoint, reader, status, fields_read)
     finally:
         # At once: for a stateless request, closing is what cancels it.
         writer.transport.abort()
