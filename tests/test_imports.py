@@ -148,6 +148,24 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
     assert not sideways
 
 
+#: What the panel needs of core. Errors are caught by their class, and capabilities have one name
+#: each, so both are the same for everybody.
+SEEN_BY_UI = ("callboard.panel", "callboard.errors", "callboard.host")
+
+
+@pytest.mark.parametrize(
+    "path", list(sources(PROJECT / "ui")), ids=lambda path: str(path.relative_to(PROJECT))
+)
+def test_the_panel_knows_nothing_of_core_but_what_is_made_for_it(path: Path) -> None:
+    strange = [
+        f"line {line}: {name}"
+        for line, name in imported(path, PROJECT / "ui")
+        if name.split(".")[0] == "callboard"
+        and not any(name == seen or name.startswith(f"{seen}.") for seen in SEEN_BY_UI)
+    ]
+    assert not strange
+
+
 IMPORT_ALL_OF_CORE = """
 import asyncio, importlib, pkgutil, sys, threading
 

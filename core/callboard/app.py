@@ -73,6 +73,7 @@ class Callboard:
         self.config = config = config or McpHttpConfig()
         self.id = instances.new_id()
         self.url = ""
+        self._started = 0.0
         self.token = config.token if config.auth == "token" else None
         self.guest = GuestLoop(host)
         self.log = RecentLog()
@@ -171,6 +172,8 @@ class Callboard:
             self.roots,
             self.prompts,
             self.catalog,
+            self.records,
+            self._instance,
         )
 
     @cached_property
@@ -228,6 +231,7 @@ class Callboard:
                 began.callback(instances.withdraw, announced)
 
     def _listen(self) -> None:
+        self._started = time()
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         if self.records is not None and self.token is not None:
@@ -286,13 +290,21 @@ class Callboard:
         watcher.start()
         return watcher
 
-    def _announce(self) -> Path | None:
+    def _instance(self) -> instances.Instance:
         identity = self.host.identity
-        instance = instances.Instance(
-            self.id, identity.kind, identity.name, self.url, self.token, identity.pid, time()
+        return instances.Instance(
+            self.id,
+            identity.kind,
+            identity.name,
+            self.url,
+            self.token,
+            identity.pid,
+            self._started,
         )
+
+    def _announce(self) -> Path | None:
         try:
-            return instances.announce(instance)
+            return instances.announce(self._instance())
         except OSError as error:
             log.warning("callboard list will not show this instance: %s", error)
             return None

@@ -367,7 +367,7 @@ def pictures(session: Session, light: QPalette) -> None:
     rest(0.7)
     save(panel.notice, "consent-notice")
     panel.show()
-    dialog = ConnectDialog(panel.link.info, str(Path(tempfile.gettempdir())), panel)
+    dialog = ConnectDialog(panel.link.controls.instance, str(Path(tempfile.gettempdir())), panel)
     dialog.show()
     rest(0.1)
     save(dialog, "connect")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from callboard.panel.project_settings import ProjectSettings, load, project_of, save, settings_file
 from callboard.workspace.containment import parse_root
-from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
 from callboard_ui.shown_text import duration, shown, visible
 
 

@@ -25,9 +25,8 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
+from callboard.panel.records import CallRecord, Filter, Outcome
 from callboard.panel.status import CallStatus, Snapshot
-from callboard.records.model import CallRecord, Outcome
-from callboard.records.reader import Filter
 from callboard_ui import calls_model as columns
 from callboard_ui.call_details import CallDetails
 from callboard_ui.calls_model import CallRow, CallsModel, ended_row, running_row
@@ -106,9 +105,9 @@ class ActivityTab(QWidget):
         self.view.selectionModel().currentRowChanged.connect(lambda new, old: self._selected())
         self.view.verticalScrollBar().valueChanged.connect(lambda value: self._scrolled())
         self._history: History | None = None
-        if link.reader is not None:
+        if link.records is not None:
             self._history = History(
-                link.reader, link.background, self._newest, self._older, self._failed, self
+                link.records, link.background, self._newest, self._older, self._failed, self
             )
         self._draw()
 

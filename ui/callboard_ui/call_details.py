@@ -15,8 +15,8 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
+from callboard.panel.records import CallRecord
 from callboard.panel.status import CallStatus
-from callboard.records.model import CallRecord
 from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain

@@ -10,8 +10,8 @@ from typing import Any
 from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from qtpy.QtGui import QBrush, QPalette
 
+from callboard.panel.records import CallRecord
 from callboard.panel.status import CallStatus
-from callboard.records.model import CallRecord
 from callboard_ui.icons import icon
 from callboard_ui.labels import as_tip
 from callboard_ui.look import Kind, color

@@ -20,7 +20,6 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.demand.report import build
 from callboard.host import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -32,6 +31,7 @@ from callboard.host import (
     USD,
     VIEWPORT,
 )
+from callboard.panel.records import missing_capabilities
 from callboard.panel.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
@@ -313,7 +313,7 @@ class CapabilitiesTab(QWidget):
             tip = "\n".join([visible(entry["capability"]), *map(visible, entry["examples"])])
             rows.append(Row(entry["capability"], (name, says), "question", "warn", tip))
         self.below.set_rows(rows)
-        if self._link.reader is None:
+        if self._link.records is None:
             self._after_fill(self.tr("Calls aren't recorded."))
         else:
             self._after_fill(self.tr("Nothing was missing in the last seven days."))
@@ -333,16 +333,16 @@ class CapabilitiesTab(QWidget):
         (controls.restore if wanted else controls.withdraw)(row.key)
 
     def _page_chosen(self) -> None:
-        reader, asked = self._link.reader, self.page.currentIndex() == ASKED
-        if asked and reader is not None and monotonic() - self._asked_at > _FRESH:
+        records, asked = self._link.records, self.page.currentIndex() == ASKED
+        if asked and records is not None and monotonic() - self._asked_at > _FRESH:
             self._asked_at = monotonic()
-            work = partial(build, reader, since=time() - _PERIOD)
+            work = partial(missing_capabilities, records, time() - _PERIOD)
             self._link.background.run(work, self._asked_for)
         self._fill_below()
 
-    def _asked_for(self, report: dict[str, Any] | None, error: Exception | None) -> None:
-        if report is not None:
-            self._asked = report["topMissingCapabilities"]
+    def _asked_for(self, found: list[dict[str, Any]] | None, error: Exception | None) -> None:
+        if found is not None:
+            self._asked = found
         if self.page.currentIndex() == ASKED:
             self._fill_below()
             if error is not None:

@@ -23,11 +23,17 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.cli.config_command import Change, ClientFormat, bridge, formats, planned
 from callboard.errors import CallboardError
+from callboard.panel.client_files import (
+    Change,
+    ClientFormat,
+    Instance,
+    bridge,
+    formats,
+    planned,
+)
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
-from callboard_ui.link import AppInfo
 from callboard_ui.look import em, fixed, tint
 from callboard_ui.shown_text import visible
 
@@ -35,10 +41,12 @@ from callboard_ui.shown_text import visible
 class ConnectDialog(QDialog):
     """Qt's thread. ``folder`` is where clients that keep their settings in a project look."""
 
-    def __init__(self, info: AppInfo, folder: str | None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, instance: Instance, folder: str | None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Connect a client"))
-        self._info = info
+        self._instance = instance
         self._formats = {
             name: _in_folder(found, Path(folder) if folder else Path.home())
             for name, found in formats().items()
@@ -110,7 +118,7 @@ class ConnectDialog(QDialog):
 
     def _client_chosen(self) -> None:
         found = self._format
-        entry = {found.key: {"callboard": found.entry(self._info.instance)}}
+        entry = {found.key: {"callboard": found.entry(self._instance)}}
         self.configuration.setPlainText(json.dumps(entry, indent=2))
         self._lacks_bridge = found.stdio and bridge() is None
         if self._lacks_bridge:
@@ -121,7 +129,7 @@ class ConnectDialog(QDialog):
             )
         elif found.stdio:
             about = self.tr("This client starts a small bridge that finds this instance by itself.")
-        elif self._info.instance.token:
+        elif self._instance.token:
             about = self.tr("It holds a secret token: paste it into your client only.")
         else:
             about = self.tr("Every program on this machine may call: there is no token.")
@@ -147,7 +155,7 @@ class ConnectDialog(QDialog):
             self.difference.setPlainText(self.tr("Give the full path of the client's file."))
             return
         try:
-            change = planned(path, found.key, found.entry(self._info.instance))
+            change = planned(path, found.key, found.entry(self._instance))
         except (CallboardError, OSError, ValueError) as error:
             self.difference.setPlainText(visible(str(error)))
             return
@@ -172,7 +180,7 @@ class ConnectDialog(QDialog):
         change = self._change
         if change is None:
             return
-        fresh = planned(change.path, self._format.key, self._format.entry(self._info.instance))
+        fresh = planned(change.path, self._format.key, self._format.entry(self._instance))
         if fresh != change:
             self._preview()
             self._say(self.tr("The file changed meanwhile: look again."), bad=True)

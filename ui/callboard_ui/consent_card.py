@@ -17,7 +17,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.calls.consent import Decision
+from callboard.panel.controls import Decision
 from callboard.panel.status import QuestionStatus
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain

@@ -16,7 +16,7 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.calls.consent import ConsentPolicy, Subject
+from callboard.panel.controls import ConsentPolicy, Subject
 from callboard.panel.status import QuestionStatus, Snapshot
 from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon

@@ -166,7 +166,7 @@ class Header(QWidget):
 
     def _connect(self) -> None:
         folders = [root.path for root in self._snapshot.roots if root.path is not None]
-        dialog = ConnectDialog(self._link.info, folders[0] if folders else None, self)
+        dialog = ConnectDialog(self._link.controls.instance, folders[0] if folders else None, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # Non-modal: the artist may look something up in the host meanwhile.
         dialog.show()

@@ -8,8 +8,7 @@ from time import monotonic
 
 from qtpy.QtCore import QObject, QTimer
 
-from callboard.records.model import CallRecord
-from callboard.records.reader import Filter, Page, Reader
+from callboard.panel.records import CallRecord, Filter, Page, Reader
 from callboard_ui.posting import Background
 
 PAGE = 200

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
-from callboard.records.reader import Reader
-from callboard.transport.instances import Instance
 from callboard_ui.posting import Background, Newest, make_ready, post
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class AppInfo:
-    """What doesn't change while a server runs. ``instance`` holds the token that clients need."""
-
-    instance: Instance
 
 
 class Link:
@@ -29,14 +19,11 @@ class Link:
     def __init__(
         self,
         controls: Controls,
-        reader: Reader | None,
-        info: AppInfo,
         show: Callable[[Snapshot], None],
     ) -> None:
         make_ready()
         self.controls = controls
-        self.reader = reader
-        self.info = info
+        self.records = controls.records
         self.background = Background()
         self.open = True
         self._newest = Newest(show)

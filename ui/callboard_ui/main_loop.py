@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard_ui.qt_libraries import advice
 
 if TYPE_CHECKING:
-    from callboard.app import Callboard
+    from callboard.panel.controls import Serving
 
 _PROBE = "from qtpy.QtWidgets import QApplication; QApplication([])"
 _PROBE_SECONDS = 30
@@ -69,14 +69,14 @@ class PanelLoop:
         """Lets ``run`` return. Any thread, signal handlers too."""
         self._main.post(self._app.quit)
 
-    def run(self, server: Callboard) -> None:
+    def run(self, server: Serving) -> None:
         """Shows the panel and runs until ``stop``, or until its window is closed. Main thread."""
         from callboard_ui import make_panel
         from callboard_ui.panel import Panel
 
         panel = make_panel(server)
         assert isinstance(panel, Panel)
-        panel.setWindowTitle(f"Callboard: {server.host.identity.name}")
+        panel.setWindowTitle(f"Callboard: {server.controls.instance.name}")
         panel.show()
         try:
             with _noticing_signals():

@@ -7,10 +7,18 @@ from dataclasses import replace
 from time import monotonic
 
 from callboard.errors import CallboardError
+from callboard.panel.project_settings import (
+    ProjectSettings,
+    Root,
+    RootsPolicy,
+    load,
+    parse_root,
+    project_of,
+    save,
+    settings_file,
+)
 from callboard.panel.status import RootStatus, Snapshot
-from callboard.workspace.containment import Root, RootsPolicy, parse_root
 from callboard_ui.link import Link
-from callboard_ui.project_settings import ProjectSettings, load, project_of, save, settings_file
 
 #: Seconds within which the server shows what it was told.
 CATCH_UP = 2.0

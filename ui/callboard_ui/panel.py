@@ -8,13 +8,12 @@ from qtpy.QtWidgets import QFrame, QStyle, QTabWidget, QVBoxLayout, QWidget
 
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
-from callboard.records.reader import Reader
 from callboard_ui.activity_tab import ActivityTab
 from callboard_ui.capabilities_tab import CapabilitiesTab
 from callboard_ui.consent_tab import ConsentNotice, ConsentTab
 from callboard_ui.header import Header
 from callboard_ui.icons import icon
-from callboard_ui.link import AppInfo, Link
+from callboard_ui.link import Link
 from callboard_ui.look import em
 from callboard_ui.roots_tab import RootsTab
 from callboard_ui.skills_tab import SkillsTab
@@ -30,15 +29,13 @@ class Panel(QWidget):
     def __init__(
         self,
         controls: Controls,
-        reader: Reader | None,
-        info: AppInfo,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("callboardPanel")
         self.setWindowTitle(self.tr("Callboard"))
         self._asked = 0
-        self.link = link = Link(controls, reader, info, self._show)
+        self.link = link = Link(controls, self._show)
         # What Qt deletes goes without a close event.
         self.destroyed.connect(link.close)
         self.header = Header(link, self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentPolicy, Decision, Subject
@@ -20,16 +20,28 @@ from callboard.hosting.contract import SCENE_READ, Host, HostEvent
 from callboard.panel.snapshot_parts import said
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
+from callboard.records.reader import Reader
+from callboard.records.store import Store
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.prompts.registry import PromptRegistry
+from callboard.transport.instances import Instance
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
+
+__all__ = ["ConsentPolicy", "Controls", "Decision", "Serving", "Subject"]
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two snapshots at most often, and between two looks at a stalled main thread.
 SNAPSHOT_PAUSE = 0.1
 STALL_LOOK = 0.5
+
+
+class Serving(Protocol):
+    """A server that a panel is made for."""
+
+    @property
+    def controls(self) -> Controls: ...
 
 
 class Controls:
@@ -45,7 +57,10 @@ class Controls:
         roots: RootsBook,
         prompts: PromptRegistry,
         catalog: SkillCatalog,
+        records: Store | None,
+        instance: Callable[[], Instance],
     ) -> None:
+        """``records`` is None where none are kept; ``instance`` says where the server is."""
         self.status = StatusFeed(self._look)
         self._view = view
         self._host = host
@@ -55,11 +70,23 @@ class Controls:
         self._roots = roots
         self._prompts = prompts
         self._catalog = catalog
+        self._records = records
+        self._instance = instance
         self._pending = False
         self._expiry: asyncio.TimerHandle | None = None
         self._scene = ""
         self._stop_watching: Callable[[], None] | None = None
         view.watch(self.refresh)
+
+    @property
+    def instance(self) -> Instance:
+        """The running server, with the token that its clients need."""
+        return self._instance()
+
+    @property
+    def records(self) -> Reader | None:
+        """Reads the calls that ended; None where none are kept."""
+        return None if self._records is None else self._records.reader()
 
     # -- commands ---------------------------------------------------------------------------
 

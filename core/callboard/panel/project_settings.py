@@ -1,6 +1,6 @@
 """What the artist decided for a project: its roots, their order, and how strict they are.
 
-One small JSON file for each project, in the user's data folder. No Qt in here.
+One small JSON file for each project, in the user's data folder.
 """
 
 from __future__ import annotations
@@ -16,6 +16,17 @@ from callboard.errors import CallboardError
 from callboard.folders import data_folder
 from callboard.hosting.replacing import replacing
 from callboard.workspace.containment import Root, RootsPolicy, parse_root
+
+__all__ = [
+    "ProjectSettings",
+    "Root",
+    "RootsPolicy",
+    "load",
+    "parse_root",
+    "project_of",
+    "save",
+    "settings_file",
+]
 
 _MOST_BYTES = 2**20
 _MOST_ROOTS = 100

@@ -1,0 +1,19 @@
+"""The calls that ended, as a panel reads them. Whoever reads does it in a thread of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.records.model import CallRecord, Outcome
+from callboard.records.reader import Filter, Page, Reader
+
+__all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabilities"]
+
+
+def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
+    """What agents asked for and didn't get since that Unix time, most wanted first: ``{capability,
+    count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
+    from callboard.demand.report import build  # with it comes what only a report needs
+
+    found: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
+    return found
