@@ -109,11 +109,10 @@ class Dispatcher:
         self._path_workers = ThreadPoolExecutor(2, thread_name_prefix="callboard-paths")
 
     async def call(
-        self, request: PeerRequest, name: str, arguments: Json, intent: str | None = None
+        self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
     ) -> Json:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
-        unknown tools, missing capabilities, paths outside the workspace, a busy or paused host."""
-        tool = self.tools.get(name)
+        missing capabilities, paths outside the workspace, a busy or paused host."""
         with self._watched(Call(tool, arguments, request, self)) as call:
             call.intent = intent
             try:
@@ -169,7 +168,8 @@ class Dispatcher:
 
     def admit(self, tool: Tool) -> None:
         """The gate every call passes. Raises CapabilityMissing, Paused."""
-        self.capabilities.check(tool.name, tool.required_capabilities)
+        if tool.required_capabilities:
+            self.capabilities.check(tool.name, tool.required_capabilities)
         if self.paused:
             raise Paused(
                 "the artist paused callboard; ask the artist to resume it, then call again"
@@ -182,7 +182,7 @@ class Dispatcher:
             tool.arguments.check(call.arguments)
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
-        if tool.uses_files or tool.paths:
+        if tool.touches_files:
             needed = await self._needs_roots(call)
             call.roots = await self.roots.of(call.request, needed=needed)
             await self._in_time(call, self._resolve_paths(call))
@@ -259,15 +259,16 @@ class Dispatcher:
 
     def _finish(self, call: Call, result: Json) -> Json:
         undo = call.undo
-        results.add_meta(
-            result,
-            {
-                "callboard/stdout": call.output.text("stdout") or None,
-                "callboard/stderr": call.output.text("stderr") or None,
-                "callboard/undo": undo.id if undo else None,
-                "callboard/rolledBack": undo.rolled_back if undo else None,
-            },
-        )
+        if undo is not None or call.output.written:
+            results.add_meta(
+                result,
+                {
+                    "callboard/stdout": call.output.text("stdout") or None,
+                    "callboard/stderr": call.output.text("stderr") or None,
+                    "callboard/undo": undo.id if undo else None,
+                    "callboard/rolledBack": undo.rolled_back if undo else None,
+                },
+            )
         return result
 
     async def _needs_roots(self, call: Call) -> bool:

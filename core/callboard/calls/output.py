@@ -21,10 +21,12 @@ class Output:
 
     def __init__(self) -> None:
         # Filled when something is written, because most calls write nothing.
+        self.written = False
         self._parts: dict[str, list[str]] = {}
         self._room: dict[str, int] = {}
 
     def write(self, stream: str, text: str) -> None:
+        self.written = True
         room = self._room.get(stream, OUTPUT_LIMIT)
         if room <= 0:
             return

@@ -23,11 +23,12 @@ def success(value: Any) -> Json:
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
-    if isinstance(value, Result):
-        return _whole(value)
-    found = blocks(value)
-    if found is not None:
-        return {"content": found, "isError": False}
+    if not isinstance(value, (dict, str)):  # which most are, and which are plain data
+        if isinstance(value, Result):
+            return _whole(value)
+        found = blocks(value)
+        if found is not None:
+            return {"content": found, "isError": False}
     structured = value if isinstance(value, dict) else {"result": value}
     text = value if isinstance(value, str) else encode(value).decode("utf-8")
     return {

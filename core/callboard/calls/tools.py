@@ -81,6 +81,11 @@ class Tool:
     def uses_files(self) -> bool:
         return self.writes_files or FILESYSTEM_READ in self.required_capabilities
 
+    @cached_property
+    def touches_files(self) -> bool:
+        """Whether the workspace's roots concern it."""
+        return self.uses_files or bool(self.paths)
+
     def describe(self, features: Revision, declared: Sequence[str]) -> Json:
         """The entry of ``tools/list``."""
         entry: Json = {

@@ -186,12 +186,13 @@ class Service:
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
         arguments = _arguments(request)
+        tool = self.tools.get(name)
         intent = None
         if self._capture_intent:
-            arguments, intent = strip_intent(arguments, self.tools.get(name).input_schema)
-        if self.tools.get(name).execution == "async":
-            return self._start_job(request, name, arguments)
-        result = await self.dispatcher.call(request, name, arguments, intent)
+            arguments, intent = strip_intent(arguments, tool.input_schema)
+        if tool.execution == "async":
+            return self._start_job(request, tool, arguments)
+        result = await self.dispatcher.call(request, tool, arguments, intent)
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
@@ -212,11 +213,13 @@ class Service:
 
     # -- jobs -------------------------------------------------------------------------------
 
-    def _start_job(self, request: PeerRequest, name: str, arguments: Json) -> Json:
+    def _start_job(self, request: PeerRequest, tool: Tool, arguments: Json) -> Json:
         """A handle at once: a task where the client knows tasks, else a job's id."""
         # Refused calls are refused now, not in the job.
-        self.dispatcher.admit(self.tools.get(name))
-        job = self.jobs.start(request, name, lambda own: self.dispatcher.call(own, name, arguments))
+        self.dispatcher.admit(tool)
+        job = self.jobs.start(
+            request, tool.name, lambda own: self.dispatcher.call(own, tool, arguments)
+        )
         if knows_tasks(request.peer):
             return {"resultType": "task", **job.as_task()}
         handle = job.describe()

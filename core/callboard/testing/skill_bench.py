@@ -97,7 +97,7 @@ class SkillBench:
         own = self.skill.wire_name(tool)
         name = own if own in self._app.tools else tool
         request = _BenchRequest(self, "tools/call")
-        result = self._run(self._app.dispatcher.call(request, name, arguments))
+        result = self._run(self._app.dispatcher.call(request, self._app.tools.get(name), arguments))
         if result["isError"]:
             raise ToolFailed(_text(result), result)
         return result

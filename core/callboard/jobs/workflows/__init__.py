@@ -50,7 +50,6 @@ class Workflows:
         self._store = RunStore(folder)
         self._writing = asyncio.Lock()
         self._runs: dict[str, WorkflowRun] = {}
-        dispatcher.ended.watch(self._observe)
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
         """Runs a workflow to its end. ``call`` is the call that asks for it. Raises InvalidParams
@@ -113,10 +112,6 @@ class Workflows:
         self._store.close()
 
     # -- inside -----------------------------------------------------------------------------
-
-    def _observe(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        if isinstance(call.request, StepRequest):
-            call.request.changes.note(call)
 
     def _not_begun(self, id: str) -> Json | None:
         """A run whose job is there, while it hasn't begun or because it never could."""

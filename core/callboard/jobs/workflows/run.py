@@ -14,7 +14,7 @@ from callboard.calls.asks import elicitation, read_answer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.content import Json
 from callboard.errors import CallboardError, InvalidParams, PeerError, RefusedByArtist
-from callboard.jobs.workflows.steps import Changes, StepRequest, call_in_time, put_back
+from callboard.jobs.workflows.steps import RunChanges, StepRequest, call_in_time, put_back
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import PeerRequest
 from callboard.skills.workflows.workflow import (
@@ -63,7 +63,7 @@ class WorkflowRun:
         self.workflow = workflow
         self.status: RunStatus = "running"
         self.message: str | None = None
-        self.changes = Changes()
+        self.changes = RunChanges()
         #: Ends the run from outside.
         self.cancel: Callable[[], object] = lambda: None
         self.ended = asyncio.Event()

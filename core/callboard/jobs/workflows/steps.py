@@ -18,13 +18,18 @@ from callboard.skills.workflows.workflow import ToolStep
 class StepRequest(PeerRequest):
     """One attempt at one step: asks whom the workflow may ask, and notes what it changed."""
 
-    def __init__(self, origin: PeerRequest, step: str, changes: Changes) -> None:
+    def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:
         # Progress is the workflow's; the rest of what the client said holds for its steps too.
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
         super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
         self.changes = changes
         self._origin = origin
         self._step = step
+
+    def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
+        """Told of every call that ends while this one is under way."""
+        if call.request is self:
+            self.changes.note(call)
 
     def notify(self, method: str, params: Json) -> None:
         self._origin.notify(method, params)
@@ -35,7 +40,7 @@ class StepRequest(PeerRequest):
         return {key: answers[f"{self._step} {key}"] for key in asks}
 
 
-class Changes:
+class RunChanges:
     """The undo steps of one run's calls, in the order they ended. On the server's loop.
 
     Not the ids that results carry: a call that is cancelled has no result, and may just have
@@ -73,8 +78,11 @@ async def call_in_time(
     dispatcher: Dispatcher, request: StepRequest, step: ToolStep, arguments: Json
 ) -> Json:
     """The step's ``tools/call`` result. Raises what the dispatcher raises, and CallTimeout."""
+    tool = dispatcher.tools.get(step.tool)
     # A task of its own: the dispatcher ends a late call by cancelling the task that it is in.
-    task = asyncio.get_running_loop().create_task(dispatcher.call(request, step.tool, arguments))
+    task = asyncio.get_running_loop().create_task(dispatcher.call(request, tool, arguments))
+    stop = dispatcher.ended.watch(request.call_ended)
+    task.add_done_callback(lambda _: stop())
     try:
         await asyncio.wait({task}, timeout=step.timeout_secs)
     finally:
