@@ -25,6 +25,8 @@ class OpenStage:
             if used not in (layer, self.stage.GetSessionLayer()):
                 used.SetPermissionToEdit(False)
         self.file = file
+        #: What the layer's relative paths are relative to, wherever it is saved later.
+        self.folder = Path(file).parent if file else None
         self.selection: list[str] = []
         self.names = NameIndex(self.stage)
         self.shadow = Sdf.Layer.CreateAnonymous(".usda")

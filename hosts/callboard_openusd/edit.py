@@ -8,8 +8,9 @@ from pxr import Sdf, Usd
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_openusd import look, shapes, transforms
+from callboard_openusd import copies, look, shapes, transforms
 from callboard_openusd.document import Document
+from callboard_openusd.instances import owned, owned_parent
 from callboard_openusd.layout import home, objects_in
 
 
@@ -24,6 +25,9 @@ class UsdSceneEditor:
     def _find(self, name: str) -> Usd.Prim:
         return self._document.names.find(name)
 
+    def _own(self, name: str) -> Usd.Prim:
+        return owned(self._find(name))
+
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         stem = kind.capitalize() if name is None else _identifier(name)
         path = self._document.opened.free_path(home(self._stage), stem)
@@ -33,13 +37,15 @@ class UsdSceneEditor:
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
-        prim = self._find(name)
+        prim = self._own(name)
         transforms.write(prim, translate, rotate, scale)
         return str(prim.GetPath())
 
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
-        prim = self._find(name)
-        above = self._find(parent).GetPath() if parent is not None else home(self._stage)
+        prim = self._own(name)
+        above = (
+            owned_parent(self._find(parent)).GetPath() if parent is not None else home(self._stage)
+        )
         if above.HasPrefix(prim.GetPath()):
             raise HostError(
                 f"'{above.name}' can't be the parent: it is '{prim.GetName()}' itself, or below it"
@@ -49,7 +55,8 @@ class UsdSceneEditor:
         world = transforms.world_matrix(prim)
         path = self._document.opened.free_path(above, prim.GetName())
         moved = self._move(prim, path)
-        if keep_world:
+        # What resets the stack of transforms stands in the world already, wherever it hangs.
+        if keep_world and not transforms.resets_stack(moved):
             frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
             if frame.GetDeterminant() == 0:
                 raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
@@ -57,7 +64,7 @@ class UsdSceneEditor:
         return str(path)
 
     def rename(self, name: str, new_name: str) -> str:
-        prim = self._find(name)
+        prim = self._own(name)
         path = prim.GetPath().ReplaceName(_identifier(new_name))
         if path == prim.GetPath():
             return str(path)
@@ -67,7 +74,7 @@ class UsdSceneEditor:
         return str(path)
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        doomed = [self._find(name).GetPath() for name in names]
+        doomed = [self._own(name).GetPath() for name in names]
         removed = []
         for path in Sdf.Path.RemoveDescendentPaths(sorted(set(doomed))):
             prim = self._stage.GetPrimAtPath(path)
@@ -76,17 +83,10 @@ class UsdSceneEditor:
         return removed
 
     def duplicate(self, name: str, new_name: str | None) -> str:
-        prim = self._find(name)
+        prim = self._own(name)
         stem = prim.GetName() if new_name is None else _identifier(new_name)
         path = self._document.opened.free_path(prim.GetPath().GetParentPath(), stem)
-        layer = source = self._document.opened.layer
-        spec = source.GetPrimAtPath(prim.GetPath())
-        if spec is None or spec.specifier == Sdf.SpecifierOver:
-            # It comes from another file; a copy of its own has to hold all that is composed there.
-            mask = Usd.StagePopulationMask([prim.GetPath()])
-            source = Usd.Stage.OpenMasked(layer, mask).Flatten(False)
-        if not Sdf.CopySpec(source, prim.GetPath(), layer, path):
-            raise HostError(f"'{prim.GetName()}' could not be copied")
+        copies.copy(prim, self._document.opened, path)
         return str(path)
 
     def select(self, names: Sequence[str]) -> list[str]:
@@ -95,7 +95,7 @@ class UsdSceneEditor:
         return paths
 
     def set_color(self, name: str, color: Vector) -> str:
-        prim = self._find(name)
+        prim = self._own(name)
         look.set_color(prim, color)
         return str(prim.GetPath())
 

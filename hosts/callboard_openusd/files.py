@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import READ, WRITE
 from callboard.hosting.usd_nesting import check_usd_nesting
+from callboard_openusd.assets import asset_from
 from callboard_openusd.document import Document, OpenStage, refuse, working_layer
 
 
@@ -39,7 +39,7 @@ class UsdFiles:
         target = path or opened.file
         if target is None:
             raise HostError("this scene has never been saved; give a path")
-        size = write_layer(opened.layer, target, anchor=opened.file)
+        size = write_layer(opened.layer, target, opened.folder)
         opened.file, opened.modified = target, False
         self._opened()
         return {"path": target, "bytes": size}
@@ -57,14 +57,15 @@ def read_layer(path: str) -> Sdf.Layer:
         raise refuse(error, f"read '{Path(path).name}'") from None
 
 
-def write_layer(layer: Sdf.Layer, path: str, anchor: str | None) -> int:
-    """Writes the file at once or not at all; returns its bytes. ``anchor`` is the file that the
-    layer's relative references are relative to."""
+def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
+    """Writes the file at once or not at all; returns its bytes. ``folder`` is what the layer's
+    relative paths are relative to."""
     checked_suffix(path, WRITE)
-    if anchor is not None and Path(anchor).parent != Path(path).parent:
+    if folder is not None and folder != Path(path).parent:
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
-        UsdUtils.ModifyAssetPaths(moved, lambda asset: _moved(asset, anchor, path))
+        old, new = folder, Path(path).parent
+        UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
         layer = moved
     with replacing(path) as written:
         try:
@@ -91,13 +92,3 @@ def _check(file: Path, seen: set[Path]) -> None:
         used = file.parent / asset
         if used not in seen and used.suffix.lower() in READ and used.is_file():
             _check(used, seen)
-
-
-def _moved(asset: str, anchor: str, path: str) -> str:
-    if not asset.startswith(("./", "../")):
-        return asset
-    place = Path(anchor).parent / asset
-    try:
-        return os.path.relpath(place, Path(path).parent).replace(os.sep, "/")
-    except ValueError:  # another drive
-        return place.as_posix()

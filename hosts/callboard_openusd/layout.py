@@ -24,6 +24,10 @@ def _is_world(prim: Usd.Prim) -> bool:
         prim.GetName() == WORLD.name
         and prim.GetPath() == WORLD
         and prim.GetTypeName() == "Xform"
+        and prim.IsActive()
+        and prim.IsDefined()
+        and not prim.IsAbstract()
+        and not prim.IsInstance()
         and not UsdGeom.Xformable(prim).GetOrderedXformOps()
     )
 

@@ -26,7 +26,7 @@ class NameIndex:
 
     def _extend(self, path: Sdf.Path) -> bool:
         prim = self._stage.GetPrimAtPath(path)
-        if not prim or not prim.IsActive() or not prim.IsDefined() or prim.IsAbstract():
+        if not prim or not _is_there(prim):
             return False
         added = list(objects_in(prim))
         if any(found.GetPath() in self._known for found in added):
@@ -56,7 +56,7 @@ class NameIndex:
         """The object of that bare name or full path. Raises ObjectNotFound, AmbiguousName."""
         if name.startswith("/"):
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
-            if prim and prim.IsActive() and is_object(prim):
+            if prim and _is_there(prim) and is_object(prim):
                 return prim
         else:
             paths = self._table().get(name, [])
@@ -65,3 +65,8 @@ class NameIndex:
             if paths:
                 return self._stage.GetPrimAtPath(paths[0])
         raise ObjectNotFound(name, nearest_names(name, self._table()))
+
+
+def _is_there(prim: Usd.Prim) -> bool:
+    """Whether the scene has it: not a class to inherit from, not an opinion on a missing prim."""
+    return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())

@@ -14,6 +14,8 @@ from callboard_openusd.shapes import kind_of
 from callboard_openusd.transforms import TIME, read
 
 _PURPOSES = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy]
+#: All that a spec says which is there for the sake of those below it.
+_OVER = ["specifier"]
 
 
 class UsdSceneReader:
@@ -41,8 +43,10 @@ class UsdSceneReader:
         prim = self._document.names.find(name)
         placed = read(prim)
         visibility = UsdGeom.Imageable(prim).ComputeVisibility(TIME)
+        doubt = self._doubt(prim)
         return {
             **_summary(prim),
+            **({"doubt": doubt} if doubt else {}),
             "children": [str(child.GetPath()) for child in children_of(prim)],
             "translate": list(placed.translate),
             "rotate": list(placed.rotate),
@@ -59,6 +63,19 @@ class UsdSceneReader:
         opened = self._document.opened
         found = (opened.stage.GetPrimAtPath(path) for path in opened.selection)
         return [str(prim.GetPath()) for prim in found if prim and prim.IsActive()]
+
+    def _doubt(self, prim: Usd.Prim) -> str | None:
+        """What is seen is composed of the layer that is saved, the files it refers to, and, where
+        a script wrote to it, the session layer, which nobody saves."""
+        stage = self._document.stage
+        if muted := stage.GetMutedLayers():
+            return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
+        session = stage.GetSessionLayer()
+        own = session.GetPrimAtPath(prim.GetPath())
+        above = (session.GetPrimAtPath(path) for path in prim.GetPath().GetPrefixes()[:-1])
+        if own or any(spec and (spec.properties or spec.ListInfoKeys() != _OVER) for spec in above):
+            return "the session layer, which isn't saved, has opinions on it"
+        return None
 
 
 def _summary(prim: Usd.Prim) -> Json:

@@ -20,6 +20,8 @@ TIME = Usd.TimeCode.EarliestTime()
 
 _AXES = {"X": Gf.Vec3d.XAxis(), "Y": Gf.Vec3d.YAxis(), "Z": Gf.Vec3d.ZAxis()}
 _COMMON = UsdGeom.XformCommonAPI
+#: Scaled to less than this, an axis has no direction.
+_FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class Components:
 def read(prim: Usd.Prim) -> Components:
     common = _COMMON(prim)
     if not common:
-        return decompose(local_matrix(prim))
+        return decompose(local_matrix(prim), _signs(prim))
     translate, rotate, scale, _pivot, order = common.GetXformVectors(TIME)
     if order != _COMMON.RotationOrderXYZ:
-        rotate = decompose(local_matrix(prim)).rotate
+        rotate = _euler(_rotation(rotate, order.name[-3:]), "XYZ")
     return Components(Gf.Vec3d(translate), Gf.Vec3d(rotate), Gf.Vec3d(scale))
 
 
@@ -58,10 +60,12 @@ def write(
         _write_foreign(prim, translate, rotate, scale)
         return
     order = common.GetXformVectors(TIME)[4]
+    at = {name: _when(prim, f"xformOp:{name}") for name in ("translate", "scale")}
+    turned_at = _when(prim, f"xformOp:rotate{order.name[-3:]}")
     done = [
-        translate is None or common.SetTranslate(Gf.Vec3d(*translate)),
-        rotate is None or common.SetRotate(Gf.Vec3f(*_reordered(rotate, order)), order),
-        scale is None or common.SetScale(Gf.Vec3f(*scale)),
+        translate is None or common.SetTranslate(Gf.Vec3d(*translate), at["translate"]),
+        rotate is None or common.SetRotate(Gf.Vec3f(*_reordered(rotate, order)), order, turned_at),
+        scale is None or common.SetScale(Gf.Vec3f(*scale), at["scale"]),
     ]
     if not all(done):
         raise HostError(f"the transform of '{prim.GetName()}' could not be set")
@@ -72,7 +76,7 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
     if Gf.IsClose(local_matrix(prim), matrix, 1e-9):
         return
     _refuse_animated(prim)
-    wanted = decompose(matrix)
+    wanted = decompose(matrix, _signs(prim))
     common = _COMMON(prim)
     if common and not wanted.sheared:
         _translate, _rotate, _scale, pivot, order = common.GetXformVectors(TIME)
@@ -90,29 +94,63 @@ def world_matrix(prim: Usd.Prim) -> Gf.Matrix4d:
     return UsdGeom.XformCache(TIME).GetLocalToWorldTransform(prim)
 
 
-def decompose(matrix: Gf.Matrix4d) -> Components:
+def resets_stack(prim: Usd.Prim) -> bool:
+    """Whether its transform is the world's own, whatever is above it."""
+    return bool(UsdGeom.Xformable(prim).GetResetXformStack())
+
+
+def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
+    """The three of a matrix. A matrix doesn't tell which axes are mirrored, only whether their
+    number is odd; ``signs`` says which ones to take where that fits."""
     rows = [Gf.Vec3d(*matrix.GetRow3(i)) for i in range(3)]
-    lengths = [row.GetLength() for row in rows]
-    scale = Gf.Vec3d(*lengths)
-    if min(lengths) < 1e-12:
-        # A flattened axis has no direction, so there is no rotation to find.
-        return Components(matrix.ExtractTranslation(), Gf.Vec3d(0), scale)
-    if matrix.GetDeterminant3() < 0:
-        scale[0] = -scale[0]
-    axes = [row / length for row, length in zip(rows, scale, strict=True)]
-    sheared = any(abs(Gf.Dot(axes[i], axes[j])) > 1e-6 for i, j in ((0, 1), (1, 2), (0, 2)))
-    turned = Gf.Matrix4d(1).SetRotateOnly(
-        Gf.Matrix3d(*axes[0], *axes[1], *axes[2]).GetOrthonormalized(False)
-    )
+    scale = Gf.Vec3d(*(row.GetLength() for row in rows))
+    mirrored = matrix.GetDeterminant3() < 0
+    if (math.prod(signs) < 0) != mirrored:
+        signs = (-1, 1, 1) if mirrored else (1, 1, 1)
+    for i in range(3):
+        scale[i] *= signs[i]
+    known = [
+        row / size if abs(size) > _FLAT else None for row, size in zip(rows, scale, strict=True)
+    ]
+    pairs = ((known[i], known[j]) for i, j in ((0, 1), (1, 2), (0, 2)))
+    sheared = any(a is not None and b is not None and abs(Gf.Dot(a, b)) > 1e-6 for a, b in pairs)
+    turned = Gf.Matrix4d(1).SetRotateOnly(_frame(known))
     rotate = _euler(turned.ExtractRotation(), "XYZ")
     return Components(matrix.ExtractTranslation(), rotate, scale, sheared)
+
+
+def _frame(axes: list[Gf.Vec3d | None]) -> Gf.Matrix3d:
+    """The turn that the axes show. One that is scaled to nothing has no direction, and is found
+    from the others."""
+    known = [i for i in range(3) if axes[i] is not None]
+    if len(known) == 2:
+        i = 3 - sum(known)
+        across = Gf.Cross(axes[i - 2], axes[i - 1])
+        if across.GetLength() > _FLAT:
+            axes[i] = across.GetNormalized()
+            known = [0, 1, 2]
+    if len(known) == 3:
+        rows = [value for axis in axes if axis is not None for value in axis]
+        return Gf.Matrix3d(*rows).GetOrthonormalized(False)
+    if not known:
+        return Gf.Matrix3d(1)
+    return Gf.Matrix3d(Gf.Rotation(list(_AXES.values())[known[0]], axes[known[0]]))
+
+
+def _signs(prim: Usd.Prim) -> Vector:
+    """Which axes the prim's own scale ops mirror."""
+    signs = [1.0, 1.0, 1.0]
+    for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
+        if op.GetOpType() == UsdGeom.XformOp.TypeScale and (value := op.Get(TIME)):
+            signs = [-s if v < 0 else s for s, v in zip(signs, value, strict=True)]
+    return signs
 
 
 def _write_foreign(
     prim: Usd.Prim, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
     matrix = local_matrix(prim)
-    now = decompose(matrix)
+    now = decompose(matrix, _signs(prim))
     if rotate is not None or scale is not None:
         if now.sheared and (rotate is None or scale is None):
             raise HostError(
@@ -132,21 +170,33 @@ def _write_foreign(
 def _replace_ops(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
     xformable = UsdGeom.Xformable(prim)
     resets = xformable.GetResetXformStack()
-    xformable.MakeMatrixXform().Set(matrix)
+    xformable.MakeMatrixXform().Set(matrix, _when(prim, "xformOp:transform"))
     if resets:
         xformable.SetResetXformStack(True)
 
 
 def _refuse_animated(prim: Usd.Prim) -> None:
     if UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
-        raise HostError(
-            f"the transform of '{prim.GetName()}' is animated; set it on a parent instead"
-        )
+        raise _animated(prim)
 
 
-def _rotation(degrees: Vector) -> Gf.Rotation:
-    x, y, z = (Gf.Rotation(_AXES[axis], float(a)) for axis, a in zip("XYZ", degrees, strict=True))
-    return x * y * z
+def _animated(prim: Usd.Prim) -> HostError:
+    return HostError(f"the transform of '{prim.GetName()}' is animated; set it on a parent instead")
+
+
+def _when(prim: Usd.Prim, attribute: str) -> Usd.TimeCode:
+    """The time at which a value has to be written to be the one that counts: a single sample wins
+    over the default at every time."""
+    samples = prim.GetAttribute(attribute).GetTimeSamples() if prim.HasAttribute(attribute) else []
+    if len(samples) > 1:
+        raise _animated(prim)
+    return Usd.TimeCode(samples[0]) if samples else Usd.TimeCode.Default()
+
+
+def _rotation(degrees: Vector, order: str = "XYZ") -> Gf.Rotation:
+    angles = dict(zip("XYZ", degrees, strict=True))
+    first, second, third = (Gf.Rotation(_AXES[axis], float(angles[axis])) for axis in order)
+    return first * second * third
 
 
 def _euler(rotation: Gf.Rotation, order: str) -> Gf.Vec3d:

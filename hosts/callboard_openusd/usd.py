@@ -13,6 +13,7 @@ from callboard.hosting.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
 from callboard_openusd.document import Document, refuse, working_layer
 from callboard_openusd.files import read_layer, write_layer
+from callboard_openusd.instances import owned_parent
 from callboard_openusd.layout import home, objects_in
 
 
@@ -24,22 +25,28 @@ class UsdStages:
         """Copies the composed content into the root layer, as one new object named after the file;
         other units or another up axis become that object's transform."""
         stage = self._document.stage
-        above = home(stage) if parent is None else self._document.names.find(parent).GetPath()
+        above = home(stage)
+        if parent is not None:
+            above = owned_parent(self._document.names.find(parent)).GetPath()
         source = _open(path)
-        flat = source.Flatten(False)
         roots = source.GetPseudoRoot().GetChildren()
         if not roots:
             raise HostError(f"'{Path(path).name}' holds no prims")
+        flat = _in_time(source, stage.GetTimeCodesPerSecond()).Flatten(False)
+        # What instances share is flattened to root prims of their own.
+        shared = [p.path for p in flat.rootPrims if not source.GetPrimAtPath(p.path)]
         target = self._document.opened.free_path(above, Tf.MakeValidIdentifier(Path(path).stem))
         fit = _fit(source, stage)
-        if len(roots) == 1 and roots[0].GetTypeName() == "Xform" and fit == Gf.Matrix4d(1):
-            Sdf.CopySpec(flat, roots[0].GetPath(), stage.GetRootLayer(), target)
+        layer = self._document.opened.layer
+        plain = len(roots) == 1 and roots[0].GetTypeName() == "Xform"
+        if plain and fit == Gf.Matrix4d(1) and not shared:
+            Sdf.CopySpec(flat, roots[0].GetPath(), layer, target)
         else:
             UsdGeom.Xform.Define(stage, target)
-            for root in roots:
-                copy = target.AppendChild(root.GetName())
-                Sdf.CopySpec(flat, root.GetPath(), stage.GetRootLayer(), copy)
-            _point_inside(stage.GetRootLayer(), target, [root.GetPath() for root in roots])
+            copied = [root.GetPath() for root in roots] + shared
+            for root in copied:
+                Sdf.CopySpec(flat, root, layer, target.AppendChild(root.name))
+            _point_inside(layer, target, copied)
             transforms.write_matrix(stage.GetPrimAtPath(target), fit)
         created = [str(prim.GetPath()) for prim in objects_in(stage.GetPrimAtPath(target))]
         return {"path": path, "created": created}
@@ -57,7 +64,7 @@ class UsdStages:
             stage = Usd.Stage.OpenMasked(self._document.opened.layer, mask)
             stage.ExpandPopulationMask()
         flat = stage.Flatten(False)
-        write_layer(flat, path, anchor=None)
+        write_layer(flat, path, None)
         return exported(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
@@ -72,6 +79,16 @@ def _open(path: str) -> Usd.Stage:
         raise refuse(error, f"open '{Path(path).name}'") from None
 
 
+def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:
+    """The same scene with its samples at the time codes of a stage of that many a second."""
+    if source.GetTimeCodesPerSecond() == rate:
+        return source
+    frame = Sdf.Layer.CreateAnonymous(".usda")
+    frame.timeCodesPerSecond = rate
+    frame.subLayerPaths.append(source.GetRootLayer().identifier)
+    return Usd.Stage.Open(frame)
+
+
 def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
     """From the source's units and axes to the target's."""
     ratio = UsdGeom.GetStageMetersPerUnit(source) / UsdGeom.GetStageMetersPerUnit(target)
@@ -84,7 +101,7 @@ def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
 
 
 def _point_inside(layer: Sdf.Layer, wrapper: Sdf.Path, roots: list[Sdf.Path]) -> None:
-    """Targets and connections between the roots that were copied follow them."""
+    """Targets, connections and references between the roots that were copied follow them."""
 
     def follow(path: Sdf.Path) -> Sdf.Path:
         for root in roots:
@@ -92,11 +109,16 @@ def _point_inside(layer: Sdf.Layer, wrapper: Sdf.Path, roots: list[Sdf.Path]) ->
                 return path.ReplacePrefix(root, wrapper.AppendChild(root.name))
         return path
 
+    def refer(there: Sdf.Reference) -> Sdf.Reference:
+        return there if there.assetPath else Sdf.Reference("", follow(there.primPath))
+
     def visit(path: Sdf.Path) -> None:
-        spec = layer.GetObjectAtPath(path) if path.IsPropertyPath() else None
+        spec = layer.GetObjectAtPath(path)
         if isinstance(spec, Sdf.RelationshipSpec):
             spec.targetPathList.ModifyItemEdits(follow)
         elif isinstance(spec, Sdf.AttributeSpec):
             spec.connectionPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.PrimSpec) and spec.hasReferences:
+            spec.referenceList.ModifyItemEdits(refer)
 
     layer.Traverse(wrapper, visit)

@@ -43,40 +43,48 @@ def written(folder: Path, name: str, body: str) -> str:
     return str(folder / name)
 
 
-#: Prints what a file holds, as a reader without callboard sees it.
+#: Prints what files hold, as a reader without callboard sees it.
 _LOOK = """
 import json, sys
 from pxr import Usd, UsdGeom, UsdShade
-stage = Usd.Stage.Open(sys.argv[1])
-first = Usd.TimeCode.EarliestTime()
-cache, boxes = UsdGeom.XformCache(first), UsdGeom.BBoxCache(first, ["default", "render", "proxy"])
-found = {}
-for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
-    if not prim.IsA(UsdGeom.Xformable):
-        continue
-    box = boxes.ComputeWorldBound(prim).ComputeAlignedRange()
-    material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
-    surface = material.ComputeSurfaceSource()[0] if material else None
-    diffuse = surface.GetInput("diffuseColor") if surface else None
-    sourced = diffuse and diffuse.HasConnectedSource()
-    color = diffuse.Get(first) if diffuse and not sourced else None
-    matrix = cache.GetLocalToWorldTransform(prim)
-    found[str(prim.GetPath())] = {
-        "type": str(prim.GetTypeName()),
-        "world": [list(matrix.GetRow(i)) for i in range(4)],
-        "bounds": None if box.IsEmpty() else {"min": list(box.GetMin()), "max": list(box.GetMax())},
-        "color": None if color is None else list(color),
-    }
-print(json.dumps(found))
+
+def look(path):
+    stage, first = Usd.Stage.Open(path), Usd.TimeCode.EarliestTime()
+    cache = UsdGeom.XformCache(first)
+    boxes = UsdGeom.BBoxCache(first, ["default", "render", "proxy"])
+    found = {}
+    for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
+        if not prim.IsA(UsdGeom.Xformable):
+            continue
+        box = boxes.ComputeWorldBound(prim).ComputeAlignedRange()
+        material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
+        surface = material.ComputeSurfaceSource()[0] if material else None
+        diffuse = surface.GetInput("diffuseColor") if surface else None
+        sourced = diffuse and diffuse.HasConnectedSource()
+        color = diffuse.Get(first) if diffuse and not sourced else None
+        matrix = cache.GetLocalToWorldTransform(prim)
+        found[str(prim.GetPath())] = {
+            "type": str(prim.GetTypeName()),
+            "world": [value for row in range(4) for value in matrix.GetRow(row)],
+            "bounds": None if box.IsEmpty() else [*box.GetMin(), *box.GetMax()],
+            "color": None if color is None else list(color),
+        }
+    return found
+
+print(json.dumps([look(path) for path in sys.argv[1:]]))
 """
 
 
-def as_saved(path: str) -> dict[str, Json]:
-    """Every transformable prim of the file by its path, instances' content included: ``{type,
+def as_saved(*paths: str) -> list[dict[str, Json]]:
+    """Of each file, every transformable prim by its path, instances' content included: ``{type,
     world, bounds, color}``, read by another process."""
     done = subprocess.run(
-        [sys.executable, "-c", _LOOK, path], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", _LOOK, *paths],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, Json] = json.loads(done.stdout)
+    found: list[dict[str, Json]] = json.loads(done.stdout)
     return found

@@ -89,7 +89,8 @@ def test_a_change_of_a_root_prim_is_undone_exactly(
     assert scene.undo.undo(scene.undo.commit(token))
     assert scene.text() == after
     scene.files.save(str(tmp_path / "saved.usda"))
-    assert list(as_saved(str(tmp_path / "saved.usda"))) == scene.read.names()
+    (saved,) = as_saved(str(tmp_path / "saved.usda"))
+    assert list(saved) == scene.read.names()
     assert scene.undo.undo(undo_id)
     assert scene.text() == before
 

@@ -100,6 +100,8 @@ class SceneReader(Protocol):
     ``type`` is a primitive kind where it is one, else the host's own word in lower case;
     ``color`` is ``[r, g, b]`` in 0..1, linear, or None;
     ``bounds`` is ``{min, max}`` in world space, of the object with its descendants, or None.
+    Where the next load of the saved file may show something else than what is read now (a
+    constraint moves the object, an opinion isn't saved), ``doubt`` says why; else it is absent.
     """
 
     def info(self) -> Json:

@@ -1,4 +1,5 @@
-"""Tools that change objects. Each reads back what it did and says so."""
+"""Tools that change objects. Each reads back what it did, and says whether the saved file will
+hold it."""
 
 from __future__ import annotations
 
@@ -140,10 +141,12 @@ def set_material_color(ctx: Any, name: str, color: Sequence[float]) -> Json:
 
 
 def _done(found: Json, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
+    doubt = found.get("doubt")
     return {
         "changed": list(changed),
         "created": list(created),
-        "verified": True,
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
         "object": found,
     }
 

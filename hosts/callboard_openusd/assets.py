@@ -1,0 +1,26 @@
+"""Asset paths that still lead to the same file when the layer that says them is elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def asset_from(asset: str, old: Path, new: Path | None) -> str:
+    """``asset``, which was relative to the folder ``old``, relative to ``new``; absolute where that
+    can't be, or ``new`` is None. A path that isn't relative, or leads nowhere from ``old`` and so
+    is a search path's, is left."""
+    if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
+        return asset
+    # A package is a file, whatever lies inside it.
+    place = old / asset.split("[", 1)[0]
+    if not asset.startswith(("./", "../")) and not place.exists():
+        return asset
+    full = Path(os.path.normpath(old / asset))
+    if new is None:
+        return full.as_posix()
+    try:
+        relative = os.path.relpath(full, new).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return full.as_posix()
+    return relative if relative.startswith("../") else f"./{relative}"

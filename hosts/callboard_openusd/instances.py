@@ -1,0 +1,30 @@
+"""What can't be changed because several instances share it."""
+
+from __future__ import annotations
+
+from pxr import Usd
+
+from callboard.errors import HostError
+
+
+def owned(prim: Usd.Prim) -> Usd.Prim:
+    """The prim, if it may be changed. Raises HostError."""
+    if not prim.IsInstanceProxy():
+        return prim
+    instance = prim
+    while instance.IsInstanceProxy():
+        instance = instance.GetParent()
+    raise HostError(
+        f"'{prim.GetName()}' is shared by all instances like '{instance.GetPath()}', so it can't be"
+        f" changed here: change '{instance.GetName()}' as a whole, or the file it refers to"
+    )
+
+
+def owned_parent(prim: Usd.Prim) -> Usd.Prim:
+    """The prim, if others can live below it. Raises HostError."""
+    if owned(prim).IsInstance():
+        raise HostError(
+            f"'{prim.GetName()}' is an instance, and nothing of its own can be below one; choose"
+            " another parent"
+        )
+    return prim
