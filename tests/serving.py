@@ -10,6 +10,7 @@ from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.testing.fake_client import Answerer, FakeClient
 from callboard.testing.fake_host import FakeHost, HostThread
+from callboard.transport.http.limits import HttpLimits
 
 T = TypeVar("T")
 ANYTHING = {"type": "object"}
@@ -46,7 +47,11 @@ class Served:
 
 @contextmanager
 def served(
-    make_host: Callable[[], FakeHost] = FakeHost, *, queue_limit: int | None = None, **config: Any
+    make_host: Callable[[], FakeHost] = FakeHost,
+    *,
+    queue_limit: int | None = None,
+    limits: HttpLimits | None = None,
+    **config: Any,
 ) -> Iterator[Served]:
     """Serves nothing but what the test registers, unless ``config`` says otherwise."""
     settings: dict[str, Any] = {
@@ -61,6 +66,8 @@ def served(
         app = Callboard(thread.host, McpHttpConfig(**settings))
         if queue_limit is not None:
             app.dispatcher.main._limit = queue_limit
+        if limits is not None:
+            app._listener.limits = limits
         return app.start()
 
     with HostThread(make_host) as thread:

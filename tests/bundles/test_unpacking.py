@@ -12,7 +12,6 @@ from pathlib import Path
 import bundle_files
 import pytest
 
-from callboard.bundles.installed import unpacking
 from callboard.bundles.installed.unpacking import UnpackError, unpack
 
 
@@ -140,24 +139,20 @@ def test_names_that_meet_on_some_system_are_refused(
     assert everything_in(target) == []
 
 
-def test_too_many_files_are_refused(
-    tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(unpacking, "MAX_FILES", 3)
-    unpack(pack(tmp_path / "a.zip", *((str(n), b"") for n in range(3))), target)
+def test_too_many_files_are_refused(tmp_path: Path, target: Path) -> None:
+    unpack(pack(tmp_path / "a.zip", *((str(n), b"") for n in range(3))), target, max_files=3)
     with pytest.raises(UnpackError, match="more than 3 files"):
-        unpack(pack(tmp_path / "b.zip", *((str(n), b"") for n in range(4))), target)
+        unpack(pack(tmp_path / "b.zip", *((str(n), b"") for n in range(4))), target, max_files=3)
 
 
 def test_a_bomb_is_stopped_by_what_it_unpacks_to_not_by_what_it_says(
-    tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Path
 ) -> None:
-    monkeypatch.setattr(unpacking, "MAX_TOTAL", 3 * 2**20)
     bomb = tmp_path / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", b"\0" * (64 * 2**20))
     with pytest.raises(UnpackError, match="larger than 3 MiB"):
-        unpack(bomb, target)
+        unpack(bomb, target, max_total=3 * 2**20)
     assert (target / "a").stat().st_size <= 4 * 2**20
     # Saying that it is small doesn't help it.
     lying = tmp_path / "lying.zip"
@@ -165,7 +160,7 @@ def test_a_bomb_is_stopped_by_what_it_unpacks_to_not_by_what_it_says(
         bomb.read_bytes().replace(struct.pack("<L", 64 * 2**20), struct.pack("<L", 9))
     )
     with pytest.raises(UnpackError):
-        unpack(lying, target.parent)
+        unpack(lying, target.parent, max_total=3 * 2**20)
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path, target: Path) -> None:

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callboard.errors import INVALID_PARAMS, InvalidParams
-from callboard.protocol import request_state
 from callboard.protocol.request_state import LIFETIME, MEMORY, RequestStates
 from callboard.testing.fake_client import FakeClient
 from serving import Served, served, text_of
@@ -116,20 +115,24 @@ def test_a_state_is_good_once(asking: Asking) -> None:
     assert asking.refused(requestState=state)
 
 
-def test_a_state_expires(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
-    state, late = asking.state(), asking.state()
-    monkeypatch.setattr(request_state, "time", lambda: time() + LIFETIME - 60)
-    assert not asking.refused(requestState=state)
-    monkeypatch.setattr(request_state, "time", lambda: time() + LIFETIME + 1)
-    assert asking.refused(requestState=late)
+def test_a_state_expires() -> None:
+    now = [time()]
+    states = RequestStates(clock=lambda: now[0])
+    state, late = (states.make("tools/call", {}, {"name": "Ada"}) for _ in range(2))
+    now[0] += LIFETIME - 60
+    assert states.open(state, "tools/call", {}) == {"name": "Ada"}
+    now[0] += 61
+    with pytest.raises(InvalidParams):
+        states.open(late, "tools/call", {})
 
 
-def test_a_state_from_the_future_is_refused(
-    asking: Asking, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = asking.state()
-    monkeypatch.setattr(request_state, "time", lambda: time() - 60)
-    assert asking.refused(requestState=state)
+def test_a_state_from_the_future_is_refused() -> None:
+    now = [time()]
+    states = RequestStates(clock=lambda: now[0])
+    state = states.make("tools/call", {}, {})
+    now[0] -= 60
+    with pytest.raises(InvalidParams):
+        states.open(state, "tools/call", {})
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,15 @@ from raw_http import RawConnection
 
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport.http import listener, stream
 from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access
+from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.socket_stream import LINGER_BYTES
 from serving import Served, served
 from waiting import until
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]
+#: A listener that looks often, and gives a head little time.
+SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 
@@ -259,20 +261,15 @@ def test_what_is_no_http_is_turned_away_and_the_next_client_is_served(
     "begun",
     [b"", b"POST /mcp HT", b"POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bear"],
 )
-def test_a_client_that_never_finishes_its_head_is_dropped(
-    monkeypatch: pytest.MonkeyPatch, begun: bytes
-) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.05)
-    with served() as server, RawConnection(server.app.url) as raw:
+def test_a_client_that_never_finishes_its_head_is_dropped(begun: bytes) -> None:
+    with served(limits=SHORT) as server, RawConnection(server.app.url) as raw:
         raw.send(begun)
         assert raw.closed_by_the_server()
 
 
-def test_a_client_that_never_finishes_its_body_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "BODY_TIMEOUT", 0.05)
-    with served() as server, RawConnection(server.app.url) as raw:
+def test_a_client_that_never_finishes_its_body_is_dropped() -> None:
+    limits = HttpLimits(sweep_every=0.02, body_time=0.05)
+    with served(limits=limits) as server, RawConnection(server.app.url) as raw:
         raw.send_head(
             "POST", Authorization=f"Bearer {server.app.token}", Content_Length=str(len(PING))
         )
@@ -280,10 +277,8 @@ def test_a_client_that_never_finishes_its_body_is_dropped(monkeypatch: pytest.Mo
         assert raw.closed_by_the_server()
 
 
-def test_an_idle_connection_that_was_used_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.05)
-    with served() as server, RawConnection(server.app.url) as raw:
+def test_an_idle_connection_that_was_used_is_kept() -> None:
+    with served(limits=SHORT) as server, RawConnection(server.app.url) as raw:
         for _ in range(2):
             raw.send_head("GET", "/v1/healthz", Authorization=f"Bearer {server.app.token}")
             assert raw.status() == 200
@@ -293,9 +288,8 @@ def test_an_idle_connection_that_was_used_is_kept(monkeypatch: pytest.MonkeyPatc
             raw.socket.settimeout(DEADLINE)
 
 
-def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "CONNECTION_LIMIT", 4)
-    with served() as server:
+def test_connections_are_bounded() -> None:
+    with served(limits=HttpLimits(connections=4)) as server:
         held = [RawConnection(server.app.url) for _ in range(4)]
         for raw in held:
             raw.send_head("GET", "/v1/healthz", Authorization=f"Bearer {server.app.token}")
@@ -322,10 +316,9 @@ def _preflight(raw: RawConnection) -> None:
     assert raw.status() == 204
 
 
-def test_answers_to_a_stranger_do_not_keep_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "HEADER_TIMEOUT", 0.3)
-    with served() as server, RawConnection(server.app.url) as raw:
+def test_answers_to_a_stranger_do_not_keep_its_connection() -> None:
+    limits = HttpLimits(sweep_every=0.02, header_time=0.3)
+    with served(limits=limits) as server, RawConnection(server.app.url) as raw:
         _preflight(raw)
         assert raw.closed_by_the_server()
         # However often it asks.
@@ -353,7 +346,7 @@ def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
         assert client.request("ping")["result"] == {}
         held = [
             stack.enter_context(RawConnection(server.app.url))
-            for _ in range(listener.CONNECTION_LIMIT + 20)
+            for _ in range(HttpLimits().connections + 20)
         ]
         for raw in held[-100:]:
             _preflight(raw)
@@ -388,9 +381,12 @@ def test_a_length_that_is_no_number_is_refused_in_words(
 # -- clients that do not read -------------------------------------------------------------------
 
 
-def test_a_client_that_never_reads_its_stream_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "QUEUE_BYTES", 100_000)
-    with served() as server, server.client() as client, RawConnection(server.app.url) as raw:
+def test_a_client_that_never_reads_its_stream_is_dropped() -> None:
+    with (
+        served(limits=HttpLimits(queue_bytes=100_000)) as server,
+        server.client() as client,
+        RawConnection(server.app.url) as raw,
+    ):
         raw.send_head(
             "GET",
             Authorization=client.headers["Authorization"],
@@ -412,10 +408,9 @@ def test_a_client_that_never_reads_its_stream_is_dropped(monkeypatch: pytest.Mon
         assert client.request("ping")["result"] == {}
 
 
-def test_a_client_that_never_reads_its_answer_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "WRITE_TIMEOUT", 0.1)
-    with served() as server, server.client() as client:
+def test_a_client_that_never_reads_its_answer_is_dropped() -> None:
+    limits = HttpLimits(sweep_every=0.02, write_time=0.1)
+    with served(limits=limits) as server, server.client() as client:
         server.tool("large", lambda: "x" * 30_000_000, affinity="any")
         body = json.dumps(
             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "large"}}

@@ -16,10 +16,10 @@ from raw_http import RawConnection
 
 from callboard.calls.context import ToolContext
 from callboard.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from callboard.service import pages
+from callboard.service.pages import PAGE_SIZE
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport.http import listener, stream
+from callboard.transport.http.limits import HttpLimits
 from serving import Served, served
 from waiting import until
 
@@ -153,13 +153,12 @@ def test_delete_ends_the_session_its_stream_and_its_calls(server: Served) -> Non
     assert client.post(PING).status == 404
     client.close()  # joins the stream's thread: the server has ended the stream
     assert not any(thread.is_alive() for thread in client._threads)
-    assert (session.inflight, session.asked, session.listening) == ({}, {}, False)
+    assert (len(session.inflight), len(session.asked), session.listening) == (0, 0, False)
     assert len(server.app.endpoint.sessions) == 0
 
 
-def test_an_idle_session_expires(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    with served(session_idle_secs=0.05) as server:
+def test_an_idle_session_expires() -> None:
+    with served(limits=HttpLimits(sweep_every=0.02), session_idle_secs=0.05) as server:
         client = server.client()
         client.initialize()
         listening = server.client()
@@ -341,14 +340,10 @@ def test_a_client_that_reads_only_streams_gets_one(client: FakeClient) -> None:
     assert answer.message["result"] == {}
 
 
-def test_a_slow_answer_becomes_a_stream_with_signs_of_life(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(listener, "SWEEP", 0.02)
-    monkeypatch.setattr(listener, "PATIENCE", 0.05)
-    monkeypatch.setattr(stream, "KEEP_ALIVE", 0.02)
+def test_a_slow_answer_becomes_a_stream_with_signs_of_life() -> None:
+    limits = HttpLimits(sweep_every=0.02, slow_after=0.05, keep_alive_every=0.02)
     release = threading.Event()
-    with served() as server, server.client() as client:
+    with served(limits=limits) as server, server.client() as client:
         server.tool("slow", lambda: str(release.wait(DEADLINE)), affinity="any")
         with RawConnection(server.app.url) as raw:
             body = json.dumps({**PING, "method": "tools/call", "params": {"name": "slow"}}).encode()
@@ -418,12 +413,10 @@ def test_several_requests_on_one_connection_are_answered_in_order(
 # -- lists --------------------------------------------------------------------------------------
 
 
-def test_the_list_is_sorted_paged_and_complete(
-    server: Served, client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pages, "PAGE_SIZE", 7)
-    for number in (*range(30, 0, -1), 3, 3):
-        server.tool(f"tool_{number:02}", lambda: None)
+def test_the_list_is_sorted_paged_and_complete(server: Served, client: FakeClient) -> None:
+    count = 2 * PAGE_SIZE + 30
+    for number in (*range(count, 0, -1), 3, 3):
+        server.tool(f"tool_{number:04}", lambda: None)
 
     def walk() -> list[str]:
         names: list[str] = []
@@ -433,19 +426,19 @@ def test_the_list_is_sorted_paged_and_complete(
             names += [tool["name"] for tool in result["tools"]]
             if "nextCursor" not in result:
                 return names
-            assert len(result["tools"]) == 7
+            assert len(result["tools"]) == PAGE_SIZE
             params = {"cursor": result["nextCursor"]}
 
     names = walk()
     assert names == sorted(names)
     assert len(names) == len(set(names))
-    assert {f"tool_{number:02}" for number in range(1, 31)} <= set(names)
+    assert {f"tool_{number:04}" for number in range(1, count + 1)} <= set(names)
     assert walk() == names
     # A tool that goes between two pages takes no other with it.
     first = client.request("tools/list", {})["result"]
     server.app.tools.replace([first["tools"][-1]["name"]], [])
     second = client.request("tools/list", {"cursor": first["nextCursor"]})["result"]
-    assert second["tools"][0]["name"] == names[7]
+    assert second["tools"][0]["name"] == names[PAGE_SIZE]
 
 
 @pytest.mark.parametrize("cursor", [5, "", "not base64!", "AAAA====", [], {}, "/w=="])

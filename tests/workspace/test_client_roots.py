@@ -12,7 +12,6 @@ import pytest
 from callboard.errors import INVALID_PARAMS
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.workspace import roots
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 from serving import Served, served, text_of
@@ -154,11 +153,9 @@ def test_good_roots_among_bad_ones_are_used(server: Served, tmp_path: Path) -> N
         assert seen(client) == [str(tmp_path)]
 
 
-def test_a_client_that_never_answers_still_gets_its_tools(
-    server: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(roots, "CALL_PATIENCE", 0.05)
-    monkeypatch.setattr(roots, "ANSWER_TIMEOUT", 0.1)
+def test_a_client_that_never_answers_still_gets_its_tools(server: Served) -> None:
+    server.app.roots.call_patience = 0.05
+    server.app.roots.answer_timeout = 0.1
     with offering(server, lambda params: None) as client:
         client.listen()
         assert seen(client) is None
@@ -170,17 +167,15 @@ def test_a_client_that_never_answers_still_gets_its_tools(
         assert seen(client) is None
 
 
-def test_the_time_to_answer_begins_when_the_question_leaves(
-    server: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(roots, "ANSWER_TIMEOUT", 0.05)
+def test_the_time_to_answer_begins_when_the_question_leaves(server: Served, tmp_path: Path) -> None:
+    server.app.roots.answer_timeout = 0.05
     expired = threading.Event()
     with offering(server, Roots(tmp_path)) as client:
         # No stream is open, so the question waits; longer than it may take to answer it.
         loop = server.app.guest.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, expired.set)
         assert expired.wait(DEADLINE)
-        monkeypatch.setattr(roots, "ANSWER_TIMEOUT", DEADLINE)
+        server.app.roots.answer_timeout = DEADLINE
         assert seen(client) == [str(tmp_path)]
 
 

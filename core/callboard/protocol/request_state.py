@@ -13,6 +13,7 @@ import hmac
 import json
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from time import time
 
 from callboard.content import Json
@@ -27,7 +28,8 @@ MEMORY = 10_000
 class RequestStates:
     """Makes and opens states with a key that lives as long as the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time) -> None:
+        self._clock = clock
         self._key = secrets.token_bytes(32)
         self._used: OrderedDict[str, float] = OrderedDict()
         self._not_before = 0.0
@@ -37,7 +39,7 @@ class RequestStates:
         body = json.dumps(
             {
                 "for": _digest(method, params),
-                "at": time(),
+                "at": self._clock(),
                 "once": secrets.token_hex(8),
                 "answers": answers,
             }
@@ -70,7 +72,7 @@ class RequestStates:
         made, once = value["at"], value["once"]
         if value["for"] != _digest(method, params) or once in self._used:
             return None
-        if made <= self._not_before or not -5 <= time() - made <= LIFETIME:
+        if made <= self._not_before or not -5 <= self._clock() - made <= LIFETIME:
             return None
         self._used[once] = made
         if len(self._used) > MEMORY:

@@ -39,6 +39,8 @@ class RootsBook:
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
         self.policy: RootsPolicy = policy
+        self.answer_timeout = ANSWER_TIMEOUT
+        self.call_patience = CALL_PATIENCE
         self._changes: Changes[[]] = Changes()
         #: A client without a session is forgotten with its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
@@ -86,7 +88,7 @@ class RootsBook:
         entry.asking = asyncio.get_running_loop().create_task(self._ask(peer, entry))
 
     async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
-        await self._note(entry, peer.ask(_ASK, ANSWER_TIMEOUT))
+        await self._note(entry, peer.ask(_ASK, self.answer_timeout))
         self._changes.tell()
 
     async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
@@ -128,7 +130,7 @@ class RootsBook:
                 await self._note(entry, request.ask(_ASK))
         elif entry.asking is not None and not entry.asking.done():
             request.flush_waiting()
-            await asyncio.wait([entry.asking], timeout=CALL_PATIENCE)
+            await asyncio.wait([entry.asking], timeout=self.call_patience)
         return entry.roots
 
 

@@ -49,27 +49,30 @@ class _Entry:
     open: Callable[[], IO[bytes]]
 
 
-def unpack(source: Path, target: Path) -> None:
+def unpack(
+    source: Path, target: Path, *, max_files: int = MAX_FILES, max_total: int = MAX_TOTAL
+) -> None:
     """Writes the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
-    Raises UnpackError and OSError; ``target`` may then hold some of them."""
+    Raises UnpackError, also past so many files or bytes, and OSError; ``target`` may then hold
+    some of them."""
     if source.is_dir():
-        _write(_folder_entries(source), target)
+        _write(_checked(_folder_entries(source), max_files), target, max_total)
     elif source.is_file():
         try:
             with zipfile.ZipFile(source) as archive:
-                _write(_archive_entries(archive), target)
+                _write(_checked(_archive_entries(archive), max_files), target, max_total)
         except _DAMAGED as error:
             raise UnpackError(f"the archive is damaged or of an unknown kind: {error}") from None
     else:
         raise UnpackError(f"there is no folder and no archive called '{source.name}'")
 
 
-def _write(entries: Iterable[_Entry], target: Path) -> None:
+def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
     checked: list[_Entry] = []
     seen: dict[str, bool] = {}  # a path as a careless file system compares it: is it a file?
     for entry in entries:
-        if len(checked) == MAX_FILES:
-            raise UnpackError(f"the bundle has more than {MAX_FILES} files")
+        if len(checked) == max_files:
+            raise UnpackError(f"the bundle has more than {max_files} files")
         check_name(entry.path)
         for depth in range(len(entry.path.parts), 0, -1):
             key = unicodedata.normalize("NFC", "/".join(entry.path.parts[:depth])).casefold()
@@ -78,15 +81,19 @@ def _write(entries: Iterable[_Entry], target: Path) -> None:
                 raise UnpackError(f"the bundle has '{entry.path}' twice, or as file and folder")
             seen[key] = is_file
         checked.append(entry)
+    return checked
+
+
+def _write(entries: Iterable[_Entry], target: Path, max_total: int) -> None:
     total = 0
-    for entry in checked:
+    for entry in entries:
         path = target.joinpath(*entry.path.parts)
         path.parent.mkdir(parents=True, exist_ok=True)
         with entry.open() as read, path.open("xb") as written:
             while block := read.read(2**20):
                 total += len(block)
-                if total > MAX_TOTAL:
-                    raise UnpackError(f"the bundle is larger than {MAX_TOTAL >> 20} MiB unpacked")
+                if total > max_total:
+                    raise UnpackError(f"the bundle is larger than {max_total >> 20} MiB unpacked")
                 written.write(block)
         if entry.executable:
             path.chmod(0o755)

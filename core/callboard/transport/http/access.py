@@ -12,12 +12,6 @@ from urllib.parse import urlsplit
 BODY_LIMIT = 8 * 1024 * 1024
 #: Bytes of a request's headers.
 HEADER_LIMIT = 32 * 1024
-#: Seconds a client may take to send its headers, its body, or to read an answer.
-HEADER_TIMEOUT = 20.0
-BODY_TIMEOUT = 60.0
-WRITE_TIMEOUT = 60.0
-#: Seconds an idle connection is kept.
-IDLE_TIMEOUT = 3600.0
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

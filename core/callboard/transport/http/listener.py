@@ -36,29 +36,19 @@ from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import (
     BODY_LIMIT,
-    BODY_TIMEOUT,
     HEADER_LIMIT,
-    HEADER_TIMEOUT,
-    IDLE_TIMEOUT,
-    WRITE_TIMEOUT,
     Access,
     Refusal,
 )
+from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
 from callboard.transport.http.stream import EventStream
 
 log = logging.getLogger(__name__)
 
-#: Connections open at once. For a further one the oldest stranger is closed: who has sent no
-#: request with a token yet; where there is none, the new one is.
-CONNECTION_LIMIT = 1024
 #: Connections that may wait to be accepted.
 BACKLOG = 128
-#: Seconds between two looks at what has been open for too long.
-SWEEP = 5.0
-#: Seconds after which an answer that isn't there yet is announced by a stream with keep-alives.
-PATIENCE = 10.0
 
 ExchangeHandler = Callable[["Exchange"], None]
 
@@ -95,7 +85,7 @@ class Exchange(HTTPMessageDelegate):
         self.stream: EventStream | None = None
         #: Called once if the client goes away before it has its answer.
         self.on_gone: Callable[[], None] | None = None
-        #: Called once if the answer takes longer than PATIENCE.
+        #: Called once if the answer takes longer than is usual.
         self.on_slow: Callable[[], None] | None = None
 
     @property
@@ -213,7 +203,9 @@ class Exchange(HTTPMessageDelegate):
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
         """Makes the answer a stream of events."""
         assert self.stream is None
-        self.stream = EventStream(self._connection, self._headers(headers), self._ended)
+        self.stream = EventStream(
+            self._connection, self._headers(headers), self._ended, self._listener.limits
+        )
         return self.stream
 
     def _headers(self, headers: Mapping[str, str] | None) -> MutableMapping[str, str]:
@@ -239,10 +231,15 @@ class Exchange(HTTPMessageDelegate):
 
     def sweep(self, now: float) -> None:
         age = now - self.began
-        limit = {"waiting": IDLE_TIMEOUT, "reading": BODY_TIMEOUT, "writing": WRITE_TIMEOUT}
-        if self.stream is None and age > limit.get(self.state, age):
+        limits = self._listener.limits
+        times = {
+            "waiting": limits.idle_time,
+            "reading": limits.body_time,
+            "writing": limits.write_time,
+        }
+        if self.stream is None and age > times.get(self.state, age):
             self.abort()
-        elif self.state == "working" and age > PATIENCE and self.on_slow is not None:
+        elif self.state == "working" and age > limits.slow_after and self.on_slow is not None:
             slow, self.on_slow = self.on_slow, None
             slow()
 
@@ -259,6 +256,8 @@ class Listener(HTTPServerConnectionDelegate):
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address
+        #: Replaced before it starts, if at all.
+        self.limits = HttpLimits()
         self._routes: dict[str, ExchangeHandler] = {}
         self._prefixes: list[tuple[str, ExchangeHandler]] = []
         #: What each open connection is at.
@@ -348,7 +347,7 @@ class Listener(HTTPServerConnectionDelegate):
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)
         exchange = self._exchanges[server_conn] = Exchange(self, request_conn, server_conn)
-        if len(self._exchanges) > CONNECTION_LIMIT:
+        if len(self._exchanges) > self.limits.connections:
             oldest = next(iter(self.strangers), server_conn)
             self.strangers.pop(oldest, None)
             shed = self._exchanges.get(oldest, exchange)
@@ -383,13 +382,13 @@ class Listener(HTTPServerConnectionDelegate):
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(SWEEP)
+            await asyncio.sleep(self.limits.sweep_every)
             now = monotonic()
             for exchange in list(self._exchanges.values()):
                 exchange.sweep(now)
             # Whatever they send: an answer to who may not ask is no reason to wait longer.
             for sender, opened in list(self.strangers.items()):
-                if now - opened > HEADER_TIMEOUT and sender in self._exchanges:
+                if now - opened > self.limits.header_time and sender in self._exchanges:
                     self._exchanges[sender].abort()
             self.sweeps.tell()
 

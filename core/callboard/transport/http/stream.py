@@ -12,12 +12,8 @@ from tornado.iostream import StreamClosedError
 
 from callboard.content import Json
 from callboard.protocol.events import event
-from callboard.transport.http.access import WRITE_TIMEOUT
+from callboard.transport.http.limits import HttpLimits
 
-#: Bytes that may wait for a client that reads slowly; past them it is dropped.
-QUEUE_BYTES = 4 * 1024 * 1024
-#: Seconds between two keep-alive comments.
-KEEP_ALIVE = 15.0
 _COMMENT = b": keep-alive\n\n"
 
 
@@ -29,10 +25,15 @@ class EventStream:
     """
 
     def __init__(
-        self, connection: Any, headers: MutableMapping[str, str], on_close: Callable[[], None]
+        self,
+        connection: Any,
+        headers: MutableMapping[str, str],
+        on_close: Callable[[], None],
+        limits: HttpLimits,
     ) -> None:
         # Tornado's, or a plain one.
         self._connection = connection
+        self._limits = limits
         self._queue: deque[bytes] = deque()
         self._waiting = 0
         self._ending = False
@@ -55,7 +56,7 @@ class EventStream:
         self._queue.append(data)
         self._waiting += len(data)
         self._wake.set()
-        if self._waiting > QUEUE_BYTES:
+        if self._waiting > self._limits.queue_bytes:
             self.abort()
         return True
 
@@ -84,7 +85,7 @@ class EventStream:
                         break
                     self._wake.clear()
                     try:
-                        await asyncio.wait_for(self._wake.wait(), KEEP_ALIVE)
+                        await asyncio.wait_for(self._wake.wait(), self._limits.keep_alive_every)
                     except asyncio.TimeoutError:
                         await self._timed(self._connection.write(_COMMENT))
                     continue
@@ -100,6 +101,5 @@ class EventStream:
             self.closed = True
             self._on_close()
 
-    @staticmethod
-    async def _timed(written: asyncio.Future[None]) -> None:
-        await asyncio.wait_for(written, WRITE_TIMEOUT)
+    async def _timed(self, written: asyncio.Future[None]) -> None:
+        await asyncio.wait_for(written, self._limits.write_time)

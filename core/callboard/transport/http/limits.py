@@ -1,0 +1,28 @@
+"""How long, and how much, one listener bears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class HttpLimits:
+    """Times are seconds."""
+
+    #: Connections open at once. For a further one the oldest stranger is closed: who has sent no
+    #: request with a token yet; where there is none, the new one is.
+    connections: int = 1024
+    #: What a client may take to send its headers, its body, or to read an answer.
+    header_time: float = 20.0
+    body_time: float = 60.0
+    write_time: float = 60.0
+    #: How long an idle connection is kept.
+    idle_time: float = 3600.0
+    #: Between two looks at what has been open for too long.
+    sweep_every: float = 5.0
+    #: After this an answer that isn't there yet is announced by a stream with keep-alives.
+    slow_after: float = 10.0
+    #: Between two keep-alive comments.
+    keep_alive_every: float = 15.0
+    #: Bytes that may wait for a client that reads slowly; past them it is dropped.
+    queue_bytes: int = 4 * 1024 * 1024
