@@ -18,7 +18,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.orbit import View, around, numbered, orbiting
-from callboard.hosting.replacing import replacing
+from callboard.hosting.replacing import replacing_bytes
 from callboard.hosting.suffixes import checked_suffix
 from callboard_houdini.names import objects, root, telling, type_of
 from callboard_houdini.parms import parm, parm_tuple
@@ -99,7 +99,7 @@ def _render(path: str, width: int, height: int, camera: hou.ObjNode, frame: floa
     suffix = checked_suffix(path, _FORMATS)
     # Houdini would replace variables and run expressions in a path; there are none in this one.
     with (
-        replacing(path) as written,
+        replacing_bytes(path) as image,
         TemporaryDirectory(prefix="callboard-") as folder,
         telling(f"render '{Path(path).name}'"),
     ):
@@ -107,7 +107,8 @@ def _render(path: str, width: int, height: int, camera: hou.ObjNode, frame: floa
         engine = _draw(file, width, height, camera, frame)
         if not file.is_file():
             raise HostError(f"Houdini's renderer '{engine}' wrote no picture")
-        shutil.copyfile(file, written)
+        with file.open("rb") as source:
+            shutil.copyfileobj(source, image)
     return engine
 
 

@@ -20,7 +20,7 @@ from maya import cmds
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.orbit import View, around, numbered, orbiting
-from callboard.hosting.replacing import replacing
+from callboard.hosting.replacing import replacing_bytes
 from callboard.hosting.suffixes import checked_suffix
 from callboard_maya import transforms
 from callboard_maya.matrices import decompose
@@ -112,7 +112,7 @@ def _render(path: str, width: int, height: int, camera: str) -> str:
         # Otherwise a picture of 8 bits is too dark.
         wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
     with (
-        replacing(path) as written,
+        replacing_bytes(path) as image,
         TemporaryDirectory(prefix="callboard-") as folder,
         telling(f"render '{Path(path).name}'"),
         _settings(wanted),
@@ -123,7 +123,8 @@ def _render(path: str, width: int, height: int, camera: str) -> str:
         found = [file for file in Path(folder).rglob("*") if file.suffix.lower() in _FORMATS]
         if not found:
             raise HostError("Maya rendered no picture; its Script Editor may say why")
-        shutil.copyfile(min(found, key=lambda file: len(str(file))), written)
+        with min(found, key=lambda each: len(str(each))).open("rb") as source:
+            shutil.copyfileobj(source, image)
     return engine
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pxr import Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.hosting.replacing import replacing
+from callboard.hosting.replacing import replacing_bytes
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import READ, WRITE
 from callboard.hosting.usd_nesting import check_usd_nesting
@@ -67,11 +69,15 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
         old, new = folder, Path(path).parent
         UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
         layer = moved
-    with replacing(path) as written:
+    with replacing_bytes(path) as file, TemporaryDirectory(prefix="callboard-") as apart:
+        # OpenUSD writes by name, and nobody can swap a folder of our own.
+        written = Path(apart, f"layer{Path(path).suffix}")
         try:
-            layer.Export(written)
+            layer.Export(str(written))
         except Tf.ErrorException as error:
             raise refuse(error, f"write '{Path(path).name}'") from None
+        with written.open("rb") as source:
+            shutil.copyfileobj(source, file, 2**20)
     return Path(path).stat().st_size
 
 

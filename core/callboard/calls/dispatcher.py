@@ -39,9 +39,12 @@ from callboard.errors import (
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
 from callboard.hosting.contract import Host
+from callboard.hosting.held_folder import recheck
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.fields import is_absolute
 from callboard.workspace.path_text import shown
+from callboard.workspace.places import Places
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
@@ -285,19 +288,25 @@ class Dispatcher:
         if not tool.paths:
             return
         roots = call.roots or WorkspaceRoots()
+        places = Places(roots)
 
         def admit(path: str) -> str:
             found = roots.admit(path, write=tool.writes_files)
             if reason := self.host.misreads(found):
                 raise WorkspaceResolveError(f"{shown(path)} {reason}")
-            if tool.writes_files and roots.first is not None and not roots.contains(found):
-                call.leaves_roots = True
+            if tool.writes_files and roots.first is not None:
+                # A relative path never leaves; if it seems to, somebody is at it right now.
+                if not is_absolute(path) or roots.contains(found):
+                    places.note(found)
+                else:
+                    call.leaves_roots = True
             return found
 
         # A network drive may take its time to answer.
         call.arguments = await self._guest.loop.run_in_executor(
             self._path_workers, tool.paths.resolve, call.arguments, admit
         )
+        call.context.run(recheck.set, places)
 
     # -- running ----------------------------------------------------------------------------
 

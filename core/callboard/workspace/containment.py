@@ -13,8 +13,10 @@ one in others. ``Host.misreads`` says what else an application puts in a path's 
 
 The check holds for the moment it is made. Who can write inside a root can swap a folder for a
 symlink between our answer and the moment the host opens the path, and hosts open by name, so nobody
-can close that gap from here: resolve late, right before opening, and don't store the answer. Roots
-keep an agent from straying; they are no sandbox against programs that already run as the artist.
+can close that gap from here: resolve late, right before opening, and don't store the answer. What
+is written here and not by the application goes through the folder itself, looked at again once it
+is open (``hosting/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
+programs that already run as the artist.
 
 Any thread. Construction is text only; every question may wait for the file system.
 """
@@ -295,9 +297,10 @@ class WorkspaceRoots:
         if not self._may_be_local(path):
             return {None}
         ways = {path, str(self._os_path.normpath(path))} if ".." in path else {path}
-        return {self._nearest(self._real(way)) for way in ways}
+        return {self.above(self._real(way)) for way in ways}
 
-    def _nearest(self, real: str) -> Root | None:
+    def above(self, real: str) -> Root | None:
+        """The root nearest above a real path, to the letter: no link of it is followed."""
         above = [
             (len(self._comparable(base)), root.read_only, root)
             for root, base in self._bases()

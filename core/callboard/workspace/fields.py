@@ -46,7 +46,7 @@ class PathFields:
             return path
 
         self.resolve(value, note)
-        return all(_is_absolute(path) for path in written)
+        return all(is_absolute(path) for path in written)
 
     def resolve(self, value: Any, admit: Callable[[str], str]) -> Any:
         """A copy of ``value`` with every path in it replaced by ``admit(path)``."""
@@ -64,5 +64,6 @@ class PathFields:
         return value
 
 
-def _is_absolute(path: str) -> bool:
+def is_absolute(path: str) -> bool:
+    """Whether the path means the same with and without roots."""
     return path.startswith(("/", "file:")) or is_windows_absolute(path)

@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Image, Json
 from callboard.errors import HostError
-from callboard.hosting.replacing import replacing
+from callboard.hosting.replacing import replacing_bytes
 
 
 def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:
@@ -20,8 +20,8 @@ def save_capture(ctx: Any, path: str, width: int = 960, height: int = 540) -> Js
     if Path(path).suffix.lower() != ".png":
         raise ValueError(f"'{Path(path).name}' does not end in .png")
     data = _captured(ctx, width, height)
-    with replacing(path) as written:
-        Path(written).write_bytes(data)
+    with replacing_bytes(path) as file:
+        file.write(data)
     return {"path": path, "width": width, "height": height, "bytes": len(data), "verified": True}
 
 

@@ -1,0 +1,37 @@
+"""Where a call's paths were found to be, to be looked at again when something is written there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callboard.errors import WorkspaceResolveError
+from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.path_text import shown
+
+
+class Places:
+    """The folders of a call that must be inside its roots. Any thread."""
+
+    def __init__(self, roots: WorkspaceRoots) -> None:
+        self._roots = roots
+        self._inside: set[str] = set()
+
+    def note(self, path: str) -> None:
+        """A path that a tool is given, and that a root holds."""
+        self._inside.add(str(Path(path).parent))
+
+    def __call__(self, folder: str, real: str) -> None:
+        """Raises WorkspaceResolveError where the folder was one of them, and where it really is now
+        no longer suits. What a call writes elsewhere isn't looked at."""
+        if folder not in self._inside:
+            return
+        root = self._roots.above(real)
+        if root is None:
+            raise WorkspaceResolveError(
+                f"{shown(folder)} was moved out of the workspace meanwhile; nothing was written"
+            )
+        if root.read_only:
+            raise WorkspaceResolveError(
+                f"{shown(folder)} was moved into the read-only root {shown(root.name)} meanwhile; "
+                "nothing was written"
+            )
