@@ -65,8 +65,9 @@ class Client:
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:
             raise RuntimeError("use the client as a context manager: with Client(…) as client")
+        task = self._loop.create_task(work)
         try:
-            return self._loop.run_until_complete(work)
+            return self._loop.run_until_complete(task)
         except Unreachable as error:
             reason = error.message.removeprefix("the host can't be reached: ")
             raise HostError(
@@ -74,6 +75,8 @@ class Client:
             ) from None
         except Broken as error:
             raise HostError(error.message.replace("the host", "the server", 1)) from None
+        finally:
+            task.cancel()  # Ctrl-C leaves it waiting
 
 
 async def _end(client: HttpClient) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from callboard.transport.client.http import Broken, Unreachable
+from callboard.errors import HostError
 from callboard.transport.stdio.finder import HostFinder
 from callboard.transport.stdio.known import last_known
 from callboard.transport.stdio.link import QUICK, Link
@@ -29,8 +29,8 @@ class HostKeeper:
         prepare: Callable[[Link], Awaitable[None]],
         tell: Callable[[], None],
     ) -> None:
-        """``prepare`` makes a new connection ready for requests, and may raise Unreachable or
-        Broken; ``tell`` is called once requests go to it."""
+        """``prepare`` makes a new connection ready for requests, and may raise HostError; ``tell``
+        is called once requests go to it."""
         self.offline = OfflineServer(last_known(wanted))
         self.link: Link | None = None
         self._prepare = prepare
@@ -99,7 +99,7 @@ class HostKeeper:
             await link.open()
             await asyncio.wait_for(self._learn(link), QUICK)
             await self._prepare(link)
-        except (Unreachable, Broken, asyncio.TimeoutError) as error:
+        except (HostError, asyncio.TimeoutError) as error:
             log.warning("%s (%s): %s", instance.id, instance.kind, error)
             link.close()
             self._finder.forget()
@@ -120,7 +120,7 @@ class HostKeeper:
             self._learning = None
             try:
                 await self._learn(link)
-            except (Unreachable, Broken):
+            except HostError:
                 return
 
         if self._learning is None:

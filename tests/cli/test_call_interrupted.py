@@ -1,0 +1,47 @@
+"""``callboard call`` under Ctrl+C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serving import served
+
+DEADLINE = 30.0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl+C to the whole console")
+def test_an_interrupted_call_is_cancelled_and_says_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    ended = threading.Event()
+
+    def slow(ctx: Any) -> Any:
+        try:
+            ctx.progress(1, 10, "begun")
+            while True:
+                yield
+        finally:
+            ended.set()
+
+    with served(announce=True) as server:
+        server.tool("slow", slow)
+        command = [sys.executable, "-m", "callboard", "call", "slow"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as calling:
+            assert calling.stderr is not None
+            assert "begun" in calling.stderr.readline()
+            calling.send_signal(signal.SIGINT)
+            rest = calling.stderr.read()
+            assert calling.wait(DEADLINE) == 130
+        assert "Traceback" not in rest
+        assert "never retrieved" not in rest
+        assert ended.wait(DEADLINE)
+        assert len(server.app.endpoint.sessions) == 0
