@@ -124,6 +124,6 @@ class Capabilities:
 
 
 def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:
-    found = set(capabilities)
-    known = [capability for capability in VOCABULARY if capability in found]
-    return (*known, *sorted(found.difference(VOCABULARY)))
+    unordered = set(capabilities)
+    known = [capability for capability in VOCABULARY if capability in unordered]
+    return (*known, *sorted(unordered.difference(VOCABULARY)))

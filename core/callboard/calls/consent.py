@@ -143,14 +143,14 @@ class ConsentDesk:
 
 def _subjects(call: Call) -> list[Subject]:
     tool = call.tool
-    found: list[Subject] = []
+    subjects: list[Subject] = []
     if SCRIPT in tool.required_capabilities:
-        found.append("script")
+        subjects.append("script")
     elif tool.annotations.get("destructiveHint") is True:
-        found.append("destructive")
+        subjects.append("destructive")
     if call.leaves_roots:
-        found.append("outside_roots")
-    return found
+        subjects.append("outside_roots")
+    return subjects
 
 
 def _refused(call: Call, why: str) -> RefusedByArtist:

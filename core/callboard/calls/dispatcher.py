@@ -291,16 +291,16 @@ class Dispatcher:
         places = Places(roots)
 
         def admit(path: str) -> str:
-            found = roots.admit(path, write=tool.writes_files)
-            if reason := self.host.misreads(found):
+            admitted = roots.admit(path, write=tool.writes_files)
+            if reason := self.host.misreads(admitted):
                 raise WorkspaceResolveError(f"{shown(path)} {reason}")
             if tool.writes_files and roots.first is not None:
                 # A relative path never leaves; if it seems to, somebody is at it right now.
-                if not is_absolute(path) or roots.contains(found):
-                    places.note(found)
+                if not is_absolute(path) or roots.contains(admitted):
+                    places.note(admitted)
                 else:
                     call.leaves_roots = True
-            return found
+            return admitted
 
         # A network drive may take its time to answer.
         call.arguments = await self._guest.loop.run_in_executor(

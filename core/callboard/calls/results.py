@@ -26,9 +26,9 @@ def success(value: Any) -> Json:
     if not isinstance(value, (dict, str)):  # which most are, and which are plain data
         if isinstance(value, Result):
             return _whole(value)
-        found = blocks(value)
-        if found is not None:
-            return {"content": found, "isError": False}
+        content = blocks(value)
+        if content is not None:
+            return {"content": content, "isError": False}
     structured = value if isinstance(value, dict) else {"result": value}
     text = value if isinstance(value, str) else encode(value).decode("utf-8")
     return {
@@ -95,6 +95,6 @@ def _is_ours(filename: str) -> bool:
 
 def add_meta(result: Json, entries: Mapping[str, Any]) -> None:
     """Adds what isn't None to the result's ``_meta``."""
-    found = {key: value for key, value in entries.items() if value is not None}
-    if found:
-        result["_meta"] = {**result.get("_meta", {}), **found}
+    meta = {key: value for key, value in entries.items() if value is not None}
+    if meta:
+        result["_meta"] = {**result.get("_meta", {}), **meta}

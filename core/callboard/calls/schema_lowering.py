@@ -139,46 +139,46 @@ class _Lowering:
         if not isinstance(node, Mapping):
             raise BadSchema(f"a schema must be an object or a boolean, not {type(node).__name__}")
         below = depth + 1
-        found: dict[str, Any] = {}
+        lowered: dict[str, Any] = {}
         extra: list[Any] = []
         if "$ref" in node:
             extra.append(self.target(node["$ref"], base))
         if "type" in node:
-            found["type"] = _types(node["type"])
-        found.update({key: _number(key, node[key]) for key in _LIMITS if key in node})
-        found.update({key: _count(key, node[key]) for key in _COUNTS if key in node})
+            lowered["type"] = _types(node["type"])
+        lowered.update({key: _number(key, node[key]) for key in _LIMITS if key in node})
+        lowered.update({key: _count(key, node[key]) for key in _COUNTS if key in node})
         if "pattern" in node:
-            found["pattern"] = _pattern(node["pattern"])
+            lowered["pattern"] = _pattern(node["pattern"])
         if "required" in node:
-            found["required"] = _strings("required", node["required"])
+            lowered["required"] = _strings("required", node["required"])
         if node.get("uniqueItems") is True:
-            found["uniqueItems"] = True
+            lowered["uniqueItems"] = True
         if "const" in node:
             extra.append(_equal(node["const"]))
         if "enum" in node:
             extra.append(_one_of(node["enum"]))
         for key in _ONE:
             if key in node:
-                found[key] = self.child(node[key], base, below)
+                lowered[key] = self.child(node[key], base, below)
         for key in _LIST:
             if key in node:
-                found[key] = [self.child(item, base, below) for item in _items(key, node[key])]
+                lowered[key] = [self.child(item, base, below) for item in _items(key, node[key])]
         for key in _NAMED[:2]:
             if key in node:
-                found[key] = {
+                lowered[key] = {
                     _pattern(name) if key == "patternProperties" else name: self.child(
                         item, base, below
                     )
                     for name, item in _mapping(key, node[key]).items()
                 }
-        found.update(self.array(node, base, below))
+        lowered.update(self.array(node, base, below))
         extra.extend(self.dependencies(node, base, below))
-        self.refuse_what_cannot_be_said(node, found)
-        if len(extra) == 1 and not found:
+        self.refuse_what_cannot_be_said(node, lowered)
+        if len(extra) == 1 and not lowered:
             return extra[0]
         if extra:
-            found["allOf"] = [*extra, *found.get("allOf", [])]
-        return found
+            lowered["allOf"] = [*extra, *lowered.get("allOf", [])]
+        return lowered
 
     def array(self, node: Mapping[str, Any], base: str, depth: int) -> dict[str, Any]:
         """Draft 07 calls ``prefixItems`` a list of ``items``, and the rest ``additionalItems``."""
@@ -204,22 +204,22 @@ class _Lowering:
                     }
                 }
 
-    def refuse_what_cannot_be_said(self, node: Mapping[str, Any], found: dict[str, Any]) -> None:
+    def refuse_what_cannot_be_said(self, node: Mapping[str, Any], lowered: dict[str, Any]) -> None:
         """Notes what draft 07 has no words for, unless plainer words say the same here."""
         self.unsupported.update({"$dynamicRef", "$recursiveRef"} & node.keys())
         for key, written, plain in (
             ("unevaluatedProperties", "additionalProperties", "additionalProperties"),
-            ("unevaluatedItems", "items", "additionalItems" if "items" in found else "maxItems"),
+            ("unevaluatedItems", "items", "additionalItems" if "items" in lowered else "maxItems"),
         ):
             if node.get(key, True) is True or written in node:
                 continue
             if _IN_PLACE & node.keys() or node[key] is not False:
                 self.unsupported.add(key)
             else:
-                found[plain] = 0 if plain == "maxItems" else False
+                lowered[plain] = 0 if plain == "maxItems" else False
         if "contains" in node:
             if node.get("minContains", 1) == 0:
-                del found["contains"]
+                del lowered["contains"]
             elif node.get("minContains", 1) != 1:
                 self.unsupported.add("minContains")
             if "maxContains" in node:
@@ -272,11 +272,11 @@ def _one_of(values: Any) -> dict[str, Any]:
 
 
 def _types(value: Any) -> list[str]:
-    found = [value] if isinstance(value, str) else _strings("type", value)
-    for name in found:
+    names = [value] if isinstance(value, str) else _strings("type", value)
+    for name in names:
         if name not in _TYPES:
             raise BadSchema(f"type '{name[:50]}' doesn't exist; use one of {sorted(_TYPES)}")
-    return found
+    return names
 
 
 def _number(key: str, value: Any) -> int | float:

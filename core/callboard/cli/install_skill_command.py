@@ -40,5 +40,7 @@ def _check(place: Bundles, bundle: InstalledBundle) -> None:
     if problem is None:
         return
     back = place.revert(bundle.name, bundle.folder)
-    kept = f"; {back.manifest.version} is still in use" if back is not None else ""
-    raise InstallError(f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{kept}")
+    still_used = f"; {back.manifest.version} is still in use" if back is not None else ""
+    raise InstallError(
+        f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{still_used}"
+    )

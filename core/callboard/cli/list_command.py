@@ -15,16 +15,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = listed()
+    entries = listed()
     if arguments.json:
-        rows = [{**asdict(entry.instance), "state": entry.state} for entry in found]
+        rows = [{**asdict(entry.instance), "state": entry.state} for entry in entries]
         for row in rows:
             del row["token"]
         print(json.dumps(rows, indent=2))
         return 0
-    if not found:
+    if not entries:
         print("nothing runs; start Maya, Blender … with callboard, or `callboard serve`")
-    for entry in found:
+    for entry in entries:
         instance = entry.instance
         minutes = int((time() - instance.started) / 60)
         print(

@@ -42,23 +42,23 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 
 def _skills() -> list[dict[str, Any]]:
-    found, _ = scan(search_paths())
+    skills, _ = scan(search_paths())
     return [
         {
             "name": one.skill.name,
             "description": one.skill.description,
             "tools": len(one.skill.tools),
         }
-        for one in found
+        for one in skills
     ]
 
 
 def _line(bundle: dict[str, Any]) -> str:
     notes = [bundle["scope"]]
     if bundle["pending"]:
-        kept = f", {bundle['previous']} is kept" if bundle["previous"] else ""
-        notes.append(f"not yet seen to load{kept}")
+        and_kept = f", {bundle['previous']} is kept" if bundle["previous"] else ""
+        notes.append(f"not yet seen to load{and_kept}")
     if bundle["missing_capabilities"]:
         notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
-    said = " ".join(bundle["description"].split())
-    return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {said}"
+    description = " ".join(bundle["description"].split())
+    return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {description}"

@@ -66,14 +66,14 @@ _FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the
 def missing_capabilities(intent: str) -> list[str]:
     """What an intent says could not be done, in its own words; empty where it complains of nothing.
     A guess from phrases: whoever shows it says that it was inferred."""
-    found: list[str] = []
+    needs: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:
             match = re.search(phrase, sentence, re.I)
             if match is None:
                 continue
             need = re.sub(_FILLER, "", match["need"].strip(" ,'\"`"))
-            if len(need) > 2 and need.lower() not in {known.lower() for known in found}:
-                found.append(need)
+            if len(need) > 2 and need.lower() not in {known.lower() for known in needs}:
+                needs.append(need)
             break
-    return found
+    return needs

@@ -128,9 +128,9 @@ class _Missing:
             arguments = _object(call.arguments)
             capability = arguments.get("capability")
             if capability not in (None, ""):
-                said = capability if isinstance(capability, str) else json.dumps(capability)
+                spelling = capability if isinstance(capability, str) else json.dumps(capability)
                 context = arguments.get("context")
-                self._note(call, said, "requested", context if isinstance(context, str) else "")
+                self._note(call, spelling, "requested", context if isinstance(context, str) else "")
         elif call.error_code == CAPABILITY_MISSING and call.missing:
             for capability in json.loads(call.missing):
                 self._note(call, capability, "refused", f"refused: {call.tool}")
@@ -139,13 +139,13 @@ class _Missing:
                 self._note(call, capability, "inferred", call.intent)
 
     def _note(self, call: _Call, capability: str, source: str, example: str) -> None:
-        said = _line(capability)
-        key = re.sub(r"[^\w.+/-]+", " ", said.casefold()).strip(" .")
+        spelling = _line(capability)
+        key = re.sub(r"[^\w.+/-]+", " ", spelling.casefold()).strip(" .")
         if not key:
             return
         need = self._needs[key]
         need.count += 1
-        need.spellings[said] += 1
+        need.spellings[spelling] += 1
         need.sources.add(source)
         need.visits.add(call.visit)
         example = _line(example)

@@ -137,8 +137,8 @@ _COLOURS = {"requested": "ok", "refused": "refused", "inferred": "soft"}
 def _examples(examples: Sequence[str]) -> str:
     if not examples:
         return ""
-    said = "".join(f"<p>“{escape(example)}”</p>" for example in examples)
-    return f"<details><summary>Examples</summary>{said}</details>"
+    paragraphs = "".join(f"<p>“{escape(example)}”</p>" for example in examples)
+    return f"<details><summary>Examples</summary>{paragraphs}</details>"
 
 
 def _days(days: Sequence[dict[str, Any]]) -> str:

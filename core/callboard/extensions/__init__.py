@@ -24,5 +24,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'callboard.extensions' has no attribute '{name}'")
     from callboard.bundles.files import bundle_host
 
-    found = globals()[name] = getattr(bundle_host, name)
-    return found
+    value = globals()[name] = getattr(bundle_host, name)
+    return value

@@ -159,17 +159,17 @@ class MainThread:
     def stall(self) -> dict[str, Any]:
         """``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been away,
         since which call, and what the host says holds it up. Any thread."""
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "stalled_ms": round(self._guest.stalled_for() * 1000),
             "queued": len(self._queue),
         }
         running = self.running
         if running is not None:
-            found["call"] = running.name
+            facts["call"] = running.name
         blocked_by = self._guest.blocked_by()
         if blocked_by is not None:
-            found["blocked_by"] = blocked_by
-        return found
+            facts["blocked_by"] = blocked_by
+        return facts
 
     def cancel(self, turn: Turn) -> None:
         """A queued turn never starts; a generator stops before its next slice; a plain function can

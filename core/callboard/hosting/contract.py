@@ -90,8 +90,8 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
     import difflib  # only for who errs
 
     close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
-    found = [candidate for key in close for candidate in spelled[key]]
-    return (found or likely)[:count]
+    nearest = [candidate for key in close for candidate in spelled[key]]
+    return (nearest or likely)[:count]
 
 
 class SceneReader(Protocol):

@@ -31,11 +31,11 @@ class View:
 
 def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[float]]:
     """The box around boxes ``(low, high)``. Raises HostError where there are none."""
-    found = list(boxes)
-    if not found:
+    known = list(boxes)
+    if not known:
         raise HostError("the scene holds nothing that can be rendered")
-    low = [min(axis) for axis in zip(*(box[0] for box in found), strict=True)]
-    high = [max(axis) for axis in zip(*(box[1] for box in found), strict=True)]
+    low = [min(axis) for axis in zip(*(box[0] for box in known), strict=True)]
+    high = [max(axis) for axis in zip(*(box[1] for box in known), strict=True)]
     return low, high
 
 

@@ -33,8 +33,8 @@ def check_usd_nesting(path: str) -> None:
             return
         text = stream.read()
     depth = 0
-    for found in _BRACKETS.finditer(_FLAT.sub(b"", text)):
-        run = found.group()
+    for match in _BRACKETS.finditer(_FLAT.sub(b"", text)):
+        run = match.group()
         depth += len(run) if run[:1] in b"([{" else -len(run)
         if depth > MAX_DEPTH:
             raise HostError(

@@ -69,27 +69,27 @@ class Blender:
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
     """Installs into one version, or all that are found. Raises HostError."""
-    told: list[str] = []
+    lines: list[str] = []
     for blender in _blenders(folder):
         chosen = archive or built("blender", "" if blender.takes_extensions else "-legacy")
-        told += (_install_extension if blender.takes_extensions else _install_addon)(
+        lines += (_install_extension if blender.takes_extensions else _install_addon)(
             blender, chosen, dry_run
         )
-    return told
+    return lines
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
     """Takes away what ``install`` put there. Raises HostError."""
-    told: list[str] = []
+    lines: list[str] = []
     for blender in _blenders(folder):
         if blender.takes_extensions:
-            told += _uninstall_extension(blender, dry_run)
+            lines += _uninstall_extension(blender, dry_run)
         elif is_placed(blender.place):
-            told += _run(blender, f"disable it in {blender.name}", _DISABLE, dry_run)
+            lines += _run(blender, f"disable it in {blender.name}", _DISABLE, dry_run)
             if not dry_run:
                 (blender.place / _ENABLED).unlink(missing_ok=True)
-            told += remove(blender.place, dry_run=dry_run)
-    return told
+            lines += remove(blender.place, dry_run=dry_run)
+    return lines
 
 
 def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
@@ -100,13 +100,13 @@ def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
     }
     if "__init__.py" not in files:
         raise HostError(f"{archive.name} is not the add-on for {blender.name}")
-    told = place(blender.place, files, dry_run=dry_run)
+    lines = place(blender.place, files, dry_run=dry_run)
     enabled = blender.place / _ENABLED
-    if told or not enabled.is_file():
-        told += _run(blender, f"enable it in {blender.name}", _ENABLE, dry_run)
+    if lines or not enabled.is_file():
+        lines += _run(blender, f"enable it in {blender.name}", _ENABLE, dry_run)
         if not dry_run:
             enabled.touch()
-    return told
+    return lines
 
 
 def _install_extension(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
@@ -152,7 +152,9 @@ def _blenders(folder: Path | None) -> list[Blender]:
         version = (int(named[1]), int(named[2])) if named else on_path
         if version is None:
             raise HostError(f"which Blender is {folder} for? Its name should be like 4.5")
-        found = [Blender(version, folder, program if version == on_path else None, elsewhere=True)]
+        blenders = [
+            Blender(version, folder, program if version == on_path else None, elsewhere=True)
+        ]
     else:
         users = _user_folder()
         versions = {
@@ -162,14 +164,14 @@ def _blenders(folder: Path | None) -> list[Blender]:
         }
         if on_path is not None:
             versions.add(on_path)
-        found = [
+        blenders = [
             Blender(v, users / f"{v[0]}.{v[1]}", program if v == on_path else None)
             for v in sorted(versions)
             if v >= OLDEST
         ]
-    if not found:
+    if not blenders:
         raise HostError("no Blender since 3.4 is on the path, and none was ever started here")
-    return found
+    return blenders
 
 
 def _user_folder() -> Path:
@@ -191,8 +193,8 @@ def _version_of(program: str) -> tuple[int, int] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"Blender (\d+)\.(\d+)", done.stdout)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"Blender (\d+)\.(\d+)", done.stdout)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _run(

@@ -33,14 +33,14 @@ class Bundle:
         ]
         if self.found_by not in files or strays:
             raise HostError(f"{chosen.name} is not the archive for {self.name}")
-        told: list[str] = []
+        lines: list[str] = []
         for folder in folders:
-            told += place(folder, files, dry_run=dry_run, ours=self.ours, beside=self.found_by)
-        return told
+            lines += place(folder, files, dry_run=dry_run, ours=self.ours, beside=self.found_by)
+        return lines
 
     def uninstall(self, folders: Sequence[Path], dry_run: bool) -> list[str]:
         """Takes away what ``install`` put there."""
-        told: list[str] = []
+        lines: list[str] = []
         for folder in folders:
-            told += remove(folder, dry_run=dry_run, ours=self.ours, beside=self.found_by)
-        return told
+            lines += remove(folder, dry_run=dry_run, ours=self.ours, beside=self.found_by)
+        return lines

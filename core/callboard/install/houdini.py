@@ -53,9 +53,9 @@ def _found(pattern: Path) -> Iterator[Path]:
     named = re.compile(re.escape(pattern.parts[index]).replace(_VERSION, r"(\d+)\.(\d+)"))
     for path in above.iterdir() if above.is_dir() else ():
         match = named.fullmatch(path.name)
-        found = path.joinpath(*pattern.parts[index + 1 :])
-        if match and (int(match[1]), int(match[2])) >= OLDEST and found.is_dir():
-            yield found
+        folder = path.joinpath(*pattern.parts[index + 1 :])
+        if match and (int(match[1]), int(match[2])) >= OLDEST and folder.is_dir():
+            yield folder
 
 
 def _preferences() -> Path:

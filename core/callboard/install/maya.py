@@ -23,10 +23,10 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
         raise HostError(
             f"no Maya since {OLDEST} was ever started here; name its user folder with --dir"
         )
-    told = BUNDLE.install(places, archive, dry_run)
-    if told and not dry_run:
-        told.append("now tick callboard_plugin in Maya's Plug-in Manager, Loaded and Auto load")
-    return told
+    lines = BUNDLE.install(places, archive, dry_run)
+    if lines and not dry_run:
+        lines.append("now tick callboard_plugin in Maya's Plug-in Manager, Loaded and Auto load")
+    return lines
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:

@@ -30,7 +30,7 @@ def place(
     known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
-    foreign = [name for name, found in there.items() if found not in (None, known.get(name))]
+    foreign = [name for name, current in there.items() if current not in (None, known.get(name))]
     foreign = [name for name in foreign if there[name] != wanted.get(name)]
     if foreign:
         raise HostError(
@@ -39,9 +39,9 @@ def place(
         )
     if there == {**dict.fromkeys(known, None), **wanted} and known == wanted:
         return []
-    told = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
+    line = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
     if dry_run:
-        return [told]
+        return [line]
     # What is cut short anywhere here can be finished, or removed, by the next run: a file is in
     # the list when it comes, and gone when its line goes.
     for name, digest in known.items():
@@ -50,7 +50,7 @@ def place(
     _write(folder / ours / RECEIPT, json.dumps(wanted, indent=1).encode())
     for name, data in files.items():
         _write(folder / name, data)
-    return [told]
+    return [line]
 
 
 def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
@@ -59,14 +59,14 @@ def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None =
     if not known:
         return []
     changed = [n for n, digest in known.items() if _digest_of(folder / n) not in (None, digest)]
-    told = [f"leave {folder / name}: it was changed" for name in sorted(changed)]
-    told.append(f"remove {folder / ours} ({len(known) - len(changed)} files)")
+    lines = [f"leave {folder / name}: it was changed" for name in sorted(changed)]
+    lines.append(f"remove {folder / ours} ({len(known) - len(changed)} files)")
     if not dry_run:
         for name in set(known).difference(changed):
             _remove(folder, name)
         (folder / ours / RECEIPT).unlink()
         _remove_if_empty(folder / ours)
-    return told
+    return lines
 
 
 def is_placed(folder: Path) -> bool:
@@ -76,16 +76,16 @@ def is_placed(folder: Path) -> bool:
 
 def _receipt(folder: Path, ours: str, beside: str | None) -> dict[str, str]:
     try:
-        found = json.loads((folder / ours / RECEIPT).read_text("utf-8"))
+        digests = json.loads((folder / ours / RECEIPT).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(digests, dict):
         return {}
     # Somebody may have written to it: names that lead to other places are not ours.
     root = (folder / ours).resolve()
     return {
         name: digest
-        for name, digest in found.items()
+        for name, digest in digests.items()
         if isinstance(digest, str)
         and "\0" not in name
         and (name == beside or (folder / name).resolve().is_relative_to(root))

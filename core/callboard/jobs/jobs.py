@@ -68,7 +68,7 @@ class Job:
     def describe(self) -> Json:
         """``{job_id, tool, status, created, updated, progress?, result?, error?}``, as
         ``jobs__status`` and REST show it."""
-        found: Json = {
+        entry: Json = {
             "job_id": self.id,
             "tool": self.tool,
             "status": self.status,
@@ -81,8 +81,8 @@ class Job:
             ("error", self.error),
         ):
             if value is not None:
-                found[key] = value
-        return found
+                entry[key] = value
+        return entry
 
     def as_task(self) -> Json:
         """The job as the tasks extension of 2026-07-28 describes it."""

@@ -70,8 +70,8 @@ def bridge() -> list[str] | None:
         folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         if any(metadata.distributions(name="callboard", path=sorted(folders))):
             return [sys.executable, "-m", "callboard", "stdio"]
-    found = shutil.which(COMMAND[0]) or shutil.which(COMMAND[0], path=str(_programs()))
-    return None if found is None else [found, *COMMAND[1:]]
+    program = shutil.which(COMMAND[0]) or shutil.which(COMMAND[0], path=str(_programs()))
+    return None if program is None else [program, *COMMAND[1:]]
 
 
 def _programs() -> Path:

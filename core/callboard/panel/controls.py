@@ -17,7 +17,7 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.errors import CallboardError
 from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
-from callboard.panel.snapshot_parts import said
+from callboard.panel.snapshot_parts import editor_line
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.records.reader import Reader
@@ -189,14 +189,14 @@ class Controls:
         """Reads the prompts as they are on disk now. ``answered`` is called on another thread."""
 
         def read() -> None:
-            found = self._prompts.all()
+            served = self._prompts.all()
             prompts = tuple(
                 PromptStatus(
                     name, p.description, p.skill, p.source, tuple(a.name for a in p.arguments)
                 )
-                for name, p in found.prompts.items()
+                for name, p in served.prompts.items()
             )
-            failures = tuple((f.skill, said(f)) for f in found.failures)
+            failures = tuple((f.skill, editor_line(f)) for f in served.failures)
             answered(PromptsStatus(prompts, failures))
 
         self._do(self._in_thread, read)
@@ -289,13 +289,13 @@ class Controls:
 
 def _meaning(roots: WorkspaceRoots, path: str, write: bool) -> PathAnswer:
     try:
-        found = roots.admit(path, write=write)
+        admitted = roots.admit(path, write=write)
     except CallboardError as refused:
         return PathAnswer(None, refused.message)
-    holding = next((root for root in roots.roots if _holds(root, found)), None)
+    holding = next((root for root in roots.roots if _holds(root, admitted)), None)
     if holding is None:
-        return PathAnswer(found, "outside every root" if roots.roots else "there are no roots")
-    return PathAnswer(found, f"inside {holding.name}")
+        return PathAnswer(admitted, "outside every root" if roots.roots else "there are no roots")
+    return PathAnswer(admitted, f"inside {holding.name}")
 
 
 def _holds(root: Root, path: str) -> bool:

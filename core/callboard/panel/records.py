@@ -15,5 +15,5 @@ def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
     count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
     from callboard.demand.report import build  # with it comes what only a report needs
 
-    found: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
-    return found
+    missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
+    return missing

@@ -85,12 +85,12 @@ def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
         known.scope,
         known.loaded,
         len(skill.tools),
-        tuple(map(said, skill.failures)),
+        tuple(map(editor_line, skill.failures)),
         lacking,
     )
 
 
-def said(failure: Failure) -> str:
+def editor_line(failure: Failure) -> str:
     """One failure as editors print them."""
     line = f":{failure.line}" if failure.line else ""
     return f"{failure.reference}{line}: {failure.message}"

@@ -26,7 +26,7 @@ class EventReader:
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of each event that ends in ``chunk``. Comments and other fields are passed
         over. Raises ValueError for an event that is too large."""
-        found: list[bytes] = []
+        messages: list[bytes] = []
         first, *others = chunk.split(b"\n")
         self._line.append(first)
         self._size += len(chunk)
@@ -37,9 +37,9 @@ class EventReader:
                 self._data.append(line[5:].removeprefix(b" "))
             elif not line:
                 if self._data:
-                    found.append(b"\n".join(self._data))
+                    messages.append(b"\n".join(self._data))
                 self._data = []
                 self._size = len(following)
         if self._size > EVENT_LIMIT:
             raise ValueError(f"an event is over {EVENT_LIMIT} bytes")
-        return found
+        return messages

@@ -105,6 +105,6 @@ def _expect(headers: Mapping[str, str], header: str, value: str, *, encoded: boo
     given = headers.get(header)
     if given is None:
         raise HeaderMismatch(f"{header} is missing; it must be {value[:80]!r}, as in the body")
-    found = decode_value(given) if encoded else given.strip(" \t")
-    if found != value:
-        raise HeaderMismatch(f"{header} is {found[:80]!r}, but the body says {value[:80]!r}")
+    stated = decode_value(given) if encoded else given.strip(" \t")
+    if stated != value:
+        raise HeaderMismatch(f"{header} is {stated[:80]!r}, but the body says {value[:80]!r}")

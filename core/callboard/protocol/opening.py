@@ -82,17 +82,17 @@ async def _discover(
     params = {"_meta": talk.meta(capabilities)}
     try:
         asking = conversation.request("server/discover", params, abandon=False)
-        found = await asyncio.wait_for(asking, DISCOVERY)
+        answer = await asyncio.wait_for(asking, DISCOVERY)
     except asyncio.TimeoutError:
         return None
     except conversation.refused as refused:
         if refused.code in _MODERN:
             raise conversation.lost(f"refused to be discovered: {refused.message}") from None
         return None
-    versions = found.get("supportedVersions")
+    versions = answer.get("supportedVersions")
     if not isinstance(versions, list) or REVISION_2026_07_28.name not in versions:
         return None
-    offered = found.get("capabilities")
+    offered = answer.get("capabilities")
     return Talk(client, True, offered if isinstance(offered, dict) else {})
 
 
@@ -106,13 +106,13 @@ async def _initialize(
     }
     asking = conversation.request("initialize", params, abandon=False)
     try:
-        found = await asyncio.wait_for(asking, OPENING)
+        answer = await asyncio.wait_for(asking, OPENING)
     except asyncio.TimeoutError:
         raise conversation.lost(f"did not answer initialize within {OPENING:g} s") from None
-    revision = REVISIONS.get(str(found.get("protocolVersion")))
+    revision = REVISIONS.get(str(answer.get("protocolVersion")))
     if revision is None or not revision.sessions:
-        stated = str(found.get("protocolVersion"))[:40]
+        stated = str(answer.get("protocolVersion"))[:40]
         raise conversation.lost(f"speaks the revision {stated!r}, which isn't known here")
     conversation.notify("notifications/initialized")
-    offered = found.get("capabilities")
+    offered = answer.get("capabilities")
     return Talk(client, False, offered if isinstance(offered, dict) else {})

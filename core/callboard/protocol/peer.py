@@ -30,8 +30,8 @@ class ClientInfo:
             return ClientInfo()
 
         def text(key: str, default: str) -> str:
-            found = value.get(key)
-            return found[:200] if isinstance(found, str) and found else default
+            given = value.get(key)
+            return given[:200] if isinstance(given, str) and given else default
 
         return ClientInfo(text("name", "unknown"), text("version", ""), text("title", "") or None)
 

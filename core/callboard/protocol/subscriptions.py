@@ -101,12 +101,12 @@ class Subscriptions:
 
     def watched(self) -> set[str]:
         """Every URI that somebody watches."""
-        found: set[str] = set()
+        uris: set[str] = set()
         for session in self._sessions():
-            found |= session.watched
+            uris |= session.watched
         for listener in self._listeners:
-            found |= listener.uris
-        return found
+            uris |= listener.uris
+        return uris
 
     def close(self) -> None:
         """Says goodbye to the listen streams."""

@@ -218,8 +218,8 @@ class Redactor:
         # The cut comes last: cut first, half a secret would no longer look like one.
         margin = encoded[: MAX_FIELD_BYTES + 4096].decode("utf-8", "ignore")
         note = f" [truncated, {len(encoded)} bytes]"
-        kept = self.text(margin).encode("utf-8", "replace")[: MAX_FIELD_BYTES - len(note)]
-        return kept.decode("utf-8", "ignore") + note
+        shortened = self.text(margin).encode("utf-8", "replace")[: MAX_FIELD_BYTES - len(note)]
+        return shortened.decode("utf-8", "ignore") + note
 
     def is_clean(self, text: str) -> bool:
         """Whether there is surely nothing to redact in a text, or in the ASCII JSON of a value."""

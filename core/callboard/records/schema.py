@@ -85,10 +85,10 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        found = _version(db)
-        if found > VERSION:
-            raise NewerSchema(f"the database has version {found}, this callboard knows {VERSION}")
-        for step in MIGRATIONS[found:]:
+        version = _version(db)
+        if version > VERSION:
+            raise NewerSchema(f"the database has version {version}, this callboard knows {VERSION}")
+        for step in MIGRATIONS[version:]:
             for statement in step:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")

@@ -56,7 +56,7 @@ def live_resources(
     def skill_names(argument: str, typed: str) -> list[str]:
         return _starting(typed, (known.skill.name for known in catalog.known))
 
-    found = [
+    resources = [
         ServedResource(
             "host://capabilities",
             "capabilities",
@@ -84,8 +84,8 @@ def live_resources(
         ),
     ]
     if SCENE_READ in host.ports:
-        found += _scene_resources(host)
-    return found
+        resources += _scene_resources(host)
+    return resources
 
 
 def _scene_resources(host: Host) -> list[ServedResource]:

@@ -25,8 +25,8 @@ def page(
         after = _read(cursor)
         start = next((i for i, entry in enumerate(entries) if key(entry) > after), len(entries))
     end = start + PAGE_SIZE
-    found = entries[start:end]
-    return found, _write(key(found[-1])) if end < len(entries) else None
+    shown = entries[start:end]
+    return shown, _write(key(shown[-1])) if end < len(entries) else None
 
 
 def _write(name: str) -> str:

@@ -59,10 +59,10 @@ class ServedResource:
         """The template's variables in ``uri``, decoded, or None where it doesn't fit."""
         if not self.is_template:
             return {} if uri == self.uri else None
-        found = _pattern(self.uri).fullmatch(uri)
-        if found is None:
+        parts = _pattern(self.uri).fullmatch(uri)
+        if parts is None:
             return None
-        return {name: unquote(value) for name, value in found.groupdict().items()}
+        return {name: unquote(value) for name, value in parts.groupdict().items()}
 
     def describe(self, features: Revision) -> Json:
         """The entry of ``resources/list`` or ``resources/templates/list``."""
@@ -115,8 +115,8 @@ class ResourceRegistry:
 
     def all(self, *, templates: bool) -> list[ServedResource]:
         """The resources, or the templates, sorted by URI."""
-        found = [r for r in self._resources.values() if r.is_template == templates]
-        return sorted(found, key=lambda resource: resource.uri)
+        resources = [r for r in self._resources.values() if r.is_template == templates]
+        return sorted(resources, key=lambda resource: resource.uri)
 
     def find(self, uri: str) -> tuple[ServedResource, dict[str, str]]:
         """The resource that answers for ``uri``, and its variables. Raises ResourceNotFound."""

@@ -157,9 +157,9 @@ class Service:
     # -- tools ------------------------------------------------------------------------------
 
     async def _list_tools(self, request: PeerRequest) -> Json:
-        found, cursor = page(self.tools.all(), lambda tool: tool.name, request.params.get("cursor"))
+        tools, cursor = page(self.tools.all(), lambda tool: tool.name, request.params.get("cursor"))
         declared = self._capabilities.declared
-        entries = [self._tool_entry(tool, request.peer.features, declared) for tool in found]
+        entries = [self._tool_entry(tool, request.peer.features, declared) for tool in tools]
         if cursor is None and self._takes_requests:
             entries.append(request_capability.descriptor())
         return _listed("tools", entries, cursor)
@@ -249,12 +249,12 @@ class Service:
         return self._resource_page(request, "resourceTemplates", templates=True)
 
     def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
-        found, cursor = page(
+        resources, cursor = page(
             self.resources.all(templates=templates),
             lambda resource: resource.uri,
             request.params.get("cursor"),
         )
-        return _listed(key, [r.describe(request.peer.features) for r in found], cursor)
+        return _listed(key, [r.describe(request.peer.features) for r in resources], cursor)
 
     async def _read_resource(self, request: PeerRequest) -> Json:
         uri = _text(request, "uri")
@@ -289,10 +289,10 @@ class Service:
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
             version = self.prompts.version
-            found = await loop.run_in_executor(None, read)
+            prompts = await loop.run_in_executor(None, read)
             if version == self.prompts.version:
                 break
-        return found
+        return prompts
 
     async def _find_prompt(self, name: str) -> tuple[Prompt, FunctionPrompt | None]:
         """A prompt, and what makes its messages where that is no template. Raises InvalidParams."""
@@ -302,15 +302,15 @@ class Service:
         return prompt, self.prompts.function(prompt.served_name)
 
     async def _list_prompts(self, request: PeerRequest) -> Json:
-        found = await self.read_prompts()
+        prompts = await self.read_prompts()
         entries, cursor = page(
-            self.prompts.describe(request.peer.features, found),
+            self.prompts.describe(request.peer.features, prompts),
             lambda entry: str(entry["name"]),
             request.params.get("cursor"),
         )
         result = _listed("prompts", list(entries), cursor)
-        if found.needs_diagnostics():
-            result["_meta"] = {"dcc.prompt_diagnostics": found.diagnostics()}
+        if prompts.needs_diagnostics():
+            result["_meta"] = {"dcc.prompt_diagnostics": prompts.diagnostics()}
         return result
 
     async def _get_prompt(self, request: PeerRequest) -> Json:

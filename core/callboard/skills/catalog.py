@@ -70,12 +70,12 @@ def scoped_paths(
     """Search paths with their scope: a project's own skills first, those that ship last, a host's
     before the ones that suit every host."""
     theirs = [Path(path) for path in shipped]
-    found: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
+    scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
         if path == BUNDLED:
-            found.extend((own, "bundled") for own in theirs)
-        found.append((path, "bundled" if path == BUNDLED else "user"))
-    return found
+            scoped.extend((own, "bundled") for own in theirs)
+        scoped.append((path, "bundled" if path == BUNDLED else "user"))
+    return scoped
 
 
 class SkillCatalog:
@@ -177,7 +177,7 @@ class SkillCatalog:
         """Loads every skill of a scope; one that can't be loaded is logged and left."""
         loaded: list[SkillMetadata] = []
         with self._lock:
-            for name in sorted(name for name, found in self._scope_of.items() if found == scope):
+            for name in sorted(name for name, given in self._scope_of.items() if given == scope):
                 try:
                     loaded += self.load(name)
                 except SkillError as error:
@@ -201,10 +201,10 @@ class SkillCatalog:
         """Looks at the disk again. Loaded skills whose files changed are replaced, unless the new
         files are broken in a way the old ones weren't; those that are gone are unloaded."""
         with self._lock:
-            found, failures = scan(self.paths, self._dcc, self._cache.load)
+            skills, failures = scan(self.paths, self._dcc, self._cache.load)
             self._cache.save()
-            self._known = {one.skill.name: one.skill for one in found}
-            self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in found})
+            self._known = {one.skill.name: one.skill for one in skills}
+            self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in skills})
             unloaded: list[str] = []
             replaced: dict[str, _Loaded] = {}
             for name, old in self._loaded.items():
@@ -267,7 +267,7 @@ def _trusted_stamps(skill: SkillMetadata) -> dict[str, Stamp] | None:
 def _worse(new: SkillMetadata, old: _Loaded, stamps: dict[str, Stamp] | None) -> list[Failure]:
     """What is broken in the new files as a whole and wasn't in the old."""
     known = {(failure.reference, failure.message) for failure in old.skill.failures}
-    found = [
+    problems = [
         failure
         for failure in new.failures
         if failure.kind in _FILE_KINDS and (failure.reference, failure.message) not in known
@@ -279,5 +279,5 @@ def _worse(new: SkillMetadata, old: _Loaded, stamps: dict[str, Stamp] | None) ->
             if error is not None:
                 line, message = error
                 shown = Path(path).as_posix()
-                found.append(Failure(new.name, shown, "parse", message, line))
-    return found
+                problems.append(Failure(new.name, shown, "parse", message, line))
+    return problems

@@ -74,14 +74,14 @@ def skill_error(
     _meta: dict[str, Any] | None = None,
     **context: Any,
 ) -> dict[str, Any]:
-    found = error_result(
+    result = error_result(
         message,
         error,
         prompt=prompt or "See error and context, mend what they name, and call again.",
         possible_solutions=possible_solutions,
         **context,
     )
-    return _with_meta(found, _meta)
+    return _with_meta(result, _meta)
 
 
 def skill_exception(

@@ -24,7 +24,7 @@ def dependents(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
 
 def dependency_failures(skills: Mapping[str, SkillMetadata]) -> list[Failure]:
     """One for every skill that can't be loaded for the sake of its ``depends``."""
-    found: list[Failure] = []
+    failures: list[Failure] = []
     done: dict[str, None] = {}
     bad: dict[str, SkillError] = {}
     for name, skill in sorted(skills.items()):
@@ -32,8 +32,8 @@ def dependency_failures(skills: Mapping[str, SkillMetadata]) -> list[Failure]:
             try:
                 _walk(name, skills, done, bad)
             except SkillError as error:
-                found.append(Failure(name, SKILL_FILE, "metadata", error.message))
-    return found
+                failures.append(Failure(name, SKILL_FILE, "metadata", error.message))
+    return failures
 
 
 def _walk(

@@ -86,8 +86,8 @@ def scan_and_load(
     What is wrong inside a usable skill is in its own ``failures``. Of two skills with one name the
     one from the more important search path is kept. Skills for other hosts are left out silently.
     """
-    found, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name)
-    return [one.skill for one in found], skipped
+    skills, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name)
+    return [one.skill for one in skills], skipped
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def scan(
     load: Callable[[Path], SkillMetadata] = load_skill,
 ) -> tuple[list[Found], list[Failure]]:
     """:func:`scan_and_load` over exactly these search paths, most important first."""
-    found: dict[str, Found] = {}
+    by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
     for search_path in paths:
         try:
@@ -122,11 +122,11 @@ def scan(
             if not suits(skill, dcc_name):
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
-            first = found.setdefault(skill.wire_name(""), Found(skill, search_path))
+            first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
             if first.skill is not skill:
                 reason = (
                     f"the skill in folder '{folder.name}' isn't used: "
                     f"'{first.skill.name}' was found before it"
                 )
                 skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
-    return sorted(found.values(), key=lambda one: one.skill.name), skipped
+    return sorted(by_name.values(), key=lambda one: one.skill.name), skipped

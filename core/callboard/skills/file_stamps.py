@@ -18,10 +18,10 @@ _SETTLED_NS = 100_000_000
 
 def stamp(path: str | Path) -> Stamp:
     try:
-        found = os.stat(path)  # noqa: PTH116  (half the time of Path.stat)
+        status = os.stat(path)  # noqa: PTH116  (half the time of Path.stat)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
@@ -34,12 +34,12 @@ def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
 def tree_stamps(folder: Path) -> dict[str, Stamp]:
     """The stamp of every file below ``folder`` by relative path; byte-code caches and hidden files
     aside. Stops at MAX_FILES."""
-    found: dict[str, Stamp] = {}
+    stamps: dict[str, Stamp] = {}
     for path in _files(folder):
-        if len(found) == MAX_FILES:
+        if len(stamps) == MAX_FILES:
             break
-        found[os.path.relpath(path, folder)] = stamp(path)
-    return found
+        stamps[os.path.relpath(path, folder)] = stamp(path)
+    return stamps
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -47,20 +47,20 @@ def lint(folder: Path) -> list[Finding]:
         return [
             Finding(".", 1, "error", f"holds no skill: no {SKILL_FILE} here or one level below")
         ]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     names: dict[str, str] = {}
     skills: dict[str, SkillMetadata] = {}
     places: dict[str, str] = {}
     for one, skill in load_all(folders):
         prefix = "" if one == folder else f"{one.name}/"
         for finding in _lint_skill(skill, one.name if prefix else skill.path.name):
-            found.append(
+            findings.append(
                 Finding(prefix + finding.file, finding.line, finding.severity, finding.message)
             )
         wire = skill.wire_name("")
         if is_usable(skill) and wire in names:
             message = f"the name clashes with the skill in '{names[wire]}'"
-            found.append(Finding(f"{prefix}{SKILL_FILE}", 1, "error", message))
+            findings.append(Finding(f"{prefix}{SKILL_FILE}", 1, "error", message))
         names.setdefault(wire, one.name)
         if is_usable(skill):
             skills[skill.name] = skill
@@ -68,8 +68,8 @@ def lint(folder: Path) -> list[Finding]:
     for failure in dependency_failures(skills):
         # What isn't here may well be on another search path; a circle is wrong everywhere.
         severity: Severity = "error" if " -> " in failure.message else "warning"
-        found.append(Finding(places[failure.skill], 1, severity, failure.message))
-    return sorted(set(found), key=lambda f: (f.file, f.line, f.message))
+        findings.append(Finding(places[failure.skill], 1, severity, failure.message))
+    return sorted(set(findings), key=lambda f: (f.file, f.line, f.message))
 
 
 def _lint_skill(skill: SkillMetadata, folder_name: str) -> Iterator[Finding]:

@@ -173,7 +173,7 @@ class _Reader:
         for where, key, line in document.duplicates:
             if len(where) <= len(at):
                 self._fail_at("parse", f"'{key}' is written twice; the first counts", shown, line)
-        found: dict[str, ToolDeclaration] = {}
+        by_name: dict[str, ToolDeclaration] = {}
         for index, entry in enumerate(entries):
             here = (*at, index)
             try:
@@ -182,15 +182,15 @@ class _Reader:
                     key, line = repeated
                     raise EntryProblem(f"'{key}' is written twice", None, "parse", line)
                 tool = read_tool(entry, self._folder)
-                if tool.name in found:
+                if tool.name in by_name:
                     raise EntryProblem("the name is taken by an earlier tool", "name")
-                found[tool.name] = tool
+                by_name[tool.name] = tool
             except EntryProblem as problem:
                 line = problem.line or document.line(*here, *filter(None, [problem.key]))
                 self._fail_at(
                     problem.kind, f"{_called(entry, index)}: {problem.message}", shown, line
                 )
-        return tuple(found.values())
+        return tuple(by_name.values())
 
     def _text(self, mapping: Mapping[str, Any], key: str) -> str | None:
         value = mapping.get(key)

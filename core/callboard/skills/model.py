@@ -25,13 +25,13 @@ class Failure:
     line: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        found = {
+        entry = {
             "skill": self.skill,
             "reference": self.reference,
             "kind": self.kind,
             "message": self.message,
         }
-        return found if self.line is None else {**found, "line": self.line}
+        return entry if self.line is None else {**entry, "line": self.line}
 
 
 @dataclass(frozen=True)

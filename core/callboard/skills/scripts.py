@@ -103,15 +103,15 @@ class _ModuleSpace:
             if parts in self._modules:
                 return self._modules[parts]
             parent = self.module(parts[:-1])
-            found = self._find(parts)
-            if found is None:
+            file = self._find(parts)
+            if file is None:
                 raise ModuleNotFoundError(
                     f"No module named '{'.'.join(parts)}'", name=".".join(parts)
                 )
             module = ModuleType(".".join((self._name, *parts)))
-            module.__file__ = str(found)
-            if found.name == "__init__.py":
-                module.__path__ = [str(found.parent)]
+            module.__file__ = str(file)
+            if file.name == "__init__.py":
+                module.__path__ = [str(file.parent)]
                 module.__package__ = module.__name__
             else:
                 module.__package__ = parent.__name__
@@ -120,7 +120,7 @@ class _ModuleSpace:
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
             self._add(parts, module)
             try:
-                _execute(found, module, self._folder)
+                _execute(file, module, self._folder)
             except BaseException:
                 self._modules.pop(parts, None)
                 sys.modules.pop(module.__name__, None)
@@ -171,9 +171,9 @@ class _ModuleSpace:
             # A tool may well be called `copy` or `select`; its neighbours still mean Python's.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
-            found = stand_in(name)
-            if found is not None:
-                return found
+            replacement = stand_in(name)
+            if replacement is not None:
+                return replacement
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         if not fromlist:
             self.module(parts)

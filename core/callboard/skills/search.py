@@ -125,8 +125,8 @@ class SearchIndex:
 
 def words(text: str) -> list[str]:
     """Lower-case words; ``camelCase`` and ``snake_case`` are taken apart, a plural's s dropped."""
-    found = _WORD.findall(_CAMEL.sub(" ", text))
-    return [_singular(word.lower()) for word in found]
+    parts = _WORD.findall(_CAMEL.sub(" ", text))
+    return [_singular(word.lower()) for word in parts]
 
 
 def _singular(word: str) -> str:
@@ -162,11 +162,11 @@ def _tool_entry(skill: SkillMetadata, tool: ToolDeclaration, about: dict[str, fl
 def _weigh(*fields: tuple[float, Iterable[str]]) -> dict[str, float]:
     """For every word the weight of the most prominent field that holds it, a little less where the
     field is long."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for weight, texts in fields:
         listed = words(" ".join(texts))
         share = weight / (1 + math.log10(1 + len(listed) / 8))
         for word in listed:
-            if found.get(word, 0.0) < share:
-                found[word] = share
-    return found
+            if weights.get(word, 0.0) < share:
+                weights[word] = share
+    return weights

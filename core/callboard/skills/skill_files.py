@@ -54,10 +54,10 @@ def expand(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem]]
     try:
         if is_glob(reference):
             return _matches(folder, reference)
-        found = resolve_inside(folder, reference)
-        if not _is_file(found):
+        path = resolve_inside(folder, reference)
+        if not _is_file(path):
             raise FileProblem("missing", f"'{reference}' doesn't exist")
-        return [found], []
+        return [path], []
     except FileProblem as problem:
         return [], [problem]
 
@@ -75,14 +75,14 @@ def _matches(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem
         raise FileProblem("glob", f"'{reference}' isn't a usable pattern: {_why(error)}") from None
     if not shown:
         raise FileProblem("glob", f"'{reference}' matches no file")
-    found: list[Path] = []
+    paths: list[Path] = []
     problems: list[FileProblem] = []
     for name in sorted(shown):
         try:
-            found.append(resolve_inside(folder, name))
+            paths.append(resolve_inside(folder, name))
         except FileProblem as problem:
             problems.append(problem)
-    return found, problems
+    return paths, problems
 
 
 def read_text(folder: Path, path: Path, limit: int = MAX_TEXT_BYTES) -> str:

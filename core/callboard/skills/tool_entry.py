@@ -210,7 +210,7 @@ def _annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
         written = {}
     if not isinstance(written, dict):
         raise EntryProblem("'annotations' must be a mapping", "annotations")
-    found: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     for word, hint in _HINTS.items():
         # Packages for dcc-mcp also write `read_only: true` beside `annotations`.
         for place, spelling in ((written, hint), (written, f"{word}_hint"), (entry, word)):
@@ -219,11 +219,11 @@ def _annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
                 continue
             if not isinstance(value, bool):
                 raise EntryProblem(f"'{spelling}' must be true or false", "annotations")
-            found[hint] = value
+            hints[hint] = value
             break
     if isinstance(written.get("title"), str):
-        found["title"] = written["title"]
-    return found
+        hints["title"] = written["title"]
+    return hints
 
 
 def _icons(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
@@ -242,9 +242,9 @@ def _next_tools(key: str, value: Any) -> dict[str, tuple[str, ...]]:
         return {}
     if not isinstance(value, dict):
         raise EntryProblem(f"'{key}' must be a mapping", key)
-    found: dict[str, tuple[str, ...]] = {}
+    by_outcome: dict[str, tuple[str, ...]] = {}
     for outcome in ("on-success", "on-failure"):
         listed = value.get(outcome, value.get(outcome.replace("-", "_")))
         if listed is not None:
-            found[outcome] = texts(outcome, listed)
-    return found
+            by_outcome[outcome] = texts(outcome, listed)
+    return by_outcome

@@ -134,13 +134,13 @@ class SkillWatcher:
 def _linked(paths: Sequence[Path]) -> list[Path]:
     """Where skills really are that are linked into a search path: neither notifications nor a walk
     through the folders follow links."""
-    found: list[Path] = []
+    targets: list[Path] = []
     for path in paths:
         try:
-            found += [Path(os.path.realpath(one)) for one in path.iterdir() if one.is_symlink()]
+            targets += [Path(os.path.realpath(one)) for one in path.iterdir() if one.is_symlink()]
         except OSError:
             continue
-    return [one for one in dict.fromkeys(found) if one.is_dir()]
+    return [one for one in dict.fromkeys(targets) if one.is_dir()]
 
 
 def _look(paths: list[Path]) -> dict[str, Stamp]:

@@ -33,9 +33,9 @@ class Document:
     def line(self, *path: str | int) -> int:
         """Where ``path`` starts, or its nearest parent that is known."""
         for length in range(len(path), -1, -1):
-            found = self.lines.get(path[:length])
-            if found is not None:
-                return found
+            line = self.lines.get(path[:length])
+            if line is not None:
+                return line
         return 1
 
     def duplicate_under(self, *path: str | int) -> tuple[str, int] | None:

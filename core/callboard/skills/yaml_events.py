@@ -109,7 +109,7 @@ class _Builder:
         return items
 
     def _mapping(self, events: Iterator[Any], path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         merged: list[Any] = []
         for event in events:
             if isinstance(event, yaml.MappingEndEvent):
@@ -127,17 +127,17 @@ class _Builder:
             value = self._node(next(events), events, here)
             if key == "<<" and event.implicit[0]:
                 merged.append((value, line))
-            elif key in found:
+            elif key in values:
                 self._duplicates.append((path, key, line))
             else:
-                found[key] = value
+                values[key] = value
         for value, line in merged:
             for source in value if isinstance(value, list) else [value]:
                 if not isinstance(source, dict):
                     raise YamlError("'<<' must name a mapping", line)
                 for key, inherited in source.items():
-                    found.setdefault(key, inherited)
-        return found
+                    values.setdefault(key, inherited)
+        return values
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:

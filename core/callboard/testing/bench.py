@@ -47,8 +47,8 @@ class Bench:
         return path
 
     def get(self, name: str) -> Json:
-        found: Json = self.reader.get(name)
-        return found
+        entry: Json = self.reader.get(name)
+        return entry
 
     def everything(self) -> list[Json]:
         """What the reader tells of the whole scene."""

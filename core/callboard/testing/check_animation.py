@@ -23,13 +23,13 @@ class Timeline:
     needs = (SCENE_READ, SCENE_MUTATE, ANIMATION)
 
     def test_the_range_and_the_current_frame_are_set_and_read(self, bench: Bench) -> None:
-        found = bench.call("animation__set_timeline", {"start": 10, "end": 300, "current": 12})
-        assert (found["start"], found["end"], found["current"]) == (10, 300, 12)
-        assert found["fps"] == bench.reader.info()["fps"]
+        timeline = bench.call("animation__set_timeline", {"start": 10, "end": 300, "current": 12})
+        assert (timeline["start"], timeline["end"], timeline["current"]) == (10, 300, 12)
+        assert timeline["fps"] == bench.reader.info()["fps"]
         assert bench.reader.info()["frame_range"] == [10, 300]
-        assert bench.call("animation__get_timeline") == found
+        assert bench.call("animation__get_timeline") == timeline
         raised(ValueError, bench.call, "animation__set_timeline", {"start": 301})
-        assert bench.call("animation__get_timeline") == found
+        assert bench.call("animation__get_timeline") == timeline
 
 
 class Keys:

@@ -102,7 +102,7 @@ class UsdFile:
         bench.empty()
         created = bench.port(USD).import_usd(path, None)["created"]
         assert sorted(created) == sorted(bench.reader.names())
-        balls = [found for found in bench.everything() if found["name"] == "Ball"]
+        balls = [entry for entry in bench.everything() if entry["name"] == "Ball"]
         assert len(balls) == 1
         assert close(balls[0]["bounds"]["min"], before["min"], 0.01)
         assert close(balls[0]["bounds"]["max"], before["max"], 0.01)
@@ -143,9 +143,9 @@ class UsdFile:
         )
         bench.cube("Here")
         before = bench.everything()
-        found = bench.port(USD).stage_metadata(str(file))
+        metadata = bench.port(USD).stage_metadata(str(file))
         assert bench.everything() == before
-        assert found == {
+        assert metadata == {
             "path": str(file),
             "default_prim": "/Hero",
             "up_axis": "Z",

@@ -59,17 +59,17 @@ class Reading:
         assert info["fps"] > 0
 
     def test_an_object_has_every_field(self, bench: Bench) -> None:
-        found = bench.get(bench.cube())
-        assert set(found) >= FIELDS
-        assert found["visible"] is True
-        assert found["parent"] is None
+        cube = bench.get(bench.cube())
+        assert set(cube) >= FIELDS
+        assert cube["visible"] is True
+        assert cube["parent"] is None
 
     def test_names_summaries_and_objects_agree(self, bench: Bench) -> None:
         paths = [bench.cube(), bench.cube(), bench.cube("Another")]
         assert sorted(bench.reader.names()) == sorted(paths)
         for summary in bench.reader.summaries():
-            found = bench.get(summary["path"])
-            assert {key: found[key] for key in ("name", "path", "type", "parent")} == summary
+            entry = bench.get(summary["path"])
+            assert {key: entry[key] for key in ("name", "path", "type", "parent")} == summary
 
     def test_the_bare_name_and_the_path_find_the_same(self, bench: Bench) -> None:
         path = bench.cube("Hero")
@@ -105,19 +105,19 @@ class Creating:
     def test_every_kind_has_its_type_and_size(self, bench: Bench) -> None:
         upright = bench.reader.info()["up_axis"] == "Y"
         for kind, sizes in KINDS.items():
-            found = bench.get(bench.editor.create(kind, None, sizes))
-            assert found["type"] == kind
-            box = found["bounds"]
+            created = bench.get(bench.editor.create(kind, None, sizes))
+            assert created["type"] == kind
+            box = created["bounds"]
             size = [high - low for low, high in zip(box["min"], box["max"], strict=True)]
             wide, deep, tall = _size(kind, sizes)
             assert close(size, [wide, tall, deep] if upright else [wide, deep, tall], 0.01), kind
-            assert close(centre(found), [0, 0, 0]), kind
+            assert close(centre(created), [0, 0, 0]), kind
 
     def test_a_new_object_is_at_the_origin(self, bench: Bench) -> None:
-        found = bench.get(bench.cube())
-        assert close(found["translate"], [0, 0, 0])
-        assert close(found["rotate"], [0, 0, 0])
-        assert close(found["scale"], [1, 1, 1])
+        cube = bench.get(bench.cube())
+        assert close(cube["translate"], [0, 0, 0])
+        assert close(cube["rotate"], [0, 0, 0])
+        assert close(cube["scale"], [1, 1, 1])
 
     def test_a_taken_name_gets_a_suffix(self, bench: Bench) -> None:
         first, second = bench.cube("Hero"), bench.cube("Hero")
@@ -134,10 +134,10 @@ class Transforming:
         bench.editor.set_transform(path, [1, 2, 3], None, None)
         bench.editor.set_transform(path, None, [10, 20, 30], None)
         bench.editor.set_transform(path, None, None, [1, 2, 0.5])
-        found = bench.get(path)
-        assert close(found["translate"], [1, 2, 3])
-        assert close(found["rotate"], [10, 20, 30])
-        assert close(found["scale"], [1, 2, 0.5])
+        moved = bench.get(path)
+        assert close(moved["translate"], [1, 2, 3])
+        assert close(moved["rotate"], [10, 20, 30])
+        assert close(moved["scale"], [1, 2, 0.5])
 
     def test_rotation_turns_about_x_then_y_then_z(self, bench: Bench) -> None:
         path, tip = bench.cube(), bench.cube("Tip", 0.1)
@@ -150,9 +150,9 @@ class Transforming:
     def test_mirrored_and_large_values_survive(self, bench: Bench) -> None:
         path = bench.cube()
         bench.editor.set_transform(path, [1e6, -1e6, 0.001], [0, 0, 720], [-1, 1, 1])
-        found = bench.get(path)
-        assert close(found["translate"], [1e6, -1e6, 0.001], 1e-5)
-        assert close(found["scale"], [-1, 1, 1])
+        moved = bench.get(path)
+        assert close(moved["translate"], [1e6, -1e6, 0.001], 1e-5)
+        assert close(moved["scale"], [-1, 1, 1])
 
 
 class Parenting:

@@ -27,14 +27,14 @@ class SceneSkill:
         bench.editor.create("sphere", "Ball", {"radius": 1.0})
         assert bench.call("scene__scene_info")["object_count"] == 6
         page = bench.call("scene__list_objects", {"pattern": "box*", "limit": 2, "offset": 2})
-        assert [found["name"] for found in page["objects"]] == ["Box2", "Box3"]
+        assert [entry["name"] for entry in page["objects"]] == ["Box2", "Box3"]
         assert (page["total"], page["next_offset"]) == (5, 4)
         last = bench.call("scene__list_objects", {"pattern": "box*", "limit": 2, "offset": 4})
         assert "next_offset" not in last
         assert bench.call("scene__list_objects", {"type": "sphere"})["total"] == 1
         bench.call("scene__set_parent", {"name": "Ball", "parent": "Box0"})
         below = bench.call("scene__list_objects", {"parent": "Box0"})
-        assert [found["name"] for found in below["objects"]] == ["Ball"]
+        assert [entry["name"] for entry in below["objects"]] == ["Ball"]
 
     def test_every_kind_is_created_and_verified(self, bench: Bench) -> None:
         for kind, sizes in KINDS.items():
@@ -80,7 +80,7 @@ class SceneSkill:
         assert close(free["object"]["translate"], [1, 2, 3])
         gone = call("scene__delete", {"name": "Sidekick", "names": ["Group"]})
         assert len(gone["deleted"]) == 2
-        assert [found["name"] for found in bench.everything()] == ["Hero"]
+        assert [entry["name"] for entry in bench.everything()] == ["Hero"]
 
     def test_a_failing_call_changes_nothing(self, bench: Bench) -> None:
         bench.cube("Here")

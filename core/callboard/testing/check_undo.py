@@ -89,7 +89,7 @@ class Undo:
         bench.cube("Second")
         second = undo.commit(token)
         assert undo.undo(second) is True
-        assert [found["name"] for found in bench.everything()] == ["First"]
+        assert [entry["name"] for entry in bench.everything()] == ["First"]
         assert undo.undo(first) is True
         assert bench.reader.names() == []
 

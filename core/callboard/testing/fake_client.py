@@ -215,14 +215,14 @@ class FakeClient:
         merged: dict[str, str | None] = {**self.headers, **(headers or {})}
         connection = self._connect()
         try:
-            kept = {name: value for name, value in merged.items() if value is not None}
-            connection.request(method, path or self.path, body, kept)
+            given = {name: value for name, value in merged.items() if value is not None}
+            connection.request(method, path or self.path, body, given)
             response = connection.getresponse()
-            found = {name.lower(): value for name, value in response.headers.items()}
-            if found.get("content-type", "").startswith("text/event-stream"):
+            named = {name.lower(): value for name, value in response.headers.items()}
+            if named.get("content-type", "").startswith("text/event-stream"):
                 messages = [m for m in events(response) if self._take(m)]
-                return Answer(response.status, found, b"", messages)
-            return _read(response, found)
+                return Answer(response.status, named, b"", messages)
+            return _read(response, named)
         finally:
             connection.close()
 

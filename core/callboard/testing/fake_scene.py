@@ -56,20 +56,20 @@ class FakeScene:
 
     def get(self, name: str) -> Json:
         path = self._find(name)
-        found = self._objects[path]
-        corner = [h * s for h, s in zip(_half_size(found), found.scale, strict=True)]
+        shape = self._objects[path]
+        corner = [h * s for h, s in zip(_half_size(shape), shape.scale, strict=True)]
         return {
             **self._summary(path),
             "children": [other for other in self._objects if _parent(other) == path],
-            "translate": list(found.translate),
-            "rotate": list(found.rotate),
-            "scale": list(found.scale),
+            "translate": list(shape.translate),
+            "rotate": list(shape.rotate),
+            "scale": list(shape.scale),
             "visible": True,
-            "color": None if found.color is None else list(found.color),
-            "dimensions": dict(found.dimensions),
+            "color": None if shape.color is None else list(shape.color),
+            "dimensions": dict(shape.dimensions),
             "bounds": {
-                "min": [at - c for at, c in zip(found.translate, corner, strict=True)],
-                "max": [at + c for at, c in zip(found.translate, corner, strict=True)],
+                "min": [at - c for at, c in zip(shape.translate, corner, strict=True)],
+                "max": [at + c for at, c in zip(shape.translate, corner, strict=True)],
             },
         }
 
@@ -94,10 +94,10 @@ class FakeScene:
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
         path = self._find(name)
-        found = self._objects[path]
-        found.translate = found.translate if translate is None else [float(v) for v in translate]
-        found.rotate = found.rotate if rotate is None else [float(v) for v in rotate]
-        found.scale = found.scale if scale is None else [float(v) for v in scale]
+        shape = self._objects[path]
+        shape.translate = shape.translate if translate is None else [float(v) for v in translate]
+        shape.rotate = shape.rotate if rotate is None else [float(v) for v in rotate]
+        shape.scale = shape.scale if scale is None else [float(v) for v in scale]
         self._modified = True
         return path
 
@@ -127,9 +127,9 @@ class FakeScene:
     def duplicate(self, name: str, new_name: str | None) -> str:
         path = self._find(name)
         target = self._free(f"{_parent(path) or ''}/{new_name or _leaf(path)}")
-        for source, found in list(self._objects.items()):
+        for source, shape in list(self._objects.items()):
             if (source + "/").startswith(path + "/"):
-                self._objects[target + source[len(path) :]] = copy.deepcopy(found)
+                self._objects[target + source[len(path) :]] = copy.deepcopy(shape)
         self._modified = True
         return target
 
@@ -175,8 +175,8 @@ class FakeScene:
     # -- inside ---------------------------------------------------------------------------------
 
     def _summary(self, path: str) -> Json:
-        found = self._objects[path]
-        return {"name": _leaf(path), "path": path, "type": found.type, "parent": _parent(path)}
+        shape = self._objects[path]
+        return {"name": _leaf(path), "path": path, "type": shape.type, "parent": _parent(path)}
 
     def _find(self, name: str) -> str:
         self._guard()
@@ -200,8 +200,8 @@ class FakeScene:
         target = path if wanted == path else self._free(wanted)
         inside = path + "/"
         self._objects = {
-            target + known[len(path) :] if (known + "/").startswith(inside) else known: found
-            for known, found in self._objects.items()
+            target + known[len(path) :] if (known + "/").startswith(inside) else known: shape
+            for known, shape in self._objects.items()
         }
         self._selection = [
             target + known[len(path) :] if (known + "/").startswith(inside) else known
@@ -324,9 +324,9 @@ class FakeUndo:
 
 def _write(scene: FakeScene, path: str, chosen: Sequence[str] | None = None) -> int:
     objects = {s["path"]: s["type"] for s in scene.summaries()}
-    kept = objects if chosen is None else {name: objects[name] for name in chosen}
+    saved = objects if chosen is None else {name: objects[name] for name in chosen}
     try:
-        return Path(path).write_text(json.dumps(kept), encoding="utf-8")
+        return Path(path).write_text(json.dumps(saved), encoding="utf-8")
     except OSError as error:
         raise HostError(f"can't write there: {error.strerror}") from None
 
@@ -343,18 +343,18 @@ def _read(path: str) -> dict[str, Any]:
     return objects
 
 
-def _half_size(found: _Object) -> tuple[float, float, float]:
+def _half_size(shape: _Object) -> tuple[float, float, float]:
     """Half the extents along X, Y (up) and Z."""
-    given = found.dimensions.get
+    given = shape.dimensions.get
     radius = given("radius", 1.0)
-    if found.type == "cube":
+    if shape.type == "cube":
         half = given("size", 2.0) / 2
         return half, half, half
-    if found.type == "plane":
+    if shape.type == "plane":
         return given("width", 2.0) / 2, 0.0, given("depth", 2.0) / 2
-    if found.type in ("cylinder", "cone"):
+    if shape.type in ("cylinder", "cone"):
         return radius, given("height", 2.0) / 2, radius
-    if found.type == "torus":
+    if shape.type == "torus":
         ring, tube = given("major_radius", 1.0), given("minor_radius", 0.25)
         return ring + tube, tube, ring + tube
     return radius, radius, radius

@@ -105,15 +105,15 @@ class SkillBench:
     def prompt(self, name: str, **arguments: str) -> str:
         """What a prompt says."""
         params = {"name": name, "arguments": arguments}
-        found = self._run(self._app.service.handle(_BenchRequest(self, "prompts/get", params)))
-        return "\n".join(message["content"].get("text", "") for message in found["messages"])
+        result = self._run(self._app.service.handle(_BenchRequest(self, "prompts/get", params)))
+        return "\n".join(message["content"].get("text", "") for message in result["messages"])
 
     def workflow(self, name: str, **inputs: Any) -> Json:
         """Runs one of the skill's workflows to its end; its status, with every step's result.
         Raises ToolFailed where it fails."""
         full = name if "." in name else f"{self.skill.name}.{name}"
-        found: Json = self.call("workflows__run", name=full, inputs=inputs)
-        return found
+        run: Json = self.call("workflows__run", name=full, inputs=inputs)
+        return run
 
     def lint(self) -> list[str]:
         """What ``callboard lint`` finds, a line each."""
@@ -135,8 +135,8 @@ class _BenchRequest(PeerRequest):
 
     def notify(self, method: str, params: Json) -> None:
         if method == "notifications/progress":
-            kept = {key: value for key, value in params.items() if key != "progressToken"}
-            self._bench.progress.append(kept)
+            step = {key: value for key, value in params.items() if key != "progressToken"}
+            self._bench.progress.append(step)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         return {key: self._answer(ask) for key, ask in asks.items()}

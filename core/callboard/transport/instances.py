@@ -66,13 +66,13 @@ def withdraw(path: Path) -> None:
 
 def listed() -> list[ListedInstance]:
     """The instances that run, oldest first. Files of dead processes are removed."""
-    found = [instance for instance in map(_read, sorted(folder().glob("*.json"))) if instance]
-    if not found:
+    announced = [instance for instance in map(_read, sorted(folder().glob("*.json"))) if instance]
+    if not announced:
         return []
-    with ThreadPoolExecutor(min(16, len(found))) as pool:
-        states = list(pool.map(_probe, found))
+    with ThreadPoolExecutor(min(16, len(announced))) as pool:
+        states = list(pool.map(_probe, announced))
     result = []
-    for instance, state in zip(found, states, strict=True):
+    for instance, state in zip(announced, states, strict=True):
         if state == "gone":
             withdraw(folder() / f"{instance.id}.json")
         else:

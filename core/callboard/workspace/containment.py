@@ -160,9 +160,9 @@ class WorkspaceRoots:
             good.append(root)
             if root.path is None:
                 problems.append(f"root {number}: {shown(uri)} isn't a folder on this machine")
-        found = cls(good, policy=policy, flavour=flavour, realpath=realpath)
-        found._problems = tuple(problems)
-        return found
+        workspace = cls(good, policy=policy, flavour=flavour, realpath=realpath)
+        workspace._problems = tuple(problems)
+        return workspace
 
     @property
     def roots(self) -> tuple[Root, ...]:
@@ -201,8 +201,8 @@ class WorkspaceRoots:
     def resolve(self, path: str) -> str:
         """The local path that ``path`` means, or WorkspaceResolveError (a ValueError) saying what
         to send instead. Nothing is opened, and the path need not exist."""
-        found = self._locate(path)
-        holding = self._innermost_roots(found)
+        located = self._locate(path)
+        holding = self._innermost_roots(located)
         if self._policy == "strict" and None in holding:
             raise WorkspaceResolveError(
                 f"{shown(path)} is outside the workspace; use a workspace:// path, "
@@ -214,7 +214,7 @@ class WorkspaceRoots:
                     f"{shown(path)} is in the read-only root {shown(root.name)}; write to another "
                     "folder, or ask the artist to allow writing there"
                 )
-        return found
+        return located
 
     def contains(self, path: str) -> bool:
         """Whether ``path`` means something inside any root. False also where it means nothing."""
@@ -238,10 +238,10 @@ class WorkspaceRoots:
                 )
             return self._inside(base, path, self._workspace_parts(path))
         if scheme and scheme[1].lower() == "file":
-            found = path_from_file_uri(path)
-            require_text(found, self._flavour)
-            require_one_meaning(found, self._flavour)
-            return found
+            local = path_from_file_uri(path)
+            require_text(local, self._flavour)
+            require_one_meaning(local, self._flavour)
+            return local
         if scheme and scheme[2] == "//":
             raise WorkspaceResolveError(
                 f"{shown(path)} isn't a path on this machine; "
@@ -282,13 +282,13 @@ class WorkspaceRoots:
                 if self._flavour == "windows":
                     require_windows_name(part, path)
                 kept.append(part)
-        found = str(self._os_path.join(base, *kept))
-        require_text(found, self._flavour)
-        if not self._is_under(self._real(found), self._real(base)):
+        joined = str(self._os_path.join(base, *kept))
+        require_text(joined, self._flavour)
+        if not self._is_under(self._real(joined), self._real(base)):
             raise WorkspaceResolveError(
                 f"{shown(path)} leaves the workspace through a link; name a file inside it"
             )
-        return found
+        return joined
 
     def _innermost_roots(self, path: str) -> set[Root | None]:
         """The root nearest above ``path``, None for none; of two roots on one folder, the read-only

@@ -28,14 +28,14 @@ class PathFields:
         if not isinstance(schema, Mapping) or depth > DEPTH_LIMIT:
             return PathFields()
         properties = schema.get("properties")
-        found: dict[str, PathFields] = {}
+        children: dict[str, PathFields] = {}
         if isinstance(properties, Mapping):
             for name, child in properties.items():
                 fields = PathFields.of(child, depth + 1)
                 if fields:
-                    found[name] = fields
+                    children[name] = fields
         items = PathFields.of(schema.get("items"), depth + 1)
-        return PathFields(schema.get("format") == WORKSPACE_PATH, found, items or None)
+        return PathFields(schema.get("format") == WORKSPACE_PATH, children, items or None)
 
     def all_absolute(self, value: Any) -> bool:
         """Whether every path in ``value`` means the same with and without workspace roots."""

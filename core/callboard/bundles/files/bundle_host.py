@@ -151,8 +151,8 @@ class HostResources:
         hosts put it under ``experimental``."""
         capabilities = self._ctx.client_capabilities
         for slot in ("extensions", "experimental"):
-            found = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
-            offer = found.get(CAPABILITY) if isinstance(found, Mapping) else None
+            extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
+            offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
             if isinstance(offer, Mapping):
                 return offer
         return {}

@@ -40,7 +40,7 @@ class CallPlatform:
             ask = asks.roots()
             if ROOTS_KEY not in call.answers:
                 raise InputNeeded({ROOTS_KEY: ask})
-            found: WorkspaceRoots = read_answer(ask, call.answers[ROOTS_KEY])
-            if found.first is not None:
-                return found
+            roots: WorkspaceRoots = read_answer(ask, call.answers[ROOTS_KEY])
+            if roots.first is not None:
+                return roots
         return await self._book.of(request, needed=False)

@@ -100,11 +100,11 @@ class FileStore:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
         with os.fdopen(fd, "rb") as file:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
                 raise KeyError(file_id)
-            if found.st_size > most:
-                raise TooLarge(found.st_size)
+            if status.st_size > most:
+                raise TooLarge(status.st_size)
             data = file.read(most + 1)
         if len(data) > most:  # it grew meanwhile
             raise TooLarge(len(data))
@@ -154,10 +154,10 @@ class FileStore:
 
     def _load(self) -> None:
         try:
-            found = json.loads((self._uploads / INDEX).read_text(encoding="utf-8"))
+            index = json.loads((self._uploads / INDEX).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return
-        for file_id, entry in found.items() if isinstance(found, dict) else ():
+        for file_id, entry in index.items() if isinstance(index, dict) else ():
             if _ID.fullmatch(file_id) and isinstance(entry, dict):
                 path = Path(str(entry.get("path")))
                 self._ids[path] = file_id
@@ -166,13 +166,13 @@ class FileStore:
 
     def _save(self) -> None:
         """Remembers what was uploaded or tagged; other ids last as long as the process."""
-        kept = {
+        index = {
             file_id: {"path": str(self._paths[file_id]), "tags": sorted(tags)}
             for file_id, tags in self._tags.items()
         }
         self._uploads.mkdir(parents=True, exist_ok=True)
         with replacing(str(self._uploads / INDEX)) as path:
-            Path(path).write_text(json.dumps(kept), encoding="utf-8")
+            Path(path).write_text(json.dumps(index), encoding="utf-8")
 
 
 def _is_plain(path: Path) -> bool:

@@ -131,8 +131,8 @@ def _read(store: FileStore | None, params: Mapping[str, Any]) -> dict[str, Any]:
     uri = params.get("uri")
     if not isinstance(uri, str):
         raise InvalidParams("uri must be a string", data={"uri": None})
-    scheme, found, file_id = uri.partition("://")
-    if not found or scheme != SCHEME:
+    scheme, separator, file_id = uri.partition("://")
+    if not separator or scheme != SCHEME:
         raise InvalidParams(
             f"unsupported URI scheme; supported: {SCHEME}",
             data={"uri": uri[:2048], "supported": [SCHEME]},

@@ -51,8 +51,8 @@ def guess(name: str) -> str:
     suffix = name[dot:].lower() if dot > 0 else ""
     if suffix in _OURS:
         return _OURS[suffix]
-    found, encoding = _KNOWN.guess_type(f"x{suffix}")
-    return DEFAULT if found is None or encoding else found
+    kind, encoding = _KNOWN.guess_type(f"x{suffix}")
+    return DEFAULT if kind is None or encoding else kind
 
 
 def is_text(mime: str) -> bool:

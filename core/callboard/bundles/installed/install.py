@@ -176,8 +176,8 @@ class Bundles:
         if not self.folder.is_dir():
             return []
         homes = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
-        found = (_bundle(home) for home in homes)
-        return sorted((bundle for bundle in found if bundle), key=lambda bundle: bundle.name)
+        bundles = (_bundle(home) for home in homes)
+        return sorted((bundle for bundle in bundles if bundle), key=lambda bundle: bundle.name)
 
     def _known(self, name: str, version: Path | None = None) -> tuple[Path, dict[str, Any]]:
         home = self.folder / folder_name(name)
@@ -280,9 +280,9 @@ def _clear(home: Path) -> None:
     state = _read_state(home)
     if state is None:
         return
-    kept = {state["active"], (state.get("previous") or {}).get("active")}
+    in_use = {state["active"], (state.get("previous") or {}).get("active")}
     for path in home.iterdir():
-        if _VERSION_FOLDER.fullmatch(path.name) and path.name not in kept:
+        if _VERSION_FOLDER.fullmatch(path.name) and path.name not in in_use:
             remove_tree(path)
         elif path.is_file() and path.name.startswith(".current."):
             path.unlink(missing_ok=True)

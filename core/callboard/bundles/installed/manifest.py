@@ -138,33 +138,33 @@ def parse_manifest(data: bytes) -> BundleManifest:
     if len(data) > MAX_BYTES:
         raise ManifestError(f"manifest.json is larger than {MAX_BYTES} bytes")
     try:
-        found = json.loads(data.decode("utf-8-sig"))
+        fields = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"manifest.json is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise ManifestError("manifest.json must hold an object")
-    if not isinstance(found.get("manifest_version", found.get("dxt_version")), str):
+    if not isinstance(fields.get("manifest_version", fields.get("dxt_version")), str):
         raise ManifestError("manifest_version must be a string such as '0.3'")
-    name = _text(found, "name", _NAME)
-    author = found.get("author")
+    name = _text(fields, "name", _NAME)
+    author = fields.get("author")
     if not isinstance(author, dict):
         raise ManifestError("author must be an object with a name")
-    _check_platform(found.get("compatibility"))
+    _check_platform(fields.get("compatibility"))
     return BundleManifest(
         name=name,
-        version=_text(found, "version", _VERSION),
-        description=_text(found, "description"),
+        version=_text(fields, "version", _VERSION),
+        description=_text(fields, "description"),
         author=_text(author, "name", where="author."),
-        display_name=_text(found, "display_name") if found.get("display_name") else name,
-        server=_server(found.get("server")),
-        **_host_block(found.get("_meta")),
+        display_name=_text(fields, "display_name") if fields.get("display_name") else name,
+        server=_server(fields.get("server")),
+        **_host_block(fields.get("_meta")),
     )
 
 
 def _text(
-    found: Mapping[str, Any], key: str, shape: re.Pattern[str] | None = None, where: str = ""
+    fields: Mapping[str, Any], key: str, shape: re.Pattern[str] | None = None, where: str = ""
 ) -> str:
-    value = found.get(key)
+    value = fields.get(key)
     if not isinstance(value, str) or not value.strip():
         raise ManifestError(f"{where}{key} must be a string that isn't empty")
     if _UNPRINTABLE.search(value):
@@ -231,11 +231,11 @@ def _host_block(meta: Any) -> dict[str, Any]:
     return read
 
 
-def _requirements(found: Any, where: str) -> dict[str, bool]:
-    if not isinstance(found, dict):
+def _requirements(written: Any, where: str) -> dict[str, bool]:
+    if not isinstance(written, dict):
         raise ManifestError(f"{where} must be an object")
-    requirements = {}
-    for key, requirement in found.items():
+    checked = {}
+    for key, requirement in written.items():
         if not _CAPABILITY.fullmatch(key):
             raise ManifestError(
                 f"{where}: '{key[:80]}' is no capability, such as ai.nimblebrain/host-resources"
@@ -249,8 +249,8 @@ def _requirements(found: Any, where: str) -> dict[str, bool]:
         required = requirement.get("required", False)
         if not isinstance(required, bool):
             raise ManifestError(f"{where}['{key}'].required must be true or false")
-        requirements[key] = required
-    return requirements
+        checked[key] = required
+    return checked
 
 
 def _at_least(version: str, wanted: tuple[int, ...]) -> bool:

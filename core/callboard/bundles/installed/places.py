@@ -40,7 +40,7 @@ def project_bundles(project: str | Path) -> Bundles:
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
     """Where to look, the most important first."""
-    found: list[tuple[Bundles, BundleScope]] = [
+    project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]
-    return [*found, (user_bundles(), "user")]
+    return [*project_places, (user_bundles(), "user")]

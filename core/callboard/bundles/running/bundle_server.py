@@ -212,10 +212,10 @@ class BundleServer:
                 raise BundleError("did not list its tools") from None
             except Refused as refused:
                 raise BundleError(f"did not list its tools: {refused.message}") from None
-            found = page.get("tools")
-            if not isinstance(found, list):
+            listed = page.get("tools")
+            if not isinstance(listed, list):
                 raise BundleError("sent a list of tools that is none")
-            entries += found
+            entries += listed
             following = page.get("nextCursor")
             if not isinstance(following, str) or following == cursor or len(entries) >= MAX_TOOLS:
                 break

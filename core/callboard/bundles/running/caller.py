@@ -45,8 +45,8 @@ class Caller:
         """What the bundle's server is told that it may ask for during this call."""
         own = self.call.request.peer.capabilities
         passed_on = ("elicitation", "sampling")
-        found: Json = {name: own[name] for name in passed_on if isinstance(own.get(name), dict)}
-        return {**found, "roots": {}, "extensions": self._workspaces.extensions()}
+        shared: Json = {name: own[name] for name in passed_on if isinstance(own.get(name), dict)}
+        return {**shared, "roots": {}, "extensions": self._workspaces.extensions()}
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Json:
         """The answer to one of the server's requests. Raises CallboardError, and InputRequired
@@ -78,5 +78,5 @@ class Caller:
 
 def roots_answer(roots: WorkspaceRoots | None) -> Json:
     """The result of ``roots/list``."""
-    found = roots.roots if roots is not None else ()
-    return {"roots": [{"uri": root.uri, "name": root.name} for root in found]}
+    visible = roots.roots if roots is not None else ()
+    return {"roots": [{"uri": root.uri, "name": root.name} for root in visible]}

@@ -49,12 +49,12 @@ _INHERITED = {
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
     """What a bundle's process inherits. Not all of it: a host's ``PYTHONHOME`` would break another
     Python, and its secrets are nobody's business."""
-    kept = {
+    harmless = {
         name: value
         for name, value in os.environ.items()
         if name.upper() in _INHERITED or name.startswith(("LC_", "XDG_"))
     }
-    return {**kept, **additions}
+    return {**harmless, **additions}
 
 
 class ChildProcess:

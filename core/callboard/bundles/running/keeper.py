@@ -79,10 +79,10 @@ class BundleKeeper:
         new; at the start, that is left to whoever loads all of them."""
         with self._lock:
             self._seen = self._stamp()
-            found = self._find()
+            installed = self._find()
             before = self._installed
-            self._installed = {bundle.folder: bundle for _, bundle, _ in found}
-            paths = [(b.folder, scope) for _, b, scope in found if b.has_skill]
+            self._installed = {bundle.folder: bundle for _, bundle, _ in installed}
+            paths = [(b.folder, scope) for _, b, scope in installed if b.has_skill]
             self._catalog.use_paths([*paths, *self._base])
             self._catalog.refresh()
             self._skills = {
@@ -90,12 +90,12 @@ class BundleKeeper:
                 for known in self._catalog.known
                 if known.skill.path in self._installed
             }
-            for place, bundle, _ in found:
+            for place, bundle, _ in installed:
                 self._take(place, bundle, load=load and bundle.folder not in before)
         self._on_loop(self._update_servers)
 
     def _find(self) -> list[tuple[Bundles, InstalledBundle, SkillScope]]:
-        found: dict[str, tuple[Bundles, InstalledBundle, SkillScope]] = {}
+        by_name: dict[str, tuple[Bundles, InstalledBundle, SkillScope]] = {}
         for place, scope in places(self._projects):
             try:
                 installed = place.installed()
@@ -103,8 +103,8 @@ class BundleKeeper:
                 log.warning("bundles can't be read: %s", error.strerror)
                 continue
             for bundle in installed:
-                found.setdefault(bundle.name, (place, bundle, scope))
-        return list(found.values())
+                by_name.setdefault(bundle.name, (place, bundle, scope))
+        return list(by_name.values())
 
     def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
         """Loads a bundle's skill, and settles a pending version that is a skill and nothing

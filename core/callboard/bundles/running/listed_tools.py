@@ -43,7 +43,7 @@ def prefix(bundle: str) -> str:
 
 def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
     """The tools that can be served, by the order of the list; others are logged and left out."""
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for entry in entries:
         try:
             tool = _tool(bundle, entry, run)
@@ -51,8 +51,8 @@ def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
             name = entry.get("name") if isinstance(entry, dict) else None
             log.warning("%s: tool %.80r isn't served: %s", bundle, name, error)
             continue
-        found.setdefault(tool.name, tool)
-    return list(found.values())
+        by_name.setdefault(tool.name, tool)
+    return list(by_name.values())
 
 
 def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:

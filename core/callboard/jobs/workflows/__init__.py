@@ -66,29 +66,29 @@ class Workflows:
         self._forget_old()
         self._runs[id] = run
         await run.perform()
-        found = run.describe()
+        status = run.describe()
         text = run.message or f"{run.name} is done"
-        return Result([text], structured=found, is_error=run.status != "completed")
+        return Result([text], structured=status, is_error=run.status != "completed")
 
     async def status(self, id: str) -> Json:
         """One run. Raises InvalidParams."""
         run = self._runs.get(id)
         if run is not None:
             return run.describe()
-        found = await asyncio.get_running_loop().run_in_executor(None, self._store.read, id)
-        if found is None:
-            found = self._not_begun(id)
-        if found is None:
+        known = await asyncio.get_running_loop().run_in_executor(None, self._store.read, id)
+        if known is None:
+            known = self._not_begun(id)
+        if known is None:
             raise InvalidParams("no such run; workflows__status without run_id lists the last ones")
-        return found
+        return known
 
     async def recent(self) -> list[Json]:
         """The last runs of this user, of every instance, newest first, without their steps."""
         loop = asyncio.get_running_loop()
         stored = await loop.run_in_executor(None, self._store.recent, RECENT)
         live = {id: run.describe() for id, run in self._runs.items()}
-        found = [live.get(run["run_id"], run) for run in stored]
-        return [{key: run[key] for key in run if key != "steps"} for run in found]
+        runs = [live.get(run["run_id"], run) for run in stored]
+        return [{key: run[key] for key in run if key != "steps"} for run in runs]
 
     async def cancel(self, id: str) -> Json:
         """Cancels a run of this instance and tells what became of it. Raises InvalidParams."""
@@ -122,28 +122,28 @@ class Workflows:
         if job.tool != RUN:
             return None
         status = job.status if job.ended else "running"
-        found: Json = {"run_id": id, "status": status, "steps": []}
+        description: Json = {"run_id": id, "status": status, "steps": []}
         if job.error is not None:
-            found["message"] = job.error["message"]
-        return found
+            description["message"] = job.error["message"]
+        return description
 
     def _find(self, name: str) -> Workflow:
-        found: dict[str, Workflow] = {}
+        by_name: dict[str, Workflow] = {}
         bare: dict[str, list[str]] = {}
         for skill in self._catalog.loaded:
             for workflow in workflows_of(skill):
                 full = f"{skill.name}.{workflow.name}"
-                found[full] = workflow
+                by_name[full] = workflow
                 bare.setdefault(workflow.name, []).append(full)
-        if name in found:
-            return found[name]
+        if name in by_name:
+            return by_name[name]
         if len(bare.get(name, ())) == 1:
-            return found[bare[name][0]]
+            return by_name[bare[name][0]]
         if name in bare:
             raise InvalidParams(f"several workflows are called so; use {' or '.join(bare[name])}")
         import difflib  # only for who errs
 
-        near = difflib.get_close_matches(name, [*found, *bare], 5) or sorted(found)[:5]
+        near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
         hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
         raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}")
 

@@ -15,16 +15,16 @@ from callboard.skills.workflows.workflow import Workflow
 def workflows_of(skill: SkillMetadata) -> list[Workflow]:
     """As they are on disk now; the first of a name wins. What isn't a workflow is left out here:
     lint and the diagnostics of prompts tell of it."""
-    found = {workflow.name: workflow for workflow in read_workflows(skill)[0]}
+    by_name = {workflow.name: workflow for workflow in read_workflows(skill)[0]}
     for path in _named_by_prompts(skill):
         workflow = read_workflow(skill, path)
         if not isinstance(workflow, Failure):
-            found.setdefault(workflow.name, workflow)
-    return list(found.values())
+            by_name.setdefault(workflow.name, workflow)
+    return list(by_name.values())
 
 
 def _named_by_prompts(skill: SkillMetadata) -> list[Path]:
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in expand(skill.path, skill.prompts)[0] if skill.prompts else ():
         try:
             value: Any = safe_yaml.load(read_text(skill.path, path)).value
@@ -34,5 +34,5 @@ def _named_by_prompts(skill: SkillMetadata) -> list[Path]:
         for entry in entries if isinstance(entries, list) else ():
             file = entry.get("file") if isinstance(entry, dict) else entry
             if isinstance(file, str):
-                found += expand(skill.path, file)[0]
-    return found
+                paths += expand(skill.path, file)[0]
+    return paths

@@ -93,7 +93,7 @@ class WorkflowRun:
         """``{run_id, workflow, status, started, updated, steps, message?, undone?}``. ``steps`` are
         those that began, ``{step, tool, status, attempts, seconds?, result?, error?}``; ``undone``
         is ``{steps, left}``."""
-        found: Json = {
+        description: Json = {
             "run_id": self.id,
             "workflow": self.name,
             "status": self.status,
@@ -102,10 +102,10 @@ class WorkflowRun:
             "steps": [dict(step) for step in self._steps],
         }
         if self.message is not None:
-            found["message"] = self.message
+            description["message"] = self.message
         if self._undone is not None:
-            found["undone"] = self._undone
-        return found
+            description["undone"] = self._undone
+        return description
 
     async def perform(self) -> None:
         """Runs to the end, whichever; ``status`` says how it went. Raises CancelledError."""
@@ -156,12 +156,12 @@ class WorkflowRun:
 
     async def _some(self, steps: tuple[Step, ...], scope: dict[str, Any], where: str) -> Json:
         """Runs the steps in order; their results by id, which join ``scope``."""
-        found: Json = {}
+        results: Json = {}
         for step in steps:
-            found[step.id] = scope[step.id] = await self._one(step, scope, where)
+            results[step.id] = scope[step.id] = await self._one(step, scope, where)
             if isinstance(step, ParallelStep):
                 scope.update(scope[step.id])
-        return found
+        return results
 
     async def _one(self, step: Step, scope: dict[str, Any], where: str) -> Any:
         if isinstance(step, ToolStep):
@@ -302,8 +302,8 @@ def _text(result: Json) -> str:
 
 
 def _error(error: CallboardError) -> Json:
-    found: Json = {"code": error.code, "message": error.message}
-    return found if error.data is None else {**found, "data": error.data}
+    entry: Json = {"code": error.code, "message": error.message}
+    return entry if error.data is None else {**entry, "data": error.data}
 
 
 def _now() -> str:

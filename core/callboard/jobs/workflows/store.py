@@ -49,8 +49,8 @@ class RunStore:
 
     def recent(self, limit: int) -> list[Json]:
         """The newest runs, newest first."""
-        found = (self._read(path) for path in self._files()[:limit])
-        return [run for run in found if run is not None]
+        runs = (self._read(path) for path in self._files()[:limit])
+        return [run for run in runs if run is not None]
 
     def close(self) -> None:
         """Gives up the lock: what is still said to run is interrupted from now on."""
@@ -70,11 +70,11 @@ class RunStore:
                 old.unlink()
 
     def _files(self) -> list[Path]:
-        found: list[tuple[float, Path]] = []
+        dated: list[tuple[float, Path]] = []
         for path in self._folder.glob("*.json"):
             with contextlib.suppress(OSError):
-                found.append((path.stat().st_mtime, path))
-        return [path for _, path in sorted(found, reverse=True)]
+                dated.append((path.stat().st_mtime, path))
+        return [path for _, path in sorted(dated, reverse=True)]
 
     def _read(self, path: Path) -> Json | None:
         try:

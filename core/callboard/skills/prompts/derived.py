@@ -56,11 +56,11 @@ class PromptReading:
         return paths
 
     def workflow(self, path: Path) -> Workflow | None:
-        found = read_workflow(self.skill, path)
-        if isinstance(found, Failure):
-            self.failures.append(found)
+        parsed = read_workflow(self.skill, path)
+        if isinstance(parsed, Failure):
+            self.failures.append(parsed)
             return None
-        return found
+        return parsed
 
 
 def derive(reading: PromptReading) -> None:
@@ -112,5 +112,5 @@ def _documents(
 
 def _all_files(reading: PromptReading, references: str | tuple[str, ...] | None) -> list[Path]:
     listed = (references,) if isinstance(references, str) else references or ()
-    found = [path for reference in listed for path in reading.expand(reference)]
-    return list(dict.fromkeys(found))
+    paths = [path for reference in listed for path in reading.expand(reference)]
+    return list(dict.fromkeys(paths))

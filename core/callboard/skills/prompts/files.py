@@ -56,11 +56,11 @@ _Stamps = dict[str, Stamp]
 
 def _stamps(reading: PromptReading) -> _Stamps:
     """Of every file that was looked at, and of every file that a glob finds now."""
-    found = {str(path): stamp(path) for path in reading.files}
+    stamps = {str(path): stamp(path) for path in reading.files}
     for pattern in reading.globs:
         for match in _glob(reading.skill.path, pattern):
-            found[str(match)] = stamp(match)
-    return found
+            stamps[str(match)] = stamp(match)
+    return stamps
 
 
 def _glob(folder: Path, reference: str) -> list[Path]:
@@ -167,8 +167,8 @@ def _workflow(
         message = str(error).replace("'name'", "'prompt_name'")
         reading.fail(FileProblem("parse", message, line), shown)
         return
-    for found in reading.expand(file):
-        workflow = reading.workflow(found)
+    for matched in reading.expand(file):
+        workflow = reading.workflow(matched)
         if workflow is not None:
             prompt = workflow_prompt(workflow, name or workflow.name, "workflow")
             reading.add(prompt, shown, line)

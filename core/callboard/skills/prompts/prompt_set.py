@@ -56,7 +56,7 @@ class PromptSet:
             notes.append(NOTHING_READ if self.prompt_capable_skill_count else NOTHING_DECLARED)
         elif self.failures:
             notes.append(f"{len(self.failures)} prompt references couldn't be used; see failures.")
-        found: dict[str, Any] = {
+        counts: dict[str, Any] = {
             "enabled": True,
             "loaded_skill_count": self.loaded_skill_count,
             "prompt_count": len(self.prompts),
@@ -64,29 +64,29 @@ class PromptSet:
             "notes": notes,
         }
         if self.failures:
-            found["failures"] = [
+            counts["failures"] = [
                 {"skill": f.skill, "reference": f.reference, "kind": f.kind, "message": f.message}
                 for f in self.failures
             ]
-        return found
+        return counts
 
 
 def collect(
     skills: Sequence[SkillMetadata], reader: PromptReader, manual: Iterable[Prompt] = ()
 ) -> PromptSet:
     """All prompts of the loaded skills and those that an adapter registered."""
-    found: dict[str, Prompt] = {}
+    by_name: dict[str, Prompt] = {}
     failures: list[Failure] = []
     for skill in sorted(skills, key=lambda one: one.name):
         prompts, failed = reader.read(skill)
         failures += failed
         for prompt in prompts:
-            first = found.setdefault(prompt.served_name, prompt)
+            first = by_name.setdefault(prompt.served_name, prompt)
             if first is not prompt:
                 message = f"skill '{first.skill}' already serves '{prompt.served_name}'"
                 failures.append(Failure(skill.name, prompt.name, "metadata", message))
-    found.update((prompt.served_name, prompt) for prompt in manual)
-    ordered = {name: found[name] for name in sorted(found)}
+    by_name.update((prompt.served_name, prompt) for prompt in manual)
+    ordered = {name: by_name[name] for name in sorted(by_name)}
     bare: dict[str, list[str]] = {}
     for name, prompt in ordered.items():
         bare.setdefault(prompt.name, []).append(name)

@@ -47,15 +47,15 @@ class FunctionPrompt:
 
     def arguments(self, given: Mapping[str, Any]) -> Json:
         """The declared arguments, with defaults. Raises InvalidParams."""
-        found: Json = {}
+        values: Json = {}
         for argument in self.prompt.arguments:
             value = given.get(argument.name)
             if value is None and argument.required:
                 raise InvalidParams(f"missing required argument: {argument.name}")
             if not isinstance(value, (str, type(None))):
                 raise InvalidParams(f"argument {argument.name} must be a string")
-            found[argument.name] = argument.default or "" if value is None else value
-        return found
+            values[argument.name] = argument.default or "" if value is None else value
+        return values
 
     def result(self, value: Any) -> Json:
         """``prompts/get``'s result for what the function returned."""
@@ -88,7 +88,7 @@ class PromptRegistry:
         the loop's and the main one: a disk may take its time."""
         with self._lock:
             skills = self._skills
-            functions = [found.prompt for found in self._functions.values()]
+            functions = [function.prompt for function in self._functions.values()]
             registered = [*self._manual.values(), *functions]
         return collect(skills, self._reader, registered)
 
@@ -96,9 +96,9 @@ class PromptRegistry:
         """The prompt that a name means: the served one, or a bare one that only one has. Of a name
         that says its skill no other skill is read. Threads as for :meth:`all`. Raises
         InvalidParams."""
-        found = self.registered(name)
-        if found is not None:
-            return found
+        wanted = self.registered(name)
+        if wanted is not None:
+            return wanted
         with self._lock:
             skills = [skill for skill in self._skills if name.startswith(f"{skill.name}.")]
         for skill in sorted(skills, key=lambda one: one.name):
@@ -112,9 +112,9 @@ class PromptRegistry:
         function = self._functions.get(name)
         return function.prompt if function is not None else self._manual.get(name)
 
-    def describe(self, features: Revision, found: PromptSet | None = None) -> list[Json]:
+    def describe(self, features: Revision, prompts: PromptSet | None = None) -> list[Json]:
         """The entries of ``prompts/list``, sorted by name; of what ``all`` just found, if given."""
-        entries = (found or self.all()).list_entries()
+        entries = (prompts or self.all()).list_entries()
         for entry in entries:
             function = self._functions.get(entry["name"])
             if features.structured_output and function is not None and function.title is not None:
@@ -191,9 +191,9 @@ class PromptRegistry:
     def unregister_prompt(self, name: str) -> None:
         """Removes a registered prompt; an unknown name is no error."""
         with self._lock:
-            found = self._manual.pop(name, None) or self._functions.pop(name, None)
+            removed = self._manual.pop(name, None) or self._functions.pop(name, None)
             self.version += 1
-        if found is not None:
+        if removed is not None:
             self.changed()
 
     def clear(self) -> None:

@@ -22,7 +22,7 @@ def placeholders(template: str) -> list[str]:
 
 def fill(template: str, value_of: Callable[[str], str]) -> str:
     """``value_of`` is asked for every placeholder; what it raises is raised here."""
-    return _PLACEHOLDER.sub(lambda found: value_of(found[1]), template)
+    return _PLACEHOLDER.sub(lambda match: value_of(match[1]), template)
 
 
 def as_text(value: Any) -> str:

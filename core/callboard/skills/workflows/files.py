@@ -42,7 +42,7 @@ class WorkflowProblem(Exception):
 
 def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]:
     """The workflows of ``metadata.dcc-mcp.workflows``, sorted by file; the first of a name wins."""
-    found: dict[str, Workflow] = {}
+    by_name: dict[str, Workflow] = {}
     failures: list[Failure] = []
     listed = skill.workflows
     for reference in (listed,) if isinstance(listed, str) else listed or ():
@@ -52,13 +52,13 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
             workflow = read_workflow(skill, path)
             if isinstance(workflow, Failure):
                 failures.append(workflow)
-            elif workflow.name in found:
+            elif workflow.name in by_name:
                 message = f"a workflow called '{workflow.name}' was read before"
                 shown = relative(skill.path, path)
                 failures.append(Failure(skill.name, shown, "metadata", message, 1))
             else:
-                found[workflow.name] = workflow
-    return list(found.values()), failures
+                by_name[workflow.name] = workflow
+    return list(by_name.values()), failures
 
 
 def read_workflow(skill: SkillMetadata, path: Path) -> Workflow | Failure:
@@ -291,9 +291,9 @@ def _number(value: Any, path: safe_yaml.Path) -> float:
 
 
 def _text(value: Mapping[str, Any], key: str, path: safe_yaml.Path, *, required: bool) -> str:
-    found = value.get(key)
-    if found is None and not required:
+    text = value.get(key)
+    if text is None and not required:
         return ""
-    if not isinstance(found, str):
+    if not isinstance(text, str):
         raise WorkflowProblem(f"'{key}' must be text", (*path, key))
-    return found.strip()
+    return text.strip()

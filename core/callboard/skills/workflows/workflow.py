@@ -185,12 +185,12 @@ def _look_up(path: str, scope: Mapping[str, Any]) -> Any:
     head, *rest = path.split(".")
     if head not in scope:
         head, rest = "inputs", [head, *rest]
-    found = scope.get(head)
+    value = scope.get(head)
     for key in rest:
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
         else:
             raise InvalidParams(f"'{{{{{path}}}}}' leads nowhere: no '{key[:64]}'")
-    return found
+    return value

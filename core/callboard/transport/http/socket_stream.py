@@ -154,13 +154,13 @@ class SocketStream(asyncio.Protocol):
 
         def find(buffer: bytearray) -> int:
             nonlocal searched
-            found = pattern.search(buffer, searched)
-            end = len(buffer) + 1 if found is None else found.end()
+            match = pattern.search(buffer, searched)
+            end = len(buffer) + 1 if match is None else match.end()
             if end > max_bytes:
                 raise UnsatisfiableReadError(f"no {regex!r} in the first {max_bytes} bytes")
             # The delimiter may have come in part; those of HTTP are at most four bytes.
             searched = max(0, len(buffer) - 4)
-            return 0 if found is None else end
+            return 0 if match is None else end
 
         return self._read(find)
 

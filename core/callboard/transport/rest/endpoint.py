@@ -224,24 +224,24 @@ class RestEndpoint:
         return 200, {"instance": self._instance, "host": kind, "version": self._service.version}
 
     async def _ready(self, asked: Asked) -> RestAnswer:
-        found = self._service.dispatcher.main.stall()
+        facts = self._service.dispatcher.main.stall()
         paused = self._service.dispatcher.paused
-        ready = not paused and not found["stalled_ms"]
-        blocked_by = self._service.host.blocked_by() if found["stalled_ms"] else None
+        ready = not paused and not facts["stalled_ms"]
+        blocked_by = self._service.host.blocked_by() if facts["stalled_ms"] else None
         if blocked_by is not None:
-            found["blocked_by"] = blocked_by
-        return 200 if ready else 503, {"ready": ready, "paused": paused, **found}
+            facts["blocked_by"] = blocked_by
+        return 200 if ready else 503, {"ready": ready, "paused": paused, **facts}
 
     # -- tools ------------------------------------------------------------------------------
 
     async def _list_tools(self, asked: Asked) -> RestAnswer:
-        found: list[Json] = []
+        tools: list[Json] = []
         cursor: Json = {}
         while True:
             page = await self._handle(asked, "tools/list", **cursor)
-            found += page["tools"]
+            tools += page["tools"]
             if "nextCursor" not in page:
-                return 200, {"total": len(found), "tools": found}
+                return 200, {"total": len(tools), "tools": tools}
             cursor = {"cursor": page["nextCursor"]}
 
     async def _get_tool(self, asked: Asked) -> RestAnswer:
@@ -265,9 +265,13 @@ class RestEndpoint:
 
     async def _list_prompts(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
-        found = await self._service.read_prompts()
-        entries = self._service.prompts.describe(FEATURES, found)
-        return 200, {"total": len(entries), "prompts": entries, "diagnostics": found.diagnostics()}
+        prompts = await self._service.read_prompts()
+        entries = self._service.prompts.describe(FEATURES, prompts)
+        return 200, {
+            "total": len(entries),
+            "prompts": entries,
+            "diagnostics": prompts.diagnostics(),
+        }
 
     async def _get_prompt(self, asked: Asked) -> RestAnswer:
         self._require_prompts()
@@ -282,9 +286,9 @@ class RestEndpoint:
             raise MethodNotFound("prompts are turned off here")
 
     async def _list_resources(self, asked: Asked) -> RestAnswer:
-        found = [r.describe(FEATURES) for r in self._service.resources.all(templates=False)]
+        resources = [r.describe(FEATURES) for r in self._service.resources.all(templates=False)]
         templates = [r.describe(FEATURES) for r in self._service.resources.all(templates=True)]
-        return 200, {"total": len(found), "resources": found, "templates": templates}
+        return 200, {"total": len(resources), "resources": resources, "templates": templates}
 
     async def _read_resource(self, asked: Asked) -> RestAnswer:
         return 200, await self._handle(asked, "resources/read", uri=asked.values["uri"])
@@ -303,8 +307,8 @@ class RestEndpoint:
     async def _search(self, asked: Asked) -> RestAnswer:
         search = partial(search_skills, self._catalog)
         values = asked.values
-        found = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
-        return 200, {"total": len(found["hits"]), **found}
+        answer = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
+        return 200, {"total": len(answer["hits"]), **answer}
 
     @staticmethod
     async def _elsewhere(work: Callable[[], Json]) -> Json:

@@ -72,17 +72,17 @@ def _response(status: int, answer: str) -> Json:
 
 
 def _parameter(parameter: Parameter) -> Json:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": parameter.name,
         "in": "path" if parameter.in_path else "query",
         "description": parameter.description,
         "required": parameter.required or parameter.in_path,
     }
     if parameter.as_json:
-        found["content"] = {"application/json": {"schema": parameter.schema}}
+        entry["content"] = {"application/json": {"schema": parameter.schema}}
     else:
-        found["schema"] = parameter.schema
-    return found
+        entry["schema"] = parameter.schema
+    return entry
 
 
 def _schema(name: str) -> Json:

@@ -62,7 +62,7 @@ def status_of(error: CallboardError) -> int:
 def problem(error: CallboardError) -> Json:
     """``{type, title, status, detail, code, data?}``; ``code`` is the JSON-RPC one."""
     status = status_of(error)
-    found: Json = {
+    body: Json = {
         "type": f"urn:callboard:problem:{_kebab(type(error).__name__)}",
         "title": HTTPStatus(status).phrase,
         "status": status,
@@ -70,8 +70,8 @@ def problem(error: CallboardError) -> Json:
         "code": error.code,
     }
     if error.data is not None:
-        found["data"] = error.data
-    return found
+        body["data"] = error.data
+    return body
 
 
 def headers_for(status: int) -> dict[str, str]:

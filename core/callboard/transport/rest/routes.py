@@ -96,9 +96,9 @@ class Route:
 
     def read(self, exchange: Exchange) -> Asked:
         """Raises InvalidParams, ParseError, Unacceptable."""
-        found = self.pattern.fullmatch(exchange.path)
-        assert found is not None
-        texts = {name: _decoded(text) for name, text in found.groupdict().items()}
+        match = self.pattern.fullmatch(exchange.path)
+        assert match is not None
+        texts = {name: _decoded(text) for name, text in match.groupdict().items()}
         texts.update(self._query(exchange.query))
         values = {p.name: p.read(texts[p.name]) for p in self.parameters if p.name in texts}
         for parameter in self.parameters:
@@ -108,7 +108,7 @@ class Route:
 
     def _query(self, query: str) -> dict[str, str]:
         known = {p.name for p in self.parameters if not p.in_path}
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         try:
             pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=64)
         except ValueError:
@@ -117,10 +117,10 @@ class Route:
             if name not in known:
                 takes = ", ".join(sorted(known)) or "none"
                 raise InvalidParams(f"unknown parameter '{name[:80]}'; this path takes: {takes}")
-            if name in found:
+            if name in texts:
                 raise InvalidParams(f"the parameter '{name}' is there twice")
-            found[name] = value
-        return found
+            texts[name] = value
+        return texts
 
     def _read_body(self, exchange: Exchange) -> Json:
         if self.body is None:

@@ -324,14 +324,14 @@ class Bridge:
                 await self._restore(session, client.session)
             return session
 
-    async def _restore(self, session: HostConnection, said: Session) -> None:
+    async def _restore(self, session: HostConnection, wishes: Session) -> None:
         """Tells a new host what the client told the ones before."""
         await session.send(jsonrpc.notification_message("notifications/initialized"))
         requests: list[tuple[str, Json]] = [
-            ("resources/subscribe", {"uri": uri}) for uri in sorted(said.watched)
+            ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)
         ]
-        if said.log_level is not None:
-            requests.append(("logging/setLevel", {"level": said.log_level}))
+        if wishes.log_level is not None:
+            requests.append(("logging/setLevel", {"level": wishes.log_level}))
         for number, (method, params) in enumerate(requests):
             await session.send(jsonrpc.request_message(f"restore-{number}", method, params))
 

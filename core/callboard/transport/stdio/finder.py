@@ -35,12 +35,12 @@ class HostFinder:
         running = instances.listed()
         serving = [entry.instance for entry in running if entry.state == "serving"]
         silent = [entry.instance for entry in running if entry.state != "serving"]
-        found = self._choose(serving)
+        chosen = self._choose(serving)
         self._seen = files
-        if len(found) == 1:
-            return found[0]
-        if found:
-            self.reason = f"several run, so name one with --instance: {_names(found)}"
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            self.reason = f"several run, so name one with --instance: {_names(chosen)}"
         elif silent and self._choose(silent):
             self.reason = f"{_names(silent)} runs, but does not answer now"
             self.forget()
@@ -66,14 +66,14 @@ class HostFinder:
 
     @staticmethod
     def _files() -> object:
-        found = []
+        files = []
         for path in instances.folder().glob("*.json"):
             try:
-                found.append((path.name, path.stat().st_mtime_ns))
+                files.append((path.name, path.stat().st_mtime_ns))
             except OSError:
                 continue  # withdrawn meanwhile
-        return sorted(found)
+        return sorted(files)
 
 
-def _names(found: list[Instance]) -> str:
-    return ", ".join(f"{instance.id} ({instance.kind})" for instance in found)
+def _names(instances: list[Instance]) -> str:
+    return ", ".join(f"{instance.id} ({instance.kind})" for instance in instances)

@@ -64,9 +64,9 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     for key in keys:
         port.set_key(path, key["frame"], *(key.get(component) for component in COMPONENTS))
         wanted.setdefault(key["frame"], {}).update(key)
-    found = {key["frame"]: key for key in port.keys(path)}
+    keyed = {key["frame"]: key for key in port.keys(path)}
     for frame, key in wanted.items():
-        there = _at(found, frame)
+        there = _at(keyed, frame)
         for component in COMPONENTS:
             if key.get(component) is not None:
                 _expect(there.get(component), key[component], f"{component} at {frame:g}")
@@ -111,12 +111,12 @@ def _at(keys: Mapping[float, Json], frame: float) -> Json:
     raise HostError(f"the host did not key frame {frame:g}; the change was taken back")
 
 
-def _expect(found: Sequence[float] | None, wanted: Sequence[float], what: str) -> None:
-    same = found is not None and all(
-        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(found, wanted, strict=True)
+def _expect(actual: Sequence[float] | None, wanted: Sequence[float], what: str) -> None:
+    same = actual is not None and all(
+        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(actual, wanted, strict=True)
     )
     if not same:
         raise HostError(
             f"the host did not do what was asked: {what} should be {list(wanted)}, but is "
-            f"{found and list(found)}. The change was taken back."
+            f"{actual and list(actual)}. The change was taken back."
         )

@@ -15,10 +15,10 @@ class NotVerified(HostError):
     """The scene isn't as asked. The call fails, so the host puts back what was there."""
 
 
-def expect(right: bool, what: str, asked: object, found: object) -> None:
+def expect(right: bool, what: str, asked: object, actual: object) -> None:
     if not right:
         raise NotVerified(
-            f"the host did not do what was asked: {what} should be {asked}, but is {found}. "
+            f"the host did not do what was asked: {what} should be {asked}, but is {actual}. "
             "The change was taken back."
         )
 

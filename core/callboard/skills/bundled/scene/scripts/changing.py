@@ -43,8 +43,12 @@ def create_primitive(
     expect(made["type"] == kind, "type", kind, made["type"])
     size = _size(kind, dimensions, reader.info()["up_axis"])
     bounds = made["bounds"]
-    found = bounds and [high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)]
-    expect(bool(found) and all_near(size, found, 0.01), "the size of its bounds", size, found)
+    measured = bounds and [
+        high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)
+    ]
+    expect(
+        bool(measured) and all_near(size, measured, 0.01), "the size of its bounds", size, measured
+    )
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):
         editor.set_transform(path, translate, rotate, scale)
@@ -134,20 +138,20 @@ def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json
 def set_material_color(ctx: Any, name: str, color: Sequence[float]) -> Json:
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     after = reader.get(editor.set_color(name, color))
-    found = after["color"]
-    right = found is not None and all(near(a, b, 1e-3) for a, b in zip(color, found, strict=True))
-    expect(right, "color", list(color), found)
+    shown = after["color"]
+    right = shown is not None and all(near(a, b, 1e-3) for a, b in zip(color, shown, strict=True))
+    expect(right, "color", list(color), shown)
     return _done(after, changed=[after["path"]])
 
 
-def _done(found: Json, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
-    doubt = found.get("doubt")
+def _done(entry: Json, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
+    doubt = entry.get("doubt")
     return {
         "changed": list(changed),
         "created": list(created),
         "verified": doubt is None,
         **({} if doubt is None else {"doubt": doubt}),
-        "object": found,
+        "object": entry,
     }
 
 

@@ -28,6 +28,11 @@ def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:
 def save_file(ctx: Any, path: str | None = None) -> Json:
     saved: Json = ctx.port("filesystem.write").save(path)
     written = Path(saved["path"])
-    found = written.stat().st_size if written.is_file() else 0
-    expect(found > 0 and found == saved["bytes"], "the file's size", saved["bytes"], found)
+    written_bytes = written.stat().st_size if written.is_file() else 0
+    expect(
+        written_bytes > 0 and written_bytes == saved["bytes"],
+        "the file's size",
+        saved["bytes"],
+        written_bytes,
+    )
     return {**saved, "verified": True}

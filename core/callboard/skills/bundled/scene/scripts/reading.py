@@ -25,15 +25,15 @@ def list_objects(
     above = reader.get(parent)["path"] if parent is not None else None
     page: list[Json] = []
     total = 0
-    for found in reader.summaries():
-        if pattern is not None and not fnmatchcase(found["name"].lower(), pattern.lower()):
+    for summary in reader.summaries():
+        if pattern is not None and not fnmatchcase(summary["name"].lower(), pattern.lower()):
             continue
-        if type is not None and found["type"] != type.lower():
+        if type is not None and summary["type"] != type.lower():
             continue
-        if above is not None and found["parent"] != above:
+        if above is not None and summary["parent"] != above:
             continue
         if offset <= total < offset + limit:
-            page.append(found)
+            page.append(summary)
         total += 1
     end = offset + len(page)
     answer: Json = {"objects": page, "total": total, "offset": offset}
@@ -41,8 +41,8 @@ def list_objects(
 
 
 def get_object(ctx: Any, name: str) -> Json:
-    found: Json = ctx.port("scene.read").get(name)
-    return found
+    entry: Json = ctx.port("scene.read").get(name)
+    return entry
 
 
 def get_selection(ctx: Any) -> Json:

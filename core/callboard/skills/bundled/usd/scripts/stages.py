@@ -32,12 +32,14 @@ def export_usd(ctx: Any, path: str, selected_only: bool = False) -> Json:
     ctx.port("filesystem.write")
     usd = ctx.port("usd")
     exported: Json = usd.export_usd(path, selected_only)
-    found = Path(path).stat().st_size if Path(path).is_file() else 0
-    if found == 0 or found != exported["bytes"]:
-        raise HostError(f"the host reported {exported['bytes']} bytes, but {found} are there")
+    written_bytes = Path(path).stat().st_size if Path(path).is_file() else 0
+    if written_bytes == 0 or written_bytes != exported["bytes"]:
+        raise HostError(
+            f"the host reported {exported['bytes']} bytes, but {written_bytes} are there"
+        )
     return {**exported, "verified": True}
 
 
 def read_stage_metadata(ctx: Any, path: str) -> Json:
-    found: Json = ctx.port("usd").stage_metadata(path)
-    return {**found, "layers": found["layers"][:LISTED]}
+    metadata: Json = ctx.port("usd").stage_metadata(path)
+    return {**metadata, "layers": metadata["layers"][:LISTED]}

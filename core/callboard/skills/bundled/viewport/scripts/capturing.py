@@ -29,7 +29,7 @@ def _captured(ctx: Any, width: int, height: int) -> bytes:
     data: bytes = ctx.port("viewport").capture(width, height)
     if data[:8] != b"\x89PNG\r\n\x1a\n" or len(data) < 24:
         raise HostError("the host's picture of the viewport is not a PNG image")
-    found = struct.unpack(">II", data[16:24])
-    if found != (width, height):
-        raise HostError(f"the host drew {found[0]} x {found[1]} pixels, not {width} x {height}")
+    drawn = struct.unpack(">II", data[16:24])
+    if drawn != (width, height):
+        raise HostError(f"the host drew {drawn[0]} x {drawn[1]} pixels, not {width} x {height}")
     return data
