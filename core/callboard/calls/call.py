@@ -69,8 +69,8 @@ class Call:
         self.changes_begun = False
         self.undo: UndoStep | None = None
         self.main_session: Any = None
-        self.context, self.output = capturing()
         traced = self.trace
+        self.context, self.output = capturing()
         if traced:
             self.context.run(trace.set, traced)
         self._progress = float("-inf")

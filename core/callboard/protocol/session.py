@@ -170,7 +170,8 @@ class SessionRequest(PeerRequest):
         super().__init__(session, request.id, request.method, request.params)
         self.session = session
         self._channel = channel
-        self._task: asyncio.Task[Any] | None = None
+        #: What answers it, while something does.
+        self.task: asyncio.Task[Any] | None = None
         self.cancelled = False
 
     def notify(self, method: str, params: Json) -> None:
@@ -196,13 +197,10 @@ class SessionRequest(PeerRequest):
         if not self.session.listening:
             self.session.flush(self._channel)
 
-    def bind(self, task: asyncio.Task[Any] | None) -> None:
-        self._task = task
-
     def cancel(self) -> None:
         self.cancelled = True
-        if self._task is not None:
-            self._task.cancel()
+        if self.task is not None:
+            self.task.cancel()
 
 
 class SessionEra:
@@ -258,7 +256,7 @@ class SessionEra:
             return jsonrpc.error_message(message.id, error)
         request = SessionRequest(session, message, channel)
         session.inflight[message.id] = request
-        request.bind(asyncio.current_task())
+        request.task = asyncio.current_task()
         try:
             if message.method == "initialize":
                 raise PeerError("this session is initialized already")
@@ -275,7 +273,7 @@ class SessionEra:
                 raise
             return None
         finally:
-            request.bind(None)
+            request.task = None
             del session.inflight[message.id]
             session.last_seen = monotonic()
 

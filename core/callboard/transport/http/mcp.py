@@ -32,8 +32,7 @@ RETRY_AFTER = 30
 class Reply:
     """The answer to one POST: JSON, unless something has to be streamed first."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        accept = exchange.headers.get("Accept", "*/*")
+    def __init__(self, exchange: Exchange, accept: str) -> None:
         anything = "*/*" in accept
         self.takes_json = anything or "application/json" in accept
         self.takes_stream = anything or "text/event-stream" in accept
@@ -61,10 +60,11 @@ class Reply:
                 exchange.respond(202)
                 return
             try:
-                exchange.respond_json(status, messages if batch else messages[0], self._headers)
+                body = jsonrpc.encode(messages if batch else messages[0])
             except ValueError:
                 messages = [_sendable(message) for message in messages]
-                exchange.respond_json(status, messages if batch else messages[0], self._headers)
+                body = jsonrpc.encode(messages if batch else messages[0])
+            exchange.respond(status, body, headers=self._headers)
             return
         for message in messages:
             self.send(_sendable(message))
@@ -117,11 +117,12 @@ class McpEndpoint:
     # -- POST -------------------------------------------------------------------------------
 
     def _post(self, exchange: Exchange) -> None:
-        content_type = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if content_type != "application/json":
+        headers = exchange.headers
+        content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "*/*")
+        if content_type.partition(";")[0].strip().lower() != "application/json":
             exchange.refuse(Refusal(415, "Content-Type must be application/json"))
             return
-        reply = Reply(exchange)
+        reply = Reply(exchange, accept)
         if not (reply.takes_json or reply.takes_stream):
             exchange.refuse(Refusal(406, "Accept must list application/json and text/event-stream"))
             return
@@ -246,7 +247,7 @@ class McpEndpoint:
     def _session(self, exchange: Exchange) -> Session | None:
         """The request's session; None once the problem with it has been answered
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
-        id = exchange.headers.get(SESSION_HEADER)
+        id, version = exchange.headers.get(SESSION_HEADER), exchange.headers.get(VERSION_HEADER)
         if id is None:
             _fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
@@ -254,7 +255,6 @@ class McpEndpoint:
         if session is None:
             _fail(exchange, 404, PeerError("this session is not open any more; initialize again"))
             return None
-        version = exchange.headers.get(VERSION_HEADER)
         if version is not None and version != session.features.name:
             known = "does not belong to this session" if version in REVISIONS else "is not known"
             error = PeerError(

@@ -89,6 +89,7 @@ class PlainConnection:
 
     def __init__(self, stream: SocketStream, serve: Serve) -> None:
         self.stream = stream
+        self.set_close_callback = stream.set_close_callback
         #: Called after each answer on a connection that stays open.
         self.on_end: Callable[[], None] = lambda: None
         self._serve = serve
@@ -129,9 +130,6 @@ class PlainConnection:
             self._reader = None
             reader.finish()
         return data[len(part) :]
-
-    def set_close_callback(self, callback: Callable[[], None]) -> None:
-        self.stream.set_close_callback(callback)
 
     def write_headers(
         self, start_line: ResponseStartLine, headers: Mapping[str, str], chunk: bytes = b""
