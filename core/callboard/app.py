@@ -112,13 +112,7 @@ class Callboard:
             self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows"
         )
         self.service = self._make_service()
-        self.endpoint = McpEndpoint(
-            self.service,
-            self.service.topics,
-            self.tools.schema_of,
-            limit=config.max_sessions,
-            idle_seconds=config.session_idle_secs,
-        )
+        self.endpoint = self._make_endpoint()
         self._listener = Listener()
         #: What undoes the start, newest first.
         self._ending = ExitStack()
@@ -143,6 +137,15 @@ class Callboard:
             enable_prompts=self.config.enable_prompts,
             capture_missing=self.config.capture_missing_capabilities,
             capture_intent=self.config.capture_intent,
+        )
+
+    def _make_endpoint(self) -> McpEndpoint:
+        return McpEndpoint(
+            self.service,
+            self.service.topics,
+            self.tools.schema_of,
+            limit=self.config.max_sessions,
+            idle_seconds=self.config.session_idle_secs,
         )
 
     @cached_property

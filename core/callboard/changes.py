@@ -17,11 +17,8 @@ class Changes(Generic[P]):
         # Replaced as a whole, never mutated, so that telling needs no lock.
         self._listeners: dict[object, Callable[P, object]] = {}
         self._lock = threading.Lock()
-
-    @property
-    def watched(self) -> bool:
-        """Whether anybody listens."""
-        return bool(self._listeners)
+        #: Whether anybody listens; for whoever tells often, and reads it first.
+        self.watched = False
 
     def watch(self, listener: Callable[P, object]) -> Callable[[], None]:
         """Calls ``listener`` at every change from now on; returns the way to stop, which may be
@@ -29,10 +26,12 @@ class Changes(Generic[P]):
         place = object()
         with self._lock:
             self._listeners = {**self._listeners, place: listener}
+            self.watched = True
 
         def stop() -> None:
             with self._lock:
                 self._listeners = {p: one for p, one in self._listeners.items() if p is not place}
+                self.watched = bool(self._listeners)
 
         return stop
 

@@ -73,6 +73,9 @@ class Changes:
                 (handlers.render_complete, render_ends),
                 (handlers.render_cancel, render_ends),
             ]
+        self._listen()
+
+    def _listen(self) -> None:
         for handler_list, function in self._added:
             handler_list.append(function)
         # A handler that is left keeps the bpy module alive beyond the interpreter, and the process

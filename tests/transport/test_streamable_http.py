@@ -498,7 +498,7 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
             len(list(Path("/proc/self/fd").iterdir())),
             threading.active_count(),
             len(endpoint._tasks),
-            len(app.dispatcher._tasks),
+            len(app.dispatcher._coroutines._tasks),
         )
 
     for number in range(5):

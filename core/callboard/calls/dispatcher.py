@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -16,10 +16,10 @@ from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.call import Call, UndoStep
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
-from callboard.calls.containment import ToolExited, await_contained, run_contained, settle
-from callboard.calls.context import AsyncToolContext, ToolContext
+from callboard.calls.containment import run_contained, settle
+from callboard.calls.context import ToolContext
+from callboard.calls.coroutines import Coroutines
 from callboard.calls.json_schema import SchemaViolation
-from callboard.calls.main_session import MainStay
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.changes import Changes
 from callboard.content import Json
@@ -106,7 +106,7 @@ class Dispatcher:
         self.platform = platform
         self._find_resource = find_resource
         self._guest = guest
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._coroutines = Coroutines(guest.loop, self.main)
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
         # Tools that hang on every worker mustn't keep the others from their paths.
         self._path_workers = ThreadPoolExecutor(2, thread_name_prefix="callboard-paths")
@@ -200,7 +200,8 @@ class Dispatcher:
 
     async def _ask_artist(self, call: Call) -> None:
         call.state = "asking"
-        self.activity.tell()
+        if self.activity.watched:
+            self.activity.tell()
         await self.consent.check(call)
         call.state = "waiting"
 
@@ -314,14 +315,15 @@ class Dispatcher:
         tool = call.tool
         if "entry" not in tool.__dict__:
             await self._load(call)
-        if tool.entry.kind == "coroutine":
-            return await self._run_coroutine(call)
-        if tool.affinity == "any" and tool.entry.kind == "function":
+        kind = tool.entry.kind
+        if tool.affinity == "any" and kind == "function":
             return await self._guest.loop.run_in_executor(
                 self._workers, run_contained, call.context.run, self._invoke, call
             )
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
+        if kind == "coroutine":
+            return await self._coroutines.run(call)
         return await self._on_main(call, partial(self._invoke, call), call.undo)
 
     async def _load(self, call: Call) -> None:
@@ -373,48 +375,6 @@ class Dispatcher:
             "changed. Ask the artist what it is doing, or call again later",
             data=stall,
         )
-
-    async def _run_coroutine(self, call: Call) -> Any:
-        call.state = "running"
-        tool, entry = call.tool, call.tool.entry
-        if tool.mutates and self.host.undo is not None:
-            call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
-        session = MainStay(self.main, tool.name, call.context, call.undo)
-        call.main_session = session
-        extra: dict[str, Any] = {}
-        if entry.takes_ctx:
-            extra["ctx"] = AsyncToolContext(call)
-        if entry.takes_workspace_roots:
-            extra["_workspace_roots"] = call.visible_roots
-        # The task takes the context it is made in, so that what it prints is the call's.
-        task = call.context.run(
-            lambda: self._start(await_contained(entry.function(**call.arguments, **extra)))
-        )
-        try:
-            # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.
-            await asyncio.wait([task])
-        except asyncio.CancelledError as cancelled:
-            task.cancel()
-            self._start(session.close(cancelled))
-            raise
-        error = CallCancelled("cancelled itself") if task.cancelled() else task.exception()
-        await asyncio.shield(self._start(session.close(error)))
-        call.main_seconds += session.turn.main_seconds
-        if task.cancelled():
-            raise ToolExited(f"{tool.name} raised CancelledError")
-        return task.result()
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        # The loop keeps weak references only; a task that nobody holds may vanish.
-        task = self._guest.loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waited knows; nobody else has to
 
     def close(self) -> None:
         """Ends what is queued and running. Main thread, outside the loop."""

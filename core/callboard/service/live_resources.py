@@ -8,6 +8,7 @@ from typing import Any
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.recent_log import RecentLog
+from callboard.content import Json
 from callboard.errors import ResourceNotFound
 from callboard.hosting.contract import SCENE_READ, Host, ObjectNotFound
 from callboard.service.resources import ServedResource
@@ -29,20 +30,7 @@ def live_resources(
     can read its scene, ``scene://current`` and ``scene://object/{name}``."""
 
     def offered() -> str:
-        identity = host.identity
-        return _text(
-            {
-                "host": {
-                    "kind": identity.kind,
-                    "name": identity.name,
-                    "version": identity.version,
-                    "headless": identity.headless,
-                },
-                "declared": list(capabilities.declared),
-                "offered_by_host": list(capabilities.offered_by_host),
-                "withdrawn": sorted(capabilities.withdrawn),
-            }
-        )
+        return _text(_offered(host, capabilities))
 
     def recent() -> str:
         return _text(log.entries())
@@ -86,6 +74,21 @@ def live_resources(
     if SCENE_READ in host.ports:
         resources += _scene_resources(host)
     return resources
+
+
+def _offered(host: Host, capabilities: Capabilities) -> Json:
+    identity = host.identity
+    return {
+        "host": {
+            "kind": identity.kind,
+            "name": identity.name,
+            "version": identity.version,
+            "headless": identity.headless,
+        },
+        "declared": list(capabilities.declared),
+        "offered_by_host": list(capabilities.offered_by_host),
+        "withdrawn": sorted(capabilities.withdrawn),
+    }
 
 
 def _scene_resources(host: Host) -> list[ServedResource]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import partial
 from http import HTTPStatus
@@ -40,6 +38,7 @@ from callboard.transport.http.access import (
     Access,
     Refusal,
 )
+from callboard.transport.http.bound_socket import bound
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
@@ -282,22 +281,7 @@ class Listener(HTTPServerConnectionDelegate):
 
     def bind(self, port: int) -> None:
         """Takes a port, 0 for any; ``port`` says which. Raises OSError."""
-        # A numeric address, because names are looked up in a thread.
-        family = socket.AF_INET6 if ":" in self._address else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_STREAM)
-        if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
-            self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        if os.name != "nt":
-            # Else a port stays taken for a minute after its server stopped. On Windows the option
-            # would let any program take the port over.
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self._socket.bind((self._address, port))
-        except OSError:
-            self._socket.close()
-            raise
-        self._socket.listen(BACKLOG)
-        self._socket.setblocking(False)
+        self._socket = bound(self._address, port, BACKLOG)
         self.port = self._socket.getsockname()[1]
 
     async def start(self, access: Access) -> None:

@@ -126,6 +126,9 @@ class RestEndpoint:
         )
 
     def _routes(self) -> tuple[Route, ...]:
+        return (*self._call_routes(), *self._look_up_routes(), *self._job_routes())
+
+    def _call_routes(self) -> tuple[Route, ...]:
         return (
             Route("GET", "/v1/healthz", "Who serves here", self._health, {200: "Health"}),
             Route(
@@ -160,6 +163,10 @@ class RestEndpoint:
                     ),
                 ),
             ),
+        )
+
+    def _look_up_routes(self) -> tuple[Route, ...]:
+        return (
             Route("GET", "/v1/skills", "Every skill, loaded or not", self._skills, {200: "Skills"}),
             Route(
                 "GET",
@@ -196,6 +203,10 @@ class RestEndpoint:
                 {200: "Contents"},
                 (Parameter("uri", "Its URI", NAME, required=True),),
             ),
+        )
+
+    def _job_routes(self) -> tuple[Route, ...]:
+        return (
             Route("GET", "/v1/jobs/{id}", "How far a job is", self._job, {200: "Job"}, (_JOB,)),
             Route("DELETE", "/v1/jobs/{id}", "Stop a job", self._stop_job, {200: "Job"}, (_JOB,)),
             Route(

@@ -1,0 +1,66 @@
+"""Tools that are coroutines: they run on the server's loop and visit the main thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from callboard.calls.call import Call
+from callboard.calls.containment import ToolExited, await_contained
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.main_session import MainStay
+from callboard.errors import CallCancelled
+from callboard.guest.main_thread import MainThread
+
+T = TypeVar("T")
+
+
+class Coroutines:
+    """Those that run. On the server's loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, main: MainThread) -> None:
+        self._loop = loop
+        self._main = main
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def run(self, call: Call) -> Any:
+        """What the tool returns. Its undo step spans all of its visits. Raises what it raises."""
+        call.state = "running"
+        tool, entry = call.tool, call.tool.entry
+        stay = MainStay(self._main, tool.name, call.context, call.undo)
+        call.main_session = stay
+        extra: dict[str, Any] = {}
+        if entry.takes_ctx:
+            extra["ctx"] = AsyncToolContext(call)
+        if entry.takes_workspace_roots:
+            extra["_workspace_roots"] = call.visible_roots
+        # The task takes the context it is made in, so that what it prints is the call's.
+        task = call.context.run(
+            lambda: self._start(await_contained(entry.function(**call.arguments, **extra)))
+        )
+        try:
+            # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.
+            await asyncio.wait([task])
+        except asyncio.CancelledError as cancelled:
+            task.cancel()
+            self._start(stay.close(cancelled))
+            raise
+        error = CallCancelled("cancelled itself") if task.cancelled() else task.exception()
+        await asyncio.shield(self._start(stay.close(error)))
+        call.main_seconds += stay.turn.main_seconds
+        if task.cancelled():
+            raise ToolExited(f"{tool.name} raised CancelledError")
+        return task.result()
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        # The loop keeps weak references only; a task that nobody holds may vanish.
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited knows; nobody else has to

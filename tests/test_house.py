@@ -1,0 +1,46 @@
+"""What keeps the house readable: one name for one thing, modules and functions of a size that is
+taken in at once."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+MOST_LINES = 400
+MOST_LINES_OF_A_FUNCTION = 60
+
+
+def sources(*roots: str) -> list[Path]:
+    return [path for root in roots for path in sorted((PROJECT / root).rglob("*.py"))]
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Each function's name and its lines."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert node.end_lineno is not None
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+@pytest.mark.parametrize(
+    "path", sources("core", "hosts", "ui"), ids=lambda path: str(path.relative_to(PROJECT))
+)
+def test_modules_and_functions_are_taken_in_at_once(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
+    assert [found for found in functions(path) if found[1] > MOST_LINES_OF_A_FUNCTION] == []
+
+
+def test_no_public_class_of_core_has_a_namesake() -> None:
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sources("core"):
+        # Skill scripts are what a user would write.
+        if "scripts" not in path.parts:
+            for node in ast.parse(path.read_text("utf-8"), str(path)).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    homes[node.name].append(str(path.relative_to(PROJECT)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
