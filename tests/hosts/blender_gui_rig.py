@@ -22,7 +22,7 @@ from callboard.testing.fake_client import FakeClient
 from waiting import until
 
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
-DEADLINE = 60.0
+DEADLINE = 120.0
 #: Seconds after which a click has been lost.
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
