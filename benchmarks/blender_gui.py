@@ -223,7 +223,7 @@ def main() -> int:
             gui.enable()
             url, token = gui.run(
                 "from callboard_blender import addon\n"
-                "answer = [addon.session.app.url, addon.session.app.token]"
+                "answer = [addon.residence.app.url, addon.residence.app.token]"
             )
             call = Caller(url, token)
             timed(call, 50)

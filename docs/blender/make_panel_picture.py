@@ -74,16 +74,16 @@ def main() -> None:
 
 def picture(gui: Gui, path: Path) -> None:
     gui.run(
-        "from callboard_blender.addon import session\n"
+        "from callboard_blender.addon import residence\n"
         "window = bpy.context.window_manager.windows[0]\n"
         "view = next(a for a in window.screen.areas if a.type == 'VIEW_3D')\n"
         "view.spaces.active.show_region_ui = True\n"
         "view.spaces.active.shading.color_type = 'MATERIAL'\n"
         "bpy.ops.callboard.window()"
     )
-    gui.wait(lambda: gui.run("answer = session.window.panel is not None"), "window")
+    gui.wait(lambda: gui.run("answer = residence.window.panel is not None"), "window")
     gui.run(
-        f"session.app.controls.restore('script.execute')\nsession.window.panel.setGeometry({PANEL})"
+        f"residence.app.controls.restore('script.execute')\nresidence.window.panel.setGeometry({PANEL})"
     )
     region = "region = next(r for r in view.regions if r.type == 'UI')\n"
     corner = (
@@ -97,18 +97,18 @@ def picture(gui: Gui, path: Path) -> None:
             client.call(tool, dict(arguments))
         arguments = {"code": CODE}
         asking = client.start("tools/call", {"name": "script__execute", "arguments": arguments})
-        gui.press("session.window.panel.consent.cards.cards[0].text")
-        settled = "answer = session.window.panel.consent.cards.cards[0].once.isEnabled()"
+        gui.press("residence.window.panel.consent.cards.cards[0].text")
+        settled = "answer = residence.window.panel.consent.cards.cards[0].once.isEnabled()"
         gui.wait(lambda: gui.run(settled), "card")
         gui.xdotool("mousemove", "420", "600")
         gui.run("bpy.ops.object.select_all(action='DESELECT')")
-        gui.run("session.window.panel.setFocus()")
-        gui.wait(lambda: gui.run("answer = not session.snapshot.stalled_ms"), "rest")
+        gui.run("residence.window.panel.setFocus()")
+        gui.wait(lambda: gui.run("answer = not residence.snapshot.stalled_ms"), "rest")
         gui.run(
             "from PySide6.QtWidgets import QApplication\n"
             f"QApplication.primaryScreen().grabWindow(0).save({str(path)!r})"
         )
-        gui.press("session.window.panel.consent.cards.cards[0].refuse")
+        gui.press("residence.window.panel.consent.cards.cards[0].refuse")
         gui.wait(asking.done, "answer")
     finally:
         client.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from callboard_blender.session import Settings, session
+from callboard_blender.residence import Settings, residence
 from callboard_blender.sidebar import (
     CALLBOARD_PT_capabilities,
     CALLBOARD_PT_main,
@@ -27,10 +27,10 @@ class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
     bl_description = "Let AI clients on this machine call tools in this Blender"
 
     def execute(self, context: Any) -> set[str]:
-        if not session.start(_settings(context)):
-            self.report({"ERROR"}, session.problem or "callboard could not start")
+        if not residence.start(_settings(context)):
+            self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
-        session.attend()
+        residence.attend()
         return {"FINISHED"}
 
 
@@ -40,7 +40,7 @@ class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
     bl_description = "End the server; running calls are cancelled"
 
     def execute(self, context: Any) -> set[str]:
-        session.stop()
+        residence.stop()
         return {"FINISHED"}
 
 
@@ -54,11 +54,11 @@ class CALLBOARD_OT_window(bpy.types.Operator):  # type: ignore[misc]
         return not bpy.app.background
 
     def execute(self, context: Any) -> set[str]:
-        if session.app is None and bpy.ops.callboard.start() != {"FINISHED"}:
+        if residence.app is None and bpy.ops.callboard.start() != {"FINISHED"}:
             return {"CANCELLED"}
-        session.open_window(Path(sys.modules[_package].__file__ or "").parent / "wheels")
-        if session.window is not None and session.window.problem:
-            self.report({"ERROR"}, session.window.problem)
+        residence.open_window(Path(sys.modules[_package].__file__ or "").parent / "wheels")
+        if residence.window is not None and residence.window.problem:
+            self.report({"ERROR"}, residence.window.problem)
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -73,17 +73,17 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
         return bool(bpy.app.background)
 
     def execute(self, context: Any) -> set[str]:
-        if not session.start(_settings(context)):
-            self.report({"ERROR"}, session.problem or "callboard could not start")
+        if not residence.start(_settings(context)):
+            self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
-        assert session.app is not None
-        print(f"callboard serves at {session.app.url}; Ctrl+C ends it", flush=True)
+        assert residence.app is not None
+        print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
         try:
-            session.serve()
+            residence.serve()
         except KeyboardInterrupt:
             print("callboard ends")
         finally:
-            session.stop()
+            residence.stop()
         return {"FINISHED"}
 
 
@@ -93,9 +93,9 @@ class CALLBOARD_OT_pause(bpy.types.Operator):  # type: ignore[misc]
     bl_description = "Refuse calls for now; clients stay connected"
 
     def execute(self, context: Any) -> set[str]:
-        if session.app is not None:
-            paused = session.snapshot.paused
-            controls = session.app.controls
+        if residence.app is not None:
+            paused = residence.snapshot.paused
+            controls = residence.app.controls
             controls.resume() if paused else controls.pause()
         return {"FINISHED"}
 
@@ -106,7 +106,7 @@ class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
     bl_description = "Copy the client configuration, with address and token"
 
     def execute(self, context: Any) -> set[str]:
-        app = session.app
+        app = residence.app
         if app is None:
             return {"CANCELLED"}
         entry: dict[str, Any] = {"type": "http", "url": app.url}
@@ -126,8 +126,8 @@ class CALLBOARD_OT_cancel(bpy.types.Operator):  # type: ignore[misc]
     call: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def execute(self, context: Any) -> set[str]:
-        if session.app is not None:
-            session.app.controls.cancel(self.call)
+        if residence.app is not None:
+            residence.app.controls.cancel(self.call)
         return {"FINISHED"}
 
 
@@ -139,9 +139,9 @@ class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def execute(self, context: Any) -> set[str]:
-        if session.app is not None:
-            controls = session.app.controls
-            found = next(c for c in session.snapshot.capabilities if c.name == self.name)
+        if residence.app is not None:
+            controls = residence.app.controls
+            found = next(c for c in residence.snapshot.capabilities if c.name == self.name)
             (controls.restore if found.withdrawn else controls.withdraw)(self.name)
         return {"FINISHED"}
 
@@ -155,8 +155,8 @@ class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
     answer: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def execute(self, context: Any) -> set[str]:
-        if session.app is not None:
-            session.app.controls.answer(self.question, self.answer)
+        if residence.app is not None:
+            residence.app.controls.answer(self.question, self.answer)
         return {"FINISHED"}
 
 
@@ -176,7 +176,7 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
 
     def draw(self, context: Any) -> None:
         column = self.layout.column(align=True)
-        for question in session.snapshot.questions:
+        for question in residence.snapshot.questions:
             if question.id == self.question:
                 draw_question(self.layout, question)
                 for line in argument_lines(question.arguments):
@@ -253,14 +253,14 @@ def register(package: str) -> None:
 
 
 def _autostart() -> None:
-    if session.start(_settings(bpy.context)):
-        session.attend()
+    if residence.start(_settings(bpy.context)):
+        residence.attend()
 
 
 def unregister() -> None:
     """Gives back whatever ``register`` and the artist started."""
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
-    session.end()
+    residence.end()
     while _classes:
         bpy.utils.unregister_class(_classes.pop())

@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_blender import look, shapes, transforms
+from callboard_blender import materials, shapes, transforms
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, scene, view_layer
 
@@ -107,7 +107,7 @@ class BlenderSceneEditor:
     def set_color(self, name: str, color: Vector) -> str:
         obj = find(name)
         self._changes.touch()
-        look.set_color(obj, color)
+        materials.set_color(obj, color)
         view_layer().update()
         return str(obj.name_full)
 

@@ -148,7 +148,7 @@ class QtWindow:
         self._ours = True
         app.setQuitOnLastWindowClosed(False)
         app.setApplicationName("callboard")
-        from callboard_blender.qt_look import dress
+        from callboard_blender.qt_style import dress
 
         dress(app)
         return app

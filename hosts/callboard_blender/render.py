@@ -7,20 +7,22 @@ samples; the answer names the engine.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import atan
 from pathlib import Path
 from time import perf_counter
 
 import addon_utils
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.orbit import View, numbered, orbiting
 from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
 from callboard_blender.changes import Changes
 from callboard_blender.names import scene, view_layer
 from callboard_blender.scene import bounds
@@ -53,14 +55,14 @@ class BlenderRender:
         box = bounds([obj for obj in view_layer().objects if not obj.hide_render])
         if box is None:
             raise HostError("the scene holds nothing that can be rendered")
-        low, high = Vector(box["min"]), Vector(box["max"])
         for index in range(frames):
-            path = _numbered(pattern, index + 1)
+            path = numbered(pattern, index + 1)
+            view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
             # Everything is put back after each frame: between two slices the scene is the artist's.
             with (
                 self._changes.unnoticed(),
                 _settings(path, width, height),
-                _orbiting(low, high, index / frames),
+                _camera_at(view),
             ):
                 _render(path)
             yield {"path": path, "frame": index + 1}
@@ -75,18 +77,10 @@ def _render(path: str) -> None:
             raise HostError(f"Blender could not render '{Path(path).name}': {error}") from None
 
 
-def _numbered(pattern: str, number: int) -> str:
-    file = Path(pattern)
-    name = re.sub("#+", lambda run: str(number).zfill(len(run.group())), file.name)
-    return str(file.with_name(name))
-
-
 @contextmanager
 def _settings(path: str, width: int, height: int) -> Iterator[None]:
     """The render settings for one image; the scene's own come back afterwards."""
-    kind = _FORMATS.get(Path(path).suffix.lower())
-    if kind is None:
-        raise HostError(f"'{Path(path).name}' does not end in {', '.join(_FORMATS)}")
+    kind = _FORMATS[checked_suffix(path, _FORMATS)]
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
         raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     shown = scene()
@@ -134,35 +128,22 @@ def _frame(number: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def _orbiting(low: Vector, high: Vector, turn: float) -> Iterator[None]:
-    """A camera of its own that sees the whole box from ``turn``, 0 to 1, of the way around."""
+def _camera_at(view: View) -> Iterator[None]:
+    """A camera of its own."""
     shown = scene()
     before = shown.camera
     data = bpy.data.cameras.new("callboard turntable")
+    data.sensor_fit = "HORIZONTAL"
+    data.angle = 2 * atan(view.wide)
+    data.clip_start, data.clip_end = view.near, view.far
     camera = bpy.data.objects.new("callboard turntable", data)
     try:
         shown.collection.objects.link(camera)
-        camera.matrix_world = _view(low, high, turn, data)
+        axes = [(*row, 0.0) for row in view.rows[:3]]
+        camera.matrix_world = Matrix([*axes, (*view.rows[3], 1.0)]).transposed()
         shown.camera = camera
         view_layer().update()
         yield
     finally:
         shown.camera = before
         bpy.data.batch_remove([camera, data])
-
-
-def _view(low: Vector, high: Vector, turn: float, data: bpy.types.Camera) -> Matrix:
-    centre, radius = (low + high) / 2, max((high - low).length / 2, 1e-6)
-    angle = min(data.angle_x, data.angle_y) / 2
-    distance = 1.1 * radius / math.sin(angle)
-    data.clip_start, data.clip_end = distance / 1000, distance + 2 * radius
-    around, up = math.tau * turn, math.radians(20)
-    eye = Vector(
-        (
-            math.sin(around) * math.cos(up),
-            -math.cos(around) * math.cos(up),
-            math.sin(up),
-        )
-    )
-    facing = (-eye).to_track_quat("-Z", "Y")
-    return Matrix.LocRotScale(centre + distance * eye, facing, None)

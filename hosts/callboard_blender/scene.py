@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from callboard.host import Json
 from callboard_blender.changes import Changes
-from callboard_blender.look import read_color
+from callboard_blender.materials import read_color
 from callboard_blender.names import find, scene, view_layer
 from callboard_blender.shapes import kind_of
 from callboard_blender.transforms import read

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from callboard_blender.session import session
+from callboard_blender.residence import residence
 
 #: Characters of a line of code or arguments that a pop-up shows, and lines.
 _LINE, _LINES = 90, 20
@@ -24,11 +24,11 @@ class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
     bl_category = "Callboard"
 
     def draw(self, context: Any) -> None:
-        layout, shown = self.layout, session.snapshot
-        if session.app is None:
+        layout, shown = self.layout, residence.snapshot
+        if residence.app is None:
             layout.operator("callboard.start", icon="PLAY")
-            if session.problem:
-                layout.label(text=session.problem, icon="ERROR")
+            if residence.problem:
+                layout.label(text=residence.problem, icon="ERROR")
             return
         row = layout.row(align=True)
         row.operator(
@@ -42,7 +42,7 @@ class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
         state = "paused" if shown.paused else "serving"
         if shown.stalled_ms:
             state = f"waiting for {shown.stalled_by or 'Blender'}, {shown.stalled_ms / 1000:.0f} s"
-        address = session.app.url.removeprefix("http://").removesuffix("/mcp")
+        address = residence.app.url.removeprefix("http://").removesuffix("/mcp")
         layout.label(text=f"{state}: {address}")
         for client in shown.clients:
             layout.label(text=f"{client.name} {client.version}", icon="USER")
@@ -62,7 +62,7 @@ class CALLBOARD_PT_roots(bpy.types.Panel):  # type: ignore[misc]
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012 - Blender reads it
 
     def draw(self, context: Any) -> None:
-        shown = session.snapshot
+        shown = residence.snapshot
         roots = [root for client in shown.clients for root in client.roots] or list(shown.roots)
         if not roots:
             self.layout.label(text="none; save the file, or add a folder")
@@ -81,7 +81,7 @@ class CALLBOARD_PT_capabilities(bpy.types.Panel):  # type: ignore[misc]
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012 - Blender reads it
 
     def draw(self, context: Any) -> None:
-        for capability in session.snapshot.capabilities:
+        for capability in residence.snapshot.capabilities:
             row = self.layout.row()
             row.enabled = capability.offered
             on = capability.offered and not capability.withdrawn
@@ -95,7 +95,7 @@ class CALLBOARD_PT_capabilities(bpy.types.Panel):  # type: ignore[misc]
 
 
 def _draw_window(layout: Any) -> None:
-    window = session.window
+    window = residence.window
     row = layout.row()
     row.enabled = window is None or not window.opening
     row.operator("callboard.window", icon="WINDOW")
@@ -109,7 +109,7 @@ def draw_question(layout: Any, question: Any, *, details: bool = False) -> None:
     allow, rest = layout.row(align=True), layout.row(align=True)
     for row, answer, text in (
         (allow, "allow", "Allow Once"),
-        (allow, "allow_session", "For Session"),
+        (allow, "allow_session", "For Residence"),
         (rest, "refuse", "Refuse"),
     ):
         operator = row.operator("callboard.answer", text=text)

@@ -8,7 +8,7 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_houdini import look, shapes, transforms
+from callboard_houdini import materials, shapes, transforms
 from callboard_houdini.names import check_new_name, family, find, parent_of, root, telling
 
 
@@ -89,7 +89,7 @@ class HoudiniSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         node = find(name)
-        look.set_color(node, color)
+        materials.set_color(node, color)
         return str(node.path())
 
 

@@ -13,11 +13,11 @@ from callboard_houdini import panel
 from callboard_houdini.host import HoudiniHost
 from callboard_houdini.options import AUTOSTART, PORT, option, set_option
 from callboard_qt.panel_frame import PanelFrame
-from callboard_qt.session import Session
+from callboard_qt.residence import Residence
 
 log = logging.getLogger(__name__)
 
-_session: Session | None = None
+_session: Residence | None = None
 
 
 def load() -> None:
@@ -28,7 +28,7 @@ def load() -> None:
     app = QCoreApplication.instance()
     if app is None:
         raise HostError("Houdini has no windows; use `callboard serve --host houdini` in hython")
-    _session = Session(HoudiniHost, lambda: option(PORT, 0))
+    _session = Residence(HoudiniHost, lambda: option(PORT, 0))
     # Houdini tells nobody that it quits; Qt does, and Python's own way out is the last one.
     app.aboutToQuit.connect(unload)
     atexit.register(unload)
@@ -50,7 +50,7 @@ def unload() -> None:
     session.stop()
 
 
-def running_session() -> Session | None:
+def running_session() -> Residence | None:
     """The session while the package is loaded."""
     return _session
 

@@ -8,7 +8,7 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_max import look, shapes, transforms
+from callboard_max import materials, shapes, transforms
 from callboard_max.names import (
     Node,
     check_new_name,
@@ -90,7 +90,7 @@ class MaxSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         node = find(name)
-        look.set_color(node, color)
+        materials.set_color(node, color)
         return path_of(node)
 
 

@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard_max import panel
 from callboard_max.host import MaxHost
 from callboard_max.options import AUTOSTART, PORT, option, set_option
-from callboard_qt.session import Session
+from callboard_qt.residence import Residence
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 _QUIT = 'python.Execute "from callboard_max import plugin; plugin.unload()"'
 _QUIT_ID = "callboardQuit"
 
-_session: Session | None = None
+_session: Residence | None = None
 
 
 def load() -> None:
@@ -26,7 +26,7 @@ def load() -> None:
     3dsmaxbatch and on a render node there is nothing to do."""
     global _session
     if _session is None and not rt.maxOps.isInNonInteractiveMode() and not rt.IsNetServer():
-        _session = Session(MaxHost, lambda: option(PORT, 0))
+        _session = Residence(MaxHost, lambda: option(PORT, 0))
         rt.callbacks.removeScripts(id=rt.Name(_QUIT_ID))
         rt.callbacks.addScript(rt.Name("preSystemShutdown"), _QUIT, id=rt.Name(_QUIT_ID))
         if option(AUTOSTART, 1):
@@ -44,7 +44,7 @@ def unload() -> None:
         panel.close()
 
 
-def running_session() -> Session | None:
+def running_session() -> Residence | None:
     """The session while the bundle is loaded."""
     return _session
 

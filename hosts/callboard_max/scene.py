@@ -9,7 +9,7 @@ from pymxs import runtime as rt
 
 from callboard.host import Json
 from callboard_max import transforms
-from callboard_max.look import read_color
+from callboard_max.materials import read_color
 from callboard_max.names import (
     Node,
     children_of,

@@ -8,7 +8,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_maya import look, shapes, transforms
+from callboard_maya import materials, shapes, transforms
 from callboard_maya.names import (
     bare,
     check_new_name,
@@ -86,5 +86,5 @@ class MayaSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         path = find(name)
-        look.set_color(path, color)
+        materials.set_color(path, color)
         return path

@@ -11,7 +11,7 @@ from maya import utils as maya_utils
 from callboard_maya import panel
 from callboard_maya.host import MayaHost
 from callboard_maya.options import AUTOSTART, PORT, option, set_option
-from callboard_qt.session import Session
+from callboard_qt.residence import Residence
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class _Plugin:
     """Lives from load to unload."""
 
     def __init__(self) -> None:
-        self.session = Session(MayaHost, lambda: option(PORT, 0))
+        self.session = Residence(MayaHost, lambda: option(PORT, 0))
         self.loaded = True
         self.has_windows = not cmds.about(batch=True)
 
@@ -104,6 +104,6 @@ def unload() -> None:
         plugin.unload()
 
 
-def running_session() -> Session | None:
+def running_session() -> Residence | None:
     """The plug-in's session while it is loaded; for the panel."""
     return _plugin.session if _plugin is not None else None

@@ -8,7 +8,7 @@ from pxr import Sdf, Usd
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_openusd import copies, look, shapes, transforms
+from callboard_openusd import copies, materials, shapes, transforms
 from callboard_openusd.document import Document
 from callboard_openusd.instances import owned, owned_parent
 from callboard_openusd.layout import home, objects_in
@@ -96,7 +96,7 @@ class UsdSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         prim = self._own(name)
-        look.set_color(prim, color)
+        materials.set_color(prim, color)
         return str(prim.GetPath())
 
     def _move(self, prim: Usd.Prim, path: Sdf.Path) -> Usd.Prim:

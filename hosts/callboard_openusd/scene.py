@@ -9,7 +9,7 @@ from pxr import Gf, Usd, UsdGeom
 from callboard.host import Json
 from callboard_openusd.document import Document
 from callboard_openusd.layout import children_of, objects, parent_of
-from callboard_openusd.look import read_color
+from callboard_openusd.materials import read_color
 from callboard_openusd.shapes import kind_of
 from callboard_openusd.transforms import TIME, read
 

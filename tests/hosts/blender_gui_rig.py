@@ -167,13 +167,13 @@ class Gui:
     def enable(self) -> None:
         """Enables the add-on and waits until it serves."""
         self.run("bpy.ops.preferences.addon_enable(module='callboard_addon')")
-        served = "from callboard_blender import addon\nanswer = addon.session.app is not None"
+        served = "from callboard_blender import addon\nanswer = addon.residence.app is not None"
         self.wait(lambda: self.run(served), "server")
 
     def client(self) -> FakeClient:
         url, token = self.run(
             "from callboard_blender import addon\n"
-            "answer = [addon.session.app.url, addon.session.app.token]"
+            "answer = [addon.residence.app.url, addon.residence.app.token]"
         )
         return FakeClient(url, token)
 

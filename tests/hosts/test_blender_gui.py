@@ -79,7 +79,7 @@ def test_compliance_in_the_user_interface(gui: Gui) -> None:
         (
             "from callboard.testing.compliance import run_all",
             "from callboard_blender import addon",
-            "found = run_all(addon.session.app.host)",
+            "found = run_all(addon.residence.app.host)",
             "answer = [[check.id, outcome, why] for check, outcome, why in found]",
             "del addon, found, run_all",
         )
@@ -201,7 +201,7 @@ def test_disabling_leaves_nothing_behind(gui: Gui) -> None:
     assert gui.run(state) == first
     assert list(instances.iterdir()) == []
     classes = (
-        "import gc\naddon = session = None\ngc.collect()\n"
+        "import gc\naddon = residence = None\ngc.collect()\n"
         "answer = sum(type(o) is type and o.__module__.startswith('callboard')"
         " for o in gc.get_objects())"
     )

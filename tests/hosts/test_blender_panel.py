@@ -33,7 +33,7 @@ PANEL = "820, 20, 440, 700"
 TAB, OPEN = (-14, 174), (105, 98)
 ADDON = "callboard_addon"
 
-SESSION = "from callboard_blender.addon import session\n"
+RESIDENCE = "from callboard_blender.addon import residence\n"
 LEFT_BEHIND = """
 import sys, threading
 from pathlib import Path
@@ -78,7 +78,7 @@ def gui(fresh: Gui) -> Gui:
 def opened(gui: Gui) -> None:
     """Waits for the window."""
     gui.wait(
-        lambda: gui.run(f"{SESSION}answer = bool(session.window and session.window.panel)"),
+        lambda: gui.run(f"{RESIDENCE}answer = bool(residence.window and residence.window.panel)"),
         "window",
     )
 
@@ -105,10 +105,10 @@ def open_by_mouse(gui: Gui) -> None:
     left, right, top = gui.wait(lambda: gui.run(found), "sidebar")
     top = 800 - top
     gui.click_until("bool(seen)", right + TAB[0], top + TAB[1])
-    gui.run(SESSION)
-    gui.click_until("session.window is not None", left + OPEN[0], top + OPEN[1])
+    gui.run(RESIDENCE)
+    gui.click_until("residence.window is not None", left + OPEN[0], top + OPEN[1])
     opened(gui)
-    gui.run(f"panel = session.window.panel\npanel.setGeometry({PANEL})")
+    gui.run(f"panel = residence.window.panel\npanel.setGeometry({PANEL})")
     gui.run("bpy.utils.unregister_class(CALLBOARD_PT_seen)")
 
 
@@ -217,7 +217,7 @@ def test_without_qt_or_what_it_needs_the_sidebar_says_what_to_do(fresh: Gui) -> 
         f"    wheel.writestr('PySide6/QtWidgets.py', \"{stand_in}\")"
     )
     fresh.run("bpy.ops.callboard.window()")
-    problem = f"{SESSION}answer = session.window.problem"
+    problem = f"{RESIDENCE}answer = residence.window.problem"
     assert "Install the package libxcb-cursor0" in fresh.wait(lambda: fresh.run(problem), "word")
     fresh.run(f"sys.path.append({SITE!r})\nbpy.ops.callboard.window()")
     opened(fresh)
@@ -279,6 +279,6 @@ def test_closing_disabling_and_quitting_in_any_order(
 
 def begin(gui: Gui) -> None:
     gui.enable()
-    gui.run(f"{SESSION}tick = session._inbox._tick\nbpy.ops.callboard.window()")
+    gui.run(f"{RESIDENCE}tick = residence._inbox._tick\nbpy.ops.callboard.window()")
     opened(gui)
-    gui.run("panel = session.window.panel\ndel session")
+    gui.run("panel = residence.window.panel\ndel residence")

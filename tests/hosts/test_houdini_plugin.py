@@ -32,7 +32,7 @@ from callboard.transport.client import Client, RemoteError
 from callboard_houdini import options, plugin
 from callboard_houdini.host import HoudiniHost
 from callboard_qt.main_thread import QtMainThread
-from callboard_qt.session import Session
+from callboard_qt.residence import Residence
 
 UIREADY = sorted(PACKAGE.glob("python3.*libs/uiready.py"))
 
@@ -201,7 +201,7 @@ def test_a_port_that_is_taken_is_said(loaded: None) -> None:
     assert running.server is not None
     port = int(running.server.url.split(":")[2].split("/")[0])
     options.set_option(options.PORT, port)
-    other = Session(HoudiniHost, lambda: options.option(options.PORT, 0))
+    other = Residence(HoudiniHost, lambda: options.option(options.PORT, 0))
     with pytest.raises(OSError):
         other.start()
     assert other.server is None

@@ -34,7 +34,7 @@ from callboard.transport.client import Client, RemoteError
 from callboard_max import options, plugin
 from callboard_max.host import MaxHost
 from callboard_qt.main_thread import QtMainThread
-from callboard_qt.session import Session
+from callboard_qt.residence import Residence
 
 rt = pymxs.runtime
 
@@ -229,7 +229,7 @@ def test_autostart_is_the_artists_choice(loaded: None) -> None:
 
 def test_a_port_that_is_taken_is_said_and_leaves_nothing(server: Any) -> None:
     options.set_option(options.PORT, int(server.url.split(":")[2].split("/")[0]))
-    other = Session(MaxHost, lambda: options.option(options.PORT, 0))
+    other = Residence(MaxHost, lambda: options.option(options.PORT, 0))
     with pytest.raises(OSError):
         other.start()
     assert other.server is None

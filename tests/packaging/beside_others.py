@@ -169,16 +169,16 @@ def _blender(module: str) -> dict[str, Any]:
         return {"refused": str(error)}
     from callboard_blender import addon
 
-    session, outcome = addon.session, []
-    if session.app is None:
+    residence, outcome = addon.residence, []
+    if residence.app is None:
         bpy.ops.callboard.start()
-    url, token = session.app.url, session.app.token
+    url, token = residence.app.url, residence.app.token
 
     def work() -> None:
         try:
             outcome.append(client(url, token))
         finally:
-            session.interrupt()
+            residence.interrupt()
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -48,11 +48,11 @@ def once() -> None:
     assert bpy.ops.preferences.addon_enable(module=MODULE) == {"FINISHED"}
     from callboard_blender import addon
 
-    session, found = addon.session, []
+    residence, found = addon.residence, []
     # The main thread serves, so the client needs another one; the server is there at once.
     assert bpy.ops.callboard.start() == {"FINISHED"}
-    assert session.app is not None
-    url, token = session.app.url, session.app.token
+    assert residence.app is not None
+    url, token = residence.app.url, residence.app.token
 
     def client() -> None:
         request = urllib.request.Request(
@@ -62,7 +62,7 @@ def once() -> None:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 found.append(answer.read())
         finally:
-            session.interrupt()
+            residence.interrupt()
 
     thread = threading.Thread(target=client)
     thread.start()

@@ -29,7 +29,7 @@ class Settings:
     skills: list[str] = field(default_factory=list)
 
 
-class Session:
+class Residence:
     """At most one server. Main thread."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class Session:
 
 
 #: The one of this Blender.
-session = Session()
+residence = Residence()
 
 
 def redraw() -> None:

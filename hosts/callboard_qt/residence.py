@@ -14,7 +14,7 @@ from callboard_qt.main_thread import QtMainThread
 MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | None]], Host]
 
 
-class Session:
+class Residence:
     """Main thread. ``port`` tells the artist's choice when the server starts, 0 for any."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
