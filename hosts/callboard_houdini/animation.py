@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import hou
 
 from callboard.errors import HostError
 from callboard.host import Json, Vector
+from callboard.hosting.keyed_animation import SampledBake
+from callboard.hosting.matrices import Components
 from callboard_houdini import transforms
 from callboard_houdini.names import find, parent_of, telling
 from callboard_houdini.parms import numbers, parm_tuple
@@ -18,7 +20,13 @@ _INTERPOLATED = re.compile(r"\w+\(\)")
 _CURVE = "bezier()"
 
 
-class HoudiniAnimation:
+class HoudiniAnimation(SampledBake[hou.ObjNode]):
+    def node(self, name: str) -> hou.ObjNode:
+        return find(name)
+
+    def path(self, node: hou.ObjNode) -> str:
+        return str(node.path())
+
     def timeline(self) -> Json:
         start, end = hou.playbar.playbackRange()
         return {"start": float(start), "end": float(end), "current": hou.frame(), "fps": hou.fps()}
@@ -33,31 +41,17 @@ class HoudiniAnimation:
             hou.playbar.setFrameRange(min(start, first), max(end, last))
             hou.playbar.setPlaybackRange(start, end)
 
-    def keys(self, name: str) -> list[Json]:
-        node = find(name)
-        found: dict[float, Json] = {}
+    def read_keys(self, node: hou.ObjNode) -> Iterator[tuple[str, float, Sequence[float]]]:
         for component, several in _channels(node):
             for frame in _frames(several):
-                found.setdefault(frame, {"frame": frame})[component] = numbers(several, frame)
-        return [found[frame] for frame in sorted(found)]
+                yield component, frame, numbers(several, frame)
 
-    def set_key(
-        self,
-        name: str,
-        frame: float,
-        translate: Vector | None,
-        rotate: Vector | None,
-        scale: Vector | None,
-    ) -> str:
-        node = find(name)
+    def write_key(self, node: hou.ObjNode, frame: float, values: Mapping[str, Vector]) -> None:
         transforms.require_plain(node)
-        asked = dict(zip(transforms.CHANNELS, (translate, rotate, scale), strict=True))
         with telling(f"key '{node.name()}'"):
             for component, several in _channels(node):
-                value = asked[component]
-                if value is not None:
-                    _set_key(several, frame, value)
-        return str(node.path())
+                if component in values:
+                    _set_key(several, frame, values[component])
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         node = find(name)
@@ -74,18 +68,31 @@ class HoudiniAnimation:
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
         nodes = list({node.path(): node for node in map(find, names)}.values())
-        frames = range(start, end + 1, step)
         with telling("bake"):
-            # All are sampled before the first one is changed: one may move another.
-            moves = [[_sample(node, frame) for frame in frames] for node in nodes]
-            for node, samples in zip(nodes, moves, strict=True):
-                _set_free(node)
-                turns = _continuous([rotate for _, rotate, _ in samples])
-                for frame, turned, (moved, _, scaled) in zip(frames, turns, samples, strict=True):
-                    values = {"translate": moved, "rotate": turned, "scale": scaled}
-                    for component, several in _channels(node):
-                        _set_key(several, frame, values[component])
+            self.bake_nodes(nodes, range(start, end + 1, step))
         return [node.path() for node in nodes]
+
+    def sample(self, node: hou.ObjNode, frame: float) -> Components:
+        time = hou.frameToTime(frame)
+        world, above = node.worldTransformAtTime(time), parent_of(node)
+        if above is not None:
+            world = world * above.worldTransformAtTime(time).inverted()
+        return transforms.explode(world)
+
+    def set_free(self, node: hou.ObjNode) -> None:
+        for _, several in _channels(node):
+            for parm in several:
+                parm.deleteAllKeyframes()
+        constrained = node.parm("constraints_on")
+        if constrained is not None:
+            constrained.set(0)
+        node.setPreTransform(hou.hmath.identityTransform())
+        for name in transforms.CHANNELS.values():
+            parm_tuple(node, name)
+        if not transforms.is_plain(node):
+            raise HostError(
+                f"'{node.name()}' has a pivot, or another transform order; bake its parent"
+            )
 
 
 def _channels(node: hou.ObjNode) -> Iterator[tuple[str, hou.ParmTuple]]:
@@ -112,36 +119,3 @@ def _set_key(several: hou.ParmTuple, frame: float, values: Sequence[float]) -> N
         key.setExpression(_CURVE, hou.exprLanguage.Hscript)
         key.setSlopeAuto(True)
         parm.setKeyframe(key)
-
-
-def _sample(node: hou.ObjNode, frame: float) -> transforms.Components:
-    """The local transform then, whatever causes it."""
-    time = hou.frameToTime(frame)
-    world, above = node.worldTransformAtTime(time), parent_of(node)
-    if above is not None:
-        world = world * above.worldTransformAtTime(time).inverted()
-    return transforms.explode(world)
-
-
-def _set_free(node: hou.ObjNode) -> None:
-    """From here on only the parameters move it."""
-    for _, several in _channels(node):
-        for parm in several:
-            parm.deleteAllKeyframes()
-    constrained = node.parm("constraints_on")
-    if constrained is not None:
-        constrained.set(0)
-    node.setPreTransform(hou.hmath.identityTransform())
-    for name in ("t", "r", "s"):
-        parm_tuple(node, name)
-    if not transforms.is_plain(node):
-        raise HostError(f"'{node.name()}' has a pivot, or another transform order; bake its parent")
-
-
-def _continuous(turns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The same turns without jumps of a whole circle."""
-    found: list[list[float]] = []
-    for turn in turns:
-        last = found[-1] if found else turn
-        found.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
-    return found

@@ -8,10 +8,12 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.scene_files import openable, saveable
 from callboard_houdini.names import objects, telling
 
 #: How every hip file begins: it is an archive of the kind that cpio writes.
 _MAGIC = b"070707"
+_LICENCE = ", which is what this Houdini's licence works with"
 
 
 class HoudiniFiles:
@@ -28,27 +30,18 @@ class HoudiniFiles:
     def open(self, path: str) -> Json:
         """Asks nothing. Houdini drops the open scene before it reads; what can be known to fail is
         refused before."""
-        file = Path(path)
-        _check_suffix(file, self._opens)
-        if not file.is_file():
-            raise HostError(f"there is no file '{file.name}' there")
-        with file.open("rb") as stream:
-            if stream.read(len(_MAGIC)) != _MAGIC:
-                raise HostError(f"'{file.name}' is not a Houdini file")
+        starts = dict.fromkeys(self._opens, (_MAGIC,))
+        file = openable(path, starts, "a Houdini file", _LICENCE)
+        _check_name(file)
         with telling(f"open '{file.name}'; the scene that was open is closed"):
             hou.hipFile.load(file.as_posix(), suppress_save_prompt=True, ignore_load_warnings=True)
         return {"path": path, "object_count": len(objects())}
 
     def save(self, path: str | None) -> Json:
         before = hou.hipFile.path()
-        if path is None and hou.hipFile.isNewFile():
-            raise HostError("this scene has never been saved; give a path")
-        file = Path(before if path is None else path)
-        _check_suffix(file, self.suffixes)
-        if not file.parent.is_dir():
-            raise HostError(f"the folder of '{file.name}' does not exist; create it first")
-        if file.is_dir():
-            raise HostError(f"'{file.name}' is a folder; give the name of a file")
+        known = None if hou.hipFile.isNewFile() else before
+        file = saveable(known if path is None else path, self.suffixes, _LICENCE)
+        _check_name(file)
         try:
             with telling(f"save '{file.name}'"):
                 hou.hipFile.save(file.as_posix())
@@ -58,12 +51,7 @@ class HoudiniFiles:
         return {"path": str(file), "bytes": file.stat().st_size}
 
 
-def _check_suffix(file: Path, allowed: tuple[str, ...]) -> None:
-    if file.suffix.lower() not in allowed:
-        raise HostError(
-            f"'{file.name}' does not end in {', '.join(allowed)}, which is what this Houdini's "
-            "licence works with"
-        )
+def _check_name(file: Path) -> None:
     # Even a frame's number, which may stand in the name of a node's file.
     if "$" in file.name:
         raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import hou
@@ -12,7 +11,7 @@ from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misr
 from callboard_houdini.animation import HoudiniAnimation
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles
-from callboard_houdini.messages import Messages
+from callboard_houdini.messages import HoudiniMessages
 from callboard_houdini.parms import FRAME
 from callboard_houdini.render import HoudiniRender
 from callboard_houdini.scene import HoudiniSceneReader
@@ -20,56 +19,35 @@ from callboard_houdini.scripts import HoudiniScripts
 from callboard_houdini.undo import HoudiniUndo
 from callboard_houdini.usd import HoudiniUsd
 from callboard_houdini.viewport import HoudiniViewport
+from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
 
-class HoudiniHost(host.Host):
-    """Made and closed on Houdini's main thread. ``post`` is whatever runs functions there;
-    ``dialog`` tells, on any thread, which modal dialog is open."""
-
-    def __init__(
-        self,
-        post: Callable[[Callable[[], None]], None],
-        dialog: Callable[[], str | None] = lambda: None,
-    ) -> None:
-        super().__init__()
-        self._post = post
-        self._dialog = dialog
-        headless = not hou.isUIAvailable()
-        version = hou.applicationVersionString()
-        self._identity = host.HostIdentity("houdini", "Houdini", version, headless=headless)
-        self.undo = HoudiniUndo()
+class HoudiniHost(QtHost):
+    def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
+        version, headless = hou.applicationVersionString(), not hou.isUIAvailable()
+        identity = host.HostIdentity("houdini", "Houdini", version, headless=headless)
+        super().__init__(identity, post, dialog, SKILLS)
+        self.undo = self._steps = HoudiniUndo()
         files = HoudiniFiles()
-        ports: dict[str, object] = {
-            host.SCENE_READ: HoudiniSceneReader(),
-            host.SCENE_MUTATE: HoudiniSceneEditor(),
-            host.FILESYSTEM_READ: files,
-            host.FILESYSTEM_WRITE: files,
-            host.USD: HoudiniUsd(),
-            host.ANIMATION: HoudiniAnimation(),
-            host.SCRIPT: HoudiniScripts(),
-            host.RENDER: HoudiniRender(lambda: self._messages.during("rendering")),
-        }
-        if not headless:
-            ports[host.VIEWPORT] = HoudiniViewport()
-        self.set_ports(ports)
-        self._messages = Messages(
-            scene=lambda: self.announce("scene"),
-            file=lambda: self.announce("project"),
-            replaced=self.undo.scene_replaced,
+        self._open(
+            {
+                host.SCENE_READ: HoudiniSceneReader(),
+                host.SCENE_MUTATE: HoudiniSceneEditor(),
+                host.FILESYSTEM_READ: files,
+                host.FILESYSTEM_WRITE: files,
+                host.USD: HoudiniUsd(),
+                host.ANIMATION: HoudiniAnimation(),
+                host.SCRIPT: HoudiniScripts(),
+                host.RENDER: HoudiniRender(self.rendering),
+                host.VIEWPORT: HoudiniViewport(),
+            }
         )
 
-    @property
-    def identity(self) -> host.HostIdentity:
-        return self._identity
-
-    @property
-    def skill_paths(self) -> Sequence[str]:
-        return (str(SKILLS),)
-
-    def post(self, fn: Callable[[], None]) -> None:
-        self._post(fn)
+    def _listen(self) -> HoudiniMessages:
+        replaced = self._steps.scene_replaced
+        return HoudiniMessages(self.tell("scene"), self.tell("project"), replaced)
 
     def misreads(self, path: str) -> str | None:
         """Houdini replaces variables and runs what stands between backticks. The frame's number is
@@ -90,11 +68,3 @@ class HoudiniHost(host.Host):
         if not hou.hipFile.isNewFile():
             found.append(Path(hou.text.expandString("$HIP")))
         return list(dict.fromkeys(map(str, found)))
-
-    def blocked_by(self) -> str | None:
-        return self._dialog() or self._messages.busy_with()
-
-    def close(self) -> None:
-        """Stops listening to Houdini. Idempotent."""
-        self._messages.close()
-        self.announce("closing")

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import hou
 
 from callboard_houdini.names import root
-
-log = logging.getLogger(__name__)
-
-Act = Callable[[], None]
+from callboard_qt.messages import Act, Messages
 
 
-class Messages:
-    """Callbacks on Houdini's main thread. What they raise is logged. ``scene`` is called when
-    objects change, ``file`` when another file is open or has been saved, ``replaced`` before the
-    scene goes."""
+class HoudiniMessages(Messages):
+    """``scene`` is called when objects change, ``file`` when another file is open or has been
+    saved, ``replaced`` before the scene goes."""
 
     def __init__(self, scene: Act, file: Act, replaced: Act) -> None:
-        self._scene, self._file, self._replaced = scene, file, replaced
-        self._busy: tuple[str, ...] = ()
+        super().__init__("Houdini")
+        self._scene = self.guarded("of a change", scene)
+        self._file = self.guarded("of a file", file)
+        self._replaced = self.guarded("before another scene", replaced)
         kinds = hou.hipFileEventType
         self._spans: list[tuple[Any, Any, str]] = [
             (kinds.BeforeClear, kinds.AfterClear, "clearing the scene"),
@@ -43,20 +38,6 @@ class Messages:
         self._watch_root()
         self._open = True
 
-    def busy_with(self) -> str | None:
-        """What Houdini is in the middle of, in the artist's words. Any thread."""
-        busy = self._busy
-        return busy[-1] if busy else None
-
-    @contextmanager
-    def during(self, words: str) -> Iterator[None]:
-        """What we do ourselves, and Houdini doesn't tell of."""
-        self._note(words, True)
-        try:
-            yield
-        finally:
-            self._note(words, False)
-
     def close(self) -> None:
         """Removes every callback. Idempotent."""
         if not self._open:
@@ -67,33 +48,33 @@ class Messages:
             hou.playbar.removeEventCallback(self._for_playbar)
             hou.ui.removeSelectionCallback(self._for_selection)
         self._unwatch_root()
-        self._busy = ()
+        super().close()
 
     def _on_file(self, event: Any) -> None:
         kinds = hou.hipFileEventType
         for before, after, words in self._spans:
             if event in (before, after):
-                self._note(words, event == before)
+                self.note(words, event == before)
         if event in (kinds.BeforeClear, kinds.BeforeLoad):
             self._unwatch_root()
-            self._do(self._replaced)
+            self._replaced()
         elif event in (kinds.AfterClear, kinds.AfterLoad):
             self._watch_root()
-            self._do(self._file)
+            self._file()
         elif event == kinds.AfterSave:
-            self._do(self._file)
+            self._file()
         elif event == kinds.AfterMerge:
-            self._do(self._scene)
+            self._scene()
 
     def _on_playbar(self, event: Any, _frame: float) -> None:
         if event in (hou.playbarEvent.Started, hou.playbarEvent.Stopped):
-            self._note("playing the animation", event == hou.playbarEvent.Started)
+            self.note("playing the animation", event == hou.playbarEvent.Started)
 
     def _on_selection(self, _selection: Any) -> None:
-        self._do(self._scene)
+        self._scene()
 
     def _on_network(self, **_: Any) -> None:
-        self._do(self._scene)
+        self._scene()
 
     def _watch_root(self) -> None:
         if not self._watched:
@@ -108,17 +89,6 @@ class Messages:
             network = root()
             assert isinstance(network, hou.OpNode)
             network.removeEventCallback(_node_events(), self._for_network)
-
-    def _note(self, words: str, begun: bool) -> None:
-        # Replaced as a whole, because other threads read it.
-        others = tuple(each for each in self._busy if each != words)
-        self._busy = (*others, words) if begun else others
-
-    def _do(self, act: Act) -> None:
-        try:
-            act()
-        except Exception:
-            log.exception("Houdini's message was not dealt with")
 
 
 def _node_events() -> tuple[Any, ...]:

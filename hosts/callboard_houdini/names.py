@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import hou
 
 from callboard.errors import HostError
-from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+from callboard.hosting.looking_up import family_of, only_one, translated
 
 ROOT = "/obj"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -65,11 +65,7 @@ def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
 
 def family(node: hou.ObjNode) -> list[hou.ObjNode]:
     """The object and all that is below it, parents first."""
-    found, waiting = [], [node]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += reversed(children_of(found[-1]))
-    return found
+    return family_of(node, children_of)
 
 
 def find(name: str) -> hou.ObjNode:
@@ -80,11 +76,7 @@ def find(name: str) -> hou.ObjNode:
             return node
     everything = objects()
     found = [node for node in everything if node.name() == name]
-    if not found:
-        raise ObjectNotFound(name, nearest_names(name, (node.name() for node in everything)))
-    if len(found) > 1:
-        raise AmbiguousName(name, [node.path() for node in found])
-    return found[0]
+    return only_one(name, found, lambda: (node.name() for node in everything), hou.ObjNode.path)
 
 
 def type_of(node: hou.OpNode) -> str:
@@ -101,16 +93,12 @@ def check_new_name(name: str) -> None:
         )
 
 
-@contextmanager
-def telling(what: str) -> Iterator[None]:
-    """Houdini's own errors inside become a HostError: ``Houdini could not <what>: <reason>``."""
-    try:
-        yield
-    except hou.Error as error:
-        raise HostError(f"Houdini could not {what}: {reason(error)}") from None
+def telling(what: str) -> AbstractContextManager[None]:
+    """Houdini's own errors inside become a HostError."""
+    return translated("Houdini", what, hou.Error, reason)
 
 
-def reason(error: hou.Error) -> str:
-    """What Houdini says, on one line."""
-    lines = (error.instanceMessage() or error.description() or "no reason").split("\n")
-    return " ".join(line.strip() for line in lines if line.strip())
+def reason(error: Exception) -> str:
+    """What Houdini says."""
+    assert isinstance(error, hou.Error)
+    return error.instanceMessage() or error.description() or ""

@@ -8,21 +8,18 @@ from pathlib import Path
 import hou
 
 from callboard.hosting.replacing import replacing
-
-#: Whether the server starts with Houdini, 1 or 0, and the port it opens, 0 for any.
-AUTOSTART = "autostart"
-PORT = "port"
+from callboard_qt.options import Options
 
 
-def option(name: str, default: int) -> int:
-    """The artist's choice; the default where there is none, or where it can't be read."""
-    found = _read().get(name, default)
-    return found if isinstance(found, int) else default
+class HoudiniOptions(Options):
+    def read(self, name: str) -> int | None:
+        found = _read().get(name)
+        return found if isinstance(found, int) else None
 
-
-def set_option(name: str, value: int) -> None:
-    with replacing(str(_file())) as written:
-        Path(written).write_text(json.dumps({**_read(), name: value}, indent=1), encoding="utf-8")
+    def write(self, name: str, value: int) -> None:
+        with replacing(str(_file())) as written:
+            text = json.dumps({**_read(), name: value}, indent=1)
+            Path(written).write_text(text, encoding="utf-8")
 
 
 def _read() -> dict[str, object]:

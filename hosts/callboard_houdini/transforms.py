@@ -10,10 +10,9 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard.hosting.matrices import Components
 from callboard_houdini.names import telling
 from callboard_houdini.parms import number, numbers, parm_tuple, set_numbers
-
-Components = tuple[list[float], list[float], list[float]]
 
 #: The parameters, by the component they are.
 CHANNELS = {"translate": "t", "rotate": "r", "scale": "s"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pymxs
@@ -10,8 +10,9 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import Json, Vector
+from callboard.hosting.keyed_animation import SampledBake
+from callboard.hosting.matrices import Components
 from callboard_max import transforms
-from callboard_max.matrices import Components
 from callboard_max.names import Node, find, handle, path_of, telling
 from callboard_max.timing import current_frame, frame_of, frames_per_second
 
@@ -19,7 +20,13 @@ _CHANNELS = {"translate": "Position", "rotate": "Rotation", "scale": "Scale"}
 _TURNS = ("x_rotation", "y_rotation", "z_rotation")
 
 
-class MaxAnimation:
+class MaxAnimation(SampledBake[Node]):
+    def node(self, name: str) -> Node:
+        return find(name)
+
+    def path(self, node: Node) -> str:
+        return path_of(node)
+
     def timeline(self) -> Json:
         shown = rt.animationRange
         return {
@@ -36,27 +43,21 @@ class MaxAnimation:
         with telling("set the frame range"):
             rt.animationRange = rt.Interval(start, end)
 
-    def keys(self, name: str) -> list[Json]:
-        node = find(name)
-        found: dict[float, Json] = {}
+    def read_keys(self, node: Node) -> Iterator[tuple[str, float, Sequence[float]]]:
         for component, controller in _controllers(node):
             for frame in _frames(controller):
                 with pymxs.attime(frame):
                     value = _value(component, controller)
-                found.setdefault(frame, {"frame": frame})[component] = value
-        return [found[frame] for frame in sorted(found)]
+                yield component, frame, value
 
-    def set_key(
-        self,
-        name: str,
-        frame: float,
-        translate: Vector | None,
-        rotate: Vector | None,
-        scale: Vector | None,
-    ) -> str:
-        node = find(name)
-        _set_keys(node, frame, (translate, rotate, scale))
-        return path_of(node)
+    def write_key(self, node: Node, frame: float, values: Mapping[str, Vector]) -> None:
+        there = dict(_controllers(node))
+        for component, value in values.items():
+            controller = there.get(component)
+            if controller is None or (component == "rotate" and not _is_euler(controller)):
+                raise _not_euler(node.controller if controller is None else controller)
+            with telling(f"key '{node.name}'"):
+                _set_key(component, controller, frame, value)
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         node = find(name)
@@ -68,17 +69,16 @@ class MaxAnimation:
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
         nodes = list({handle(node): node for node in map(find, names)}.values())
-        frames = range(start, end + 1, step)
         with telling("bake"):
-            # All are sampled before the first one is changed: one may move another.
-            moves = [[_sample(node, frame) for frame in frames] for node in nodes]
-            for node, samples in zip(nodes, moves, strict=True):
-                # A new controller: nothing else moves the object from here on.
-                node.controller = rt.prs()
-                turns = _continuous([rotate for _, rotate, _ in samples])
-                for frame, turn, (moved, _, scaled) in zip(frames, turns, samples, strict=True):
-                    _set_keys(node, frame, (moved, turn, scaled))
+            self.bake_nodes(nodes, range(start, end + 1, step))
         return [path_of(node) for node in nodes]
+
+    def sample(self, node: Node, frame: float) -> Components:
+        with pymxs.attime(frame):
+            return transforms.read(node)
+
+    def set_free(self, node: Node) -> None:
+        node.controller = rt.prs()
 
 
 def _controllers(node: Node) -> Iterator[tuple[str, Any]]:
@@ -97,27 +97,18 @@ def _value(component: str, controller: Any) -> list[float]:
     return [float(value.x), float(value.y), float(value.z)]
 
 
-def _set_keys(node: Node, frame: float, values: Sequence[Vector | None]) -> None:
-    asked = dict(zip(_CHANNELS, values, strict=True))
-    there = dict(_controllers(node))
-    for component, value in asked.items():
-        if value is None:
-            continue
-        controller = there.get(component)
-        if controller is None or (component == "rotate" and not _is_euler(controller)):
-            raise _not_euler(node.controller if controller is None else controller)
-        before = set(_frames(controller))
-        with telling(f"key '{node.name}'"):
-            with pymxs.animate(True), pymxs.attime(frame):
-                if component == "rotate":
-                    for name, turn in zip(_TURNS, value, strict=True):
-                        setattr(controller, name, float(turn))
-                else:
-                    controller.value = rt.Point3(*(float(part) for part in value))
-            # A first key makes 3ds Max add one at the start.
-            added = set(_frames(controller)) - before - {float(frame)}
-            if added:
-                _delete(controller, added.__contains__)
+def _set_key(component: str, controller: Any, frame: float, value: Vector) -> None:
+    before = set(_frames(controller))
+    with pymxs.animate(True), pymxs.attime(frame):
+        if component == "rotate":
+            for name, turn in zip(_TURNS, value, strict=True):
+                setattr(controller, name, float(turn))
+        else:
+            controller.value = rt.Point3(*(float(part) for part in value))
+    # A first key makes 3ds Max add one at the start.
+    added = set(_frames(controller)) - before - {float(frame)}
+    if added:
+        _delete(controller, added.__contains__)
 
 
 def _is_euler(controller: Any) -> bool:
@@ -161,17 +152,3 @@ def _delete(controller: Any, wanted: Any) -> set[float]:
                 rt.deleteKey(part, index)
                 gone.add(frame)
     return gone
-
-
-def _sample(node: Node, frame: float) -> Components:
-    with pymxs.attime(frame):
-        return transforms.read(node)
-
-
-def _continuous(turns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The same turns without jumps of a whole circle."""
-    found: list[list[float]] = []
-    for turn in turns:
-        last = found[-1] if found else turn
-        found.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
-    return found

@@ -8,14 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
-
-from callboard_max.host import MaxHost
-
-
-def make_host(post: Callable[[Callable[[], None]], None]) -> MaxHost:
-    """The host of the 3ds Max that runs in this process."""
-    return MaxHost(post)
 
 
 def main() -> int:

@@ -1,82 +1,18 @@
-"""Transforms as 3ds Max writes them: three rows that are the axes and one that is the place;
-points are rows (``p * m``)."""
+"""Transforms from and to 3ds Max's own matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import asin, atan2, cos, degrees, hypot, radians, sin, sqrt
 from typing import Any
 
 from pymxs import runtime as rt
 
-from callboard.errors import HostError
-
-Rows = list[list[float]]
-Components = tuple[list[float], list[float], list[float]]
+from callboard.hosting.matrices import Rows
 
 
 def rows_of(matrix: Any) -> Rows:
-    """Of one of 3ds Max's own matrices."""
     rows = (matrix.row1, matrix.row2, matrix.row3, matrix.row4)
     return [[float(row.x), float(row.y), float(row.z)] for row in rows]
 
 
 def matrix_of(rows: Rows) -> Any:
     return rt.Matrix3(*(rt.Point3(*row) for row in rows))
-
-
-def times(a: Rows, b: Rows) -> Rows:
-    found = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
-    found[3] = [value + b[3][j] for j, value in enumerate(found[3])]
-    return found
-
-
-def inverse(m: Rows) -> Rows:
-    """Raises HostError where something is scaled to zero."""
-    a, b, c = m[:3]
-    det = _dot(a, _cross(b, c))
-    if abs(det) < 1e-30:
-        raise HostError("an object above is scaled to zero, so nothing can be placed below it")
-    columns = [_cross(b, c), _cross(c, a), _cross(a, b)]
-    rows = [[columns[j][i] / det for j in range(3)] for i in range(3)]
-    place = [-sum(m[3][k] * rows[k][j] for k in range(3)) for j in range(3)]
-    return [*rows, place]
-
-
-def compose(translate: Sequence[float], rotate: Sequence[float], scale: Sequence[float]) -> Rows:
-    """Scales, turns about X, then Y, then Z (degrees), and moves."""
-    (sx, cx), (sy, cy), (sz, cz) = ((sin(radians(angle)), cos(radians(angle))) for angle in rotate)
-    turned = (
-        (cy * cz, cy * sz, -sy),
-        (sx * sy * cz - cx * sz, sx * sy * sz + cx * cz, sx * cy),
-        (cx * sy * cz + sx * sz, cx * sy * sz - sx * cz, cx * cy),
-    )
-    rows = [[v * factor for v in row] for row, factor in zip(turned, scale, strict=True)]
-    return [*rows, [float(value) for value in translate]]
-
-
-def decompose(m: Rows) -> Components:
-    """Translate, rotate (Euler XYZ, degrees) and scale, without shear."""
-    scale = [sqrt(_dot(row, row)) for row in m[:3]]
-    if _dot(m[0], _cross(m[1], m[2])) < 0:
-        scale[0] = -scale[0]
-    a, b, c = ([v / s for v in row] if s else row for row, s in zip(m[:3], scale, strict=True))
-    about_y = asin(max(-1.0, min(1.0, -a[2])))
-    if hypot(a[0], a[1]) > 1e-6:
-        about_x, about_z = atan2(b[2], c[2]), atan2(a[1], a[0])
-    else:
-        # Straight up or down, X and Z turn about the same axis.
-        about_x, about_z = atan2(-c[1], b[1]), 0.0
-    return list(m[3]), [degrees(angle) for angle in (about_x, about_y, about_z)], scale
-
-
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    return [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]

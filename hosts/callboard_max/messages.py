@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
+from functools import partial
 
 from pymxs import runtime as rt
 
-log = logging.getLogger(__name__)
-
-Act = Callable[[], None]
+from callboard_qt.messages import Act, Messages
 
 #: All callbacks of ours are removed by this name.
 ID = "callboard"
@@ -29,53 +27,35 @@ PROJECT = ("systemPostNew", "systemPostReset", "filePostOpen", "filePostSave")
 SCENE = ("selectionSetChanged", "nodeCreated", "nodePostDelete", "sceneUndo", "sceneRedo")
 
 
-class Messages:
-    """Callbacks on 3ds Max's main thread. What they raise is logged."""
-
+class MaxMessages(Messages):
     def __init__(self) -> None:
-        self._busy: tuple[str, ...] = ()
+        super().__init__("3ds Max")
         self._acts: dict[str, list[Act]] = {}
         # What an earlier run may have left: a server that ended without stopping.
         rt.callbacks.removeScripts(id=rt.Name(ID))
         for before, after, words in SPANS:
-            self.on(before, self._switch(words, True))
-            self.on(after, self._switch(words, False))
-        self.on("fileOpenFailed", self._switch("opening a scene", False))
-
-    def busy_with(self) -> str | None:
-        """What 3ds Max is in the middle of, in the artist's words. Any thread."""
-        busy = self._busy
-        return busy[-1] if busy else None
+            self.on(before, partial(self.note, words, True))
+            self.on(after, partial(self.note, words, False))
+        self.on("fileOpenFailed", partial(self.note, "opening a scene", False))
 
     def on(self, event: str, act: Act) -> None:
         """``event`` is one of 3ds Max's general events."""
         if event not in self._acts:
             self._acts[event] = []
             rt.callbacks.addScript(rt.Name(event), self._caller(event), id=rt.Name(ID))
-        self._acts[event].append(act)
+        self._acts[event].append(self.guarded(event, act))
 
     def close(self) -> None:
         """Removes every callback. Idempotent."""
         if self._acts:
             self._acts = {}
             rt.callbacks.removeScripts(id=rt.Name(ID))
-        self._busy = ()
+        super().close()
 
     def _caller(self, event: str) -> Callable[..., None]:
         # 3ds Max refuses a function that needs arguments.
         def call(_: object = None) -> None:
             for act in self._acts.get(event, ()):
-                try:
-                    act()
-                except Exception:
-                    log.exception("3ds Max's event %s was not dealt with", event)
+                act()
 
         return call
-
-    def _switch(self, words: str, begun: bool) -> Act:
-        def note() -> None:
-            # Replaced as a whole, because other threads read it.
-            others = tuple(each for each in self._busy if each != words)
-            self._busy = (*others, words) if begun else others
-
-        return note

@@ -7,14 +7,13 @@ them has its handle added: ``/Group/Ball@57``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+from callboard.hosting.looking_up import family_of, only_one, translated
 
 #: A node, as pymxs wraps it; there are no published types.
 Node = Any
@@ -42,11 +41,7 @@ def children_of(node: Node) -> list[Node]:
 
 def family(node: Node) -> list[Node]:
     """The object and all that is below it, parents first."""
-    found, waiting = [], [node]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += reversed(children_of(found[-1]))
-    return found
+    return family_of(node, children_of)
 
 
 def path_of(node: Node) -> str:
@@ -73,12 +68,7 @@ def find(name: str) -> Node:
     found: list[Node] = []
     if name and len(name) <= _LONGEST and "\0" not in name:
         found = _named(name) or _at_path(name)
-    if not found:
-        every = [str(node.name) for node in objects()]
-        raise ObjectNotFound(name, nearest_names(name, every))
-    if len(found) > 1:
-        raise AmbiguousName(name, [path_of(node) for node in found])
-    return found[0]
+    return only_one(name, found, lambda: (str(node.name) for node in objects()), path_of)
 
 
 def is_taken(name: str) -> bool:
@@ -95,16 +85,9 @@ def check_new_name(name: str) -> None:
         )
 
 
-@contextmanager
-def telling(what: str) -> Iterator[None]:
-    """3ds Max's own errors inside become a HostError: ``3ds Max could not <what>: <reason>``."""
-    try:
-        yield
-    except HostError:
-        raise
-    except RuntimeError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise HostError(f"3ds Max could not {what}: {' '.join(lines) or 'no reason'}") from None
+def telling(what: str) -> AbstractContextManager[None]:
+    """3ds Max's own errors inside become a HostError."""
+    return translated("3ds Max", what, RuntimeError)
 
 
 def _named(name: str) -> list[Node]:

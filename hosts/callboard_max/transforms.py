@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from callboard.host import Vector
-from callboard_max.matrices import (
-    Components,
-    Rows,
-    compose,
-    decompose,
-    inverse,
-    matrix_of,
-    rows_of,
-    times,
-)
+from callboard.hosting.matrices import Components, Rows, compose, decompose, inverse, times
+from callboard_max.matrices import matrix_of, rows_of
 from callboard_max.names import Node, parent_of, telling
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from maya import cmds
 
 from callboard.host import Json, Vector
+from callboard.hosting.keyed_animation import COMPONENTS, KeyedAnimation
 from callboard_maya import transforms
 from callboard_maya.names import bare, find, telling
 from callboard_maya.timing import current_frame, frames_per_second
 
-_COMPONENTS = ("translate", "rotate", "scale")
 _AXES = ("X", "Y", "Z")
-_CHANNELS = [component + axis for component in _COMPONENTS for axis in _AXES]
+_CHANNELS = [component + axis for component in COMPONENTS for axis in _AXES]
 
 
-class MayaAnimation:
+class MayaAnimation(KeyedAnimation[str]):
+    def node(self, name: str) -> str:
+        return find(name)
+
+    def path(self, node: str) -> str:
+        return node
+
     def timeline(self) -> Json:
         return {
             "start": cmds.playbackOptions(query=True, minTime=True),
@@ -36,32 +42,20 @@ class MayaAnimation:
             minTime=start, maxTime=end, animationStartTime=first, animationEndTime=last
         )
 
-    def keys(self, name: str) -> list[Json]:
-        path = find(name)
-        found: dict[float, Json] = {}
-        for index, component in enumerate(_COMPONENTS):
-            for frame in _frames(path, [component + axis for axis in _AXES]):
-                value = transforms.channels(path, frame)[index]
-                found.setdefault(frame, {"frame": frame})[component] = value
-        return [found[frame] for frame in sorted(found)]
+    def read_keys(self, node: str) -> Iterator[tuple[str, float, Sequence[float]]]:
+        for index, component in enumerate(COMPONENTS):
+            for frame in _frames(node, [component + axis for axis in _AXES]):
+                yield component, frame, transforms.channels(node, frame)[index]
 
-    def set_key(
-        self,
-        name: str,
-        frame: float,
-        translate: Vector | None,
-        rotate: Vector | None,
-        scale: Vector | None,
-    ) -> str:
-        path = find(name)
-        if rotate is not None:
-            transforms.require_plain(path)
-            rotate = [transforms.to_host_angle(angle) for angle in rotate]
-        with telling(f"key '{bare(path)}'"):
-            for component, value in zip(_COMPONENTS, (translate, rotate, scale), strict=True):
-                for axis, number in zip(_AXES, value or (), strict=False):
-                    cmds.setKeyframe(path, attribute=component + axis, time=frame, value=number)
-        return path
+    def write_key(self, node: str, frame: float, values: Mapping[str, Vector]) -> None:
+        if "rotate" in values:
+            transforms.require_plain(node)
+        with telling(f"key '{bare(node)}'"):
+            for component, value in values.items():
+                if component == "rotate":
+                    value = [transforms.to_host_angle(angle) for angle in value]
+                for axis, number in zip(_AXES, value, strict=True):
+                    cmds.setKeyframe(node, attribute=component + axis, time=frame, value=number)
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         path = find(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import maya.api.OpenMaya as om
@@ -13,13 +12,14 @@ from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misr
 from callboard_maya.animation import MayaAnimation
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
-from callboard_maya.messages import Messages
+from callboard_maya.messages import MayaMessages
 from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader
 from callboard_maya.scripts import MayaScripts
 from callboard_maya.undo import MayaUndo
 from callboard_maya.usd import PLUGIN, MayaUsd, load_plugin, usd_is_there
 from callboard_maya.viewport import MayaViewport
+from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
@@ -28,68 +28,48 @@ SCENE_EVENTS = ("DagObjectCreated", "NameChanged", "SelectionChanged", "Undo", "
 PROJECT_EVENTS = ("SceneOpened", "NewSceneOpened", "SceneSaved", "workspaceChanged")
 
 
-class MayaHost(host.Host):
-    """Made and closed on Maya's main thread. ``post`` is whatever runs functions there;
-    ``dialog`` tells, on any thread, which modal dialog is open."""
-
-    def __init__(
-        self,
-        post: Callable[[Callable[[], None]], None],
-        dialog: Callable[[], str | None] = lambda: None,
-    ) -> None:
-        super().__init__()
-        self._post = post
-        self._dialog = dialog
+class MayaHost(QtHost):
+    def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, batch = str(cmds.about(version=True)), bool(cmds.about(batch=True))
-        self._identity = host.HostIdentity("maya", "Maya", version, headless=batch)
-        self.undo = MayaUndo()
-        files = MayaFiles()
-        self._steady: dict[str, object] = {
-            host.SCENE_READ: MayaSceneReader(),
-            host.SCENE_MUTATE: MayaSceneEditor(),
-            host.FILESYSTEM_READ: files,
-            host.FILESYSTEM_WRITE: files,
-            host.ANIMATION: MayaAnimation(),
-            host.SCRIPT: MayaScripts(),
-            host.RENDER: MayaRender(lambda: self._messages.during("rendering")),
-        }
-        if not batch:
-            self._steady[host.VIEWPORT] = MayaViewport()
+        identity = host.HostIdentity("maya", "Maya", version, headless=batch)
+        super().__init__(identity, post, dialog, SKILLS)
+        self.undo = self._steps = MayaUndo()
         advice = f"the plug-in {PLUGIN} isn't loaded; it comes with Maya"
         self.plug_ins = {host.USD: host.PlugIn(PLUGIN, advice, load_plugin)}
         self._usd = MayaUsd()
-        self._publish()
-        self._messages = Messages()
-        self._listen(self._messages, self.undo)
+        files = MayaFiles()
+        self._open(
+            {
+                host.SCENE_READ: MayaSceneReader(),
+                host.SCENE_MUTATE: MayaSceneEditor(),
+                host.FILESYSTEM_READ: files,
+                host.FILESYSTEM_WRITE: files,
+                host.ANIMATION: MayaAnimation(),
+                host.SCRIPT: MayaScripts(),
+                host.RENDER: MayaRender(self.rendering),
+                host.VIEWPORT: MayaViewport(),
+                **({host.USD: self._usd} if usd_is_there() else {}),
+            }
+        )
 
-    def _listen(self, messages: Messages, undo: MayaUndo) -> None:
-        messages.on_plugins(self._publish)
+    def _listen(self) -> MayaMessages:
+        messages = MayaMessages()
+        messages.on_plugins(self._usd_came_or_went)
         for event in SCENE_EVENTS:
-            messages.on_event(event, lambda: self.announce("scene"))
+            messages.on_event(event, self.tell("scene"))
         for event in PROJECT_EVENTS:
-            messages.on_event(event, lambda: self.announce("project"))
+            messages.on_event(event, self.tell("project"))
         for event in ("Undo", "Redo"):
-            messages.on_event(event, undo.somebody_undid)
+            messages.on_event(event, self._steps.somebody_undid)
         for message in (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kBeforeOpen):
-            messages.on_scene(message, undo.scene_replaced)
+            messages.on_scene(message, self._steps.scene_replaced)
         messages.on_scene(om.MSceneMessage.kMayaExiting, self.close)
+        return messages
 
-    def _publish(self) -> None:
-        usd = {host.USD: self._usd} if usd_is_there() else {}
-        ports = {**self._steady, **usd}
-        if ports.keys() != self.ports.keys():
-            self.set_ports(ports)
-
-    @property
-    def identity(self) -> host.HostIdentity:
-        return self._identity
-
-    @property
-    def skill_paths(self) -> Sequence[str]:
-        return (str(SKILLS),)
-
-    def post(self, fn: Callable[[], None]) -> None:
-        self._post(fn)
+    def _usd_came_or_went(self) -> None:
+        if usd_is_there() != (host.USD in self.ports):
+            others = {name: port for name, port in self.ports.items() if name != host.USD}
+            self.set_ports({**others, host.USD: self._usd} if usd_is_there() else others)
 
     def misreads(self, path: str) -> str | None:
         return (
@@ -101,11 +81,3 @@ class MayaHost(host.Host):
     def project_roots(self) -> list[str]:
         root = str(cmds.workspace(query=True, rootDirectory=True) or "")
         return [str(Path(root))] if root else []
-
-    def blocked_by(self) -> str | None:
-        return self._dialog() or self._messages.busy_with()
-
-    def close(self) -> None:
-        """Stops listening to Maya. Idempotent."""
-        self._messages.close()
-        self.announce("closing")

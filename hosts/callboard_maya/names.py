@@ -4,13 +4,12 @@ bare name the last part, with the namespace: ``char:ball``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+from callboard.hosting.looking_up import only_one, translated
 
 _NODE = r"(?:[A-Za-z_]\w*:)*[A-Za-z_]\w*"
 #: What may be looked up at all: everything else is a pattern, or no name, to Maya.
@@ -48,11 +47,7 @@ def find(name: str) -> str:
     found: list[str] = []
     if len(name) <= 1024 and _LOOKUP.fullmatch(name):
         found = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))
-    if not found:
-        raise ObjectNotFound(name, nearest_names(bare(name), map(bare, paths())))
-    if len(found) > 1:
-        raise AmbiguousName(name, found)
-    return found[0]
+    return only_one(name, found, lambda: map(bare, paths()), str)
 
 
 def full_path(node: str) -> str:
@@ -69,13 +64,10 @@ def check_new_name(name: str) -> None:
         )
 
 
-@contextmanager
-def telling(what: str) -> Iterator[None]:
-    """Maya's own errors inside become a HostError: ``Maya could not <what>: <its reason>``."""
-    try:
-        yield
-    except (RuntimeError, ValueError) as error:
-        if isinstance(error, HostError):
-            raise
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise HostError(f"Maya could not {what}: {lines[-1] if lines else 'no reason'}") from None
+def telling(what: str) -> AbstractContextManager[None]:
+    """Maya's own errors inside become a HostError. Of many lines the last is the reason."""
+    return translated("Maya", what, (RuntimeError, ValueError), _last_line)
+
+
+def _last_line(error: Exception) -> str:
+    return str(error).strip().rsplit("\n", 1)[-1]

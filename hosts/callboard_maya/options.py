@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from maya import cmds
 
-#: Whether the server starts with Maya, 1 or 0, and the port it opens, 0 for any.
-AUTOSTART = "callboardAutostart"
-PORT = "callboardPort"
+from callboard_qt.options import Options
 
 
-def option(name: str, default: int) -> int:
-    """The artist's choice; the default where there is none."""
-    if not cmds.optionVar(exists=name):
-        return default
-    # This command's query takes a name, which the published stubs don't know.
-    return int(cmds.optionVar(query=name))  # type: ignore[call-overload]
+class MayaOptions(Options):
+    def read(self, name: str) -> int | None:
+        ours = _ours(name)
+        if not cmds.optionVar(exists=ours):
+            return None
+        # This command's query takes a name, which the published stubs don't know.
+        return int(cmds.optionVar(query=ours))  # type: ignore[call-overload]
+
+    def write(self, name: str, value: int) -> None:
+        cmds.optionVar(intValue=(_ours(name), value))
 
 
-def set_option(name: str, value: int) -> None:
-    cmds.optionVar(intValue=(name, value))
+def _ours(name: str) -> str:
+    """Maya keeps everybody's in one place."""
+    return f"callboard{name.capitalize()}"

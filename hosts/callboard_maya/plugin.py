@@ -10,100 +10,64 @@ from maya import utils as maya_utils
 
 from callboard_maya import panel
 from callboard_maya.host import MayaHost
-from callboard_maya.options import AUTOSTART, PORT, option, set_option
-from callboard_qt.residence import Residence
+from callboard_maya.options import MayaOptions
+from callboard_qt.plug_in import QtPlugIn
 
 log = logging.getLogger(__name__)
 
 MENU = "callboardMenu"
 
 
-class _Plugin:
-    """Lives from load to unload."""
+class MayaPlugIn(QtPlugIn):
+    def has_artist(self) -> bool:
+        return not cmds.about(batch=True)
 
-    def __init__(self) -> None:
-        self.session = Residence(MayaHost, lambda: option(PORT, 0))
-        self.loaded = True
-        self.has_windows = not cmds.about(batch=True)
+    def arrive(self) -> None:
+        # At Maya's first idle moment its windows are there.
+        maya_utils.executeDeferred(self.ready)
 
-    def when_ready(self) -> None:
-        """At Maya's first idle moment: its windows are there by then."""
-        if not self.loaded:
-            return  # unloaded meanwhile
-        self._build_menu()
-        if option(AUTOSTART, 1):
-            self.start()
+    def ready(self) -> None:
+        if self.loaded:  # it may have been unloaded meanwhile
+            self._build_menu()
+            super().ready()
 
-    def start(self) -> None:
-        try:
-            server = self.session.start()
-        except OSError as error:
-            log.error("callboard can't serve: %s", error)
-            return
-        log.info("callboard serves at %s", server.url)
-        panel.refresh(server)
+    def depart(self) -> None:
+        panel.close()
+        _remove_menu()
 
-    def stop(self) -> None:
-        # The panel lets go of the server before that is gone.
-        panel.refresh(None)
-        self.session.stop()
+    def show_panel(self) -> None:
+        panel.show()
+
+    def restore_panel(self) -> None:
+        """From Maya, which is building the panel's control."""
+        panel.fill(self.make_panel())
+
+    def say(self, text: str, level: int) -> None:
+        if level > logging.INFO:
+            cmds.warning(text)
+        else:
+            log.info("%s", text)
 
     def _build_menu(self) -> None:
-        self._remove_menu()
+        _remove_menu()
         window = mel.eval("$callboardMainWindow = $gMainWindow")
         cmds.menu(MENU, parent=window, label="Callboard", tearOff=True)
         entry = partial(cmds.menuItem, parent=MENU)
-        entry(label="Open Callboard", command=lambda *_: panel.show())
+        entry(label="Open Callboard", command=lambda *_: self.show_panel())
         entry(label="Start", command=lambda *_: self.start())
         entry(label="Stop", command=lambda *_: self.stop())
-        entry(label="Copy URL", command=lambda *_: self._copy_url())
+        entry(label="Copy URL", command=lambda *_: self.copy_url())
         entry(
             label="Start with Maya",
-            checkBox=bool(option(AUTOSTART, 1)),
-            command=lambda checked, *_: set_option(AUTOSTART, int(checked)),
+            checkBox=self.options.autostart,
+            command=lambda *_: self.toggle_autostart(),
         )
 
-    def _copy_url(self) -> None:
-        from qtpy.QtWidgets import QApplication
 
-        server = self.session.server
-        if server is None:
-            cmds.warning("callboard isn't running: choose Callboard > Start")
-        else:
-            QApplication.clipboard().setText(server.url)
-
-    def _remove_menu(self) -> None:
-        if cmds.menu(MENU, exists=True):
-            cmds.deleteUI(MENU, menu=True)
-
-    def unload(self) -> None:
-        self.loaded = False
-        self.stop()
-        if self.has_windows:
-            panel.close()
-            self._remove_menu()
+def _remove_menu() -> None:
+    if cmds.menu(MENU, exists=True):
+        cmds.deleteUI(MENU, menu=True)
 
 
-_plugin: _Plugin | None = None
-
-
-def load() -> None:
-    """On ``initializePlugin``. Without windows there is nothing to do: ``callboard serve`` under
-    mayapy is the way there."""
-    global _plugin
-    _plugin = plugin = _Plugin()
-    if plugin.has_windows:
-        maya_utils.executeDeferred(plugin.when_ready)
-
-
-def unload() -> None:
-    """On ``uninitializePlugin``: nothing of ours is left in Maya. Idempotent."""
-    global _plugin
-    plugin, _plugin = _plugin, None
-    if plugin is not None:
-        plugin.unload()
-
-
-def running_session() -> Residence | None:
-    """The plug-in's session while it is loaded; for the panel."""
-    return _plugin.session if _plugin is not None else None
+#: The one of this Maya.
+plug_in = MayaPlugIn("Maya", MayaHost, MayaOptions())

@@ -7,23 +7,18 @@ card, in one without. The answer names the renderer and the camera.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.hosting.orbit import View, around, numbered, orbiting
-from callboard.hosting.replacing import replacing_bytes
-from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.file_render import PICTURES, FileRender
+from callboard.hosting.matrices import decompose
+from callboard.hosting.orbit import View
 from callboard_maya import transforms
-from callboard_maya.matrices import decompose
 from callboard_maya.names import full_path, parent_of, telling
 from callboard_maya.timing import current_frame
 
@@ -35,68 +30,85 @@ _ARNOLD_FILES = "defaultArnoldDriver"
 _ARNOLD_COMMAND = "arnoldRender"
 
 
-class MayaRender:
+class MayaRender(FileRender[str]):
     """``rendering`` is entered while Maya renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering
 
-    def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
-        camera = _camera()
-        started = perf_counter()
-        with self._rendering(), _unnoticed(), _frame(frame):
-            engine = _render(path, width, height, camera)
-            return {
-                "path": path,
-                "width": width,
-                "height": height,
-                "frame": round(current_frame()),
-                "seconds": perf_counter() - started,
-                "engine": engine,
-                "camera": camera,
-            }
+    def camera(self) -> str:
+        """The one that is set to be rendered; one of the artist's own before those of each
+        scene."""
+        shapes = cmds.ls(type="camera", long=True) or []
+        found = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
+        if not found:
+            raise HostError(
+                "no camera of the scene is set to be rendered; render a turntable, which brings "
+                "its own"
+            )
+        found.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
+        return parent_of(found[0]) or found[0]
 
-    def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
-        low, high = around(_boxes())
-        up_axis = str(cmds.upAxis(query=True, axis=True)).upper()
-        for index in range(frames):
-            path = numbered(pattern, index + 1)
-            view = orbiting(low, high, index / frames, width / height, up_axis)
-            # Everything is put back after each frame: between two slices the scene is the artist's.
-            with self._rendering(), _unnoticed(), _camera_at(view, width / height) as camera:
-                _render(path, width, height, camera)
-            yield {"path": path, "frame": index + 1}
+    def camera_path(self, camera: str) -> str:
+        return camera
+
+    def camera_at(self, view: View, aspect: float) -> AbstractContextManager[str]:
+        return _camera_at(view, aspect)
+
+    def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
+        """Of every surface that is visible."""
+        found = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
+        for shape in found:
+            box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
+            # What is empty has a box that is inside out.
+            if box[0] <= box[3]:
+                yield box[:3], box[3:]
+
+    def up_axis(self) -> str:
+        return str(cmds.upAxis(query=True, axis=True)).upper()
+
+    def current_frame(self) -> float:
+        return current_frame()
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        recording = bool(cmds.undoInfo(query=True, state=True))
+        modified = bool(cmds.file(query=True, modified=True))
+        cmds.undoInfo(stateWithoutFlush=False)
+        try:
+            with self._rendering():
+                yield
+        finally:
+            cmds.undoInfo(stateWithoutFlush=recording)
+            if not modified:
+                cmds.file(modified=False)
+
+    def telling(self, what: str) -> AbstractContextManager[None]:
+        return telling(what)
+
+    def draw(
+        self, file: Path, width: int, height: int, camera: str, frame: float
+    ) -> tuple[Path, str]:
+        engine, folder = _engine(), file.parent
+        with (
+            _frame(frame),
+            _settings(_wanted(engine, file, width, height)),
+            _images_in(str(folder)),
+        ):
+            _render(engine, camera, width, height)
+        # Each renderer has its own rules for names and folders, so what there is, is it.
+        found = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
+        if not found:
+            raise HostError("Maya rendered no picture; its Script Editor may say why")
+        return min(found, key=lambda each: len(str(each))), engine
 
 
-def _camera() -> str:
-    """The camera that is set to be rendered; one of the artist's own before those of each scene."""
-    shapes = cmds.ls(type="camera", long=True) or []
-    found = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
-    if not found:
-        raise HostError(
-            "no camera of the scene is set to be rendered; render a turntable, which brings its own"
-        )
-    found.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
-    return parent_of(found[0]) or found[0]
-
-
-def _boxes() -> Iterator[tuple[list[float], list[float]]]:
-    """Of every surface that is visible."""
-    found = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
-    for shape in found:
-        box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
-        # What is empty has a box that is inside out.
-        if box[0] <= box[3]:
-            yield box[:3], box[3:]
-
-
-def _render(path: str, width: int, height: int, camera: str) -> str:
-    """The renderer's name."""
-    engine = _engine()
-    format, arnold_format = _FORMATS[checked_suffix(path, _FORMATS)]
+def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str, Any]]:
+    """The render settings for one picture."""
+    format, arnold_format = _FORMATS[file.suffix]
     wanted: list[tuple[str, Any]] = [
         ("defaultRenderGlobals.animation", False),
-        ("defaultRenderGlobals.imageFilePrefix", "callboard"),
+        ("defaultRenderGlobals.imageFilePrefix", file.stem),
         ("defaultRenderGlobals.imageFormat", format),
         ("defaultResolution.width", width),
         ("defaultResolution.height", height),
@@ -111,21 +123,7 @@ def _render(path: str, width: int, height: int, camera: str) -> str:
     else:
         # Otherwise a picture of 8 bits is too dark.
         wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
-    with (
-        replacing_bytes(path) as image,
-        TemporaryDirectory(prefix="callboard-") as folder,
-        telling(f"render '{Path(path).name}'"),
-        _settings(wanted),
-        _images_in(folder),
-    ):
-        _draw(engine, camera, width, height)
-        # Each renderer has its own rules for names and folders, so what there is, is it.
-        found = [file for file in Path(folder).rglob("*") if file.suffix.lower() in _FORMATS]
-        if not found:
-            raise HostError("Maya rendered no picture; its Script Editor may say why")
-        with min(found, key=lambda each: len(str(each))).open("rb") as source:
-            shutil.copyfileobj(source, image)
-    return engine
+    return wanted
 
 
 def _engine() -> str:
@@ -138,7 +136,7 @@ def _engine() -> str:
     return _SOFTWARE if cmds.about(batch=True) else _HARDWARE
 
 
-def _draw(engine: str, camera: str, width: int, height: int) -> None:
+def _render(engine: str, camera: str, width: int, height: int) -> None:
     # Where a renderer doesn't know a camera by its full path, it would take another one.
     camera = str(cmds.ls(camera)[0])
     if engine == _SOFTWARE:
@@ -154,22 +152,8 @@ def _draw(engine: str, camera: str, width: int, height: int) -> None:
 
 
 @contextmanager
-def _unnoticed() -> Iterator[None]:
-    """Neither an undo step, nor anything to save."""
-    recording = bool(cmds.undoInfo(query=True, state=True))
-    modified = bool(cmds.file(query=True, modified=True))
-    cmds.undoInfo(stateWithoutFlush=False)
-    try:
-        yield
-    finally:
-        cmds.undoInfo(stateWithoutFlush=recording)
-        if not modified:
-            cmds.file(modified=False)
-
-
-@contextmanager
 def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
-    """The render settings for one picture; the scene's own come back afterwards."""
+    """The scene's own settings come back afterwards."""
     before: list[tuple[str, Any]] = []
     try:
         for plug, value in wanted:
@@ -204,14 +188,14 @@ def _images_in(folder: str) -> Iterator[None]:
 
 
 @contextmanager
-def _frame(number: int | None) -> Iterator[None]:
+def _frame(number: float) -> Iterator[None]:
     before = current_frame()
     try:
-        if number is not None:
+        if number != before:
             cmds.currentTime(number)
         yield
     finally:
-        if number is not None:
+        if number != before:
             cmds.currentTime(before)
 
 
@@ -231,9 +215,7 @@ def _camera_at(view: View, aspect: float) -> Iterator[str]:
             ("farClipPlane", view.far),
         ):
             cmds.setAttr(f"{shape}.{attribute}", value)
-        translate, rotate, _ = decompose(
-            [value for row in view.rows[:3] for value in (*row, 0.0)] + [*view.rows[3], 1.0]
-        )
+        translate, rotate, _ = decompose(view.rows)
         transforms.write(path, translate, rotate, None)
         yield path
     finally:

@@ -13,13 +13,19 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Vector
-from callboard_maya.matrices import Components, compose, decompose
+from callboard.hosting.matrices import (
+    Components,
+    compose,
+    decompose,
+    rows_of_sixteen,
+    sixteen_of,
+)
 from callboard_maya.names import bare, telling
 
 
 def read(path: str) -> Components:
     if not is_plain(path):
-        return decompose(cmds.getAttr(f"{path}.matrix"))
+        return decompose(rows_of_sixteen(cmds.getAttr(f"{path}.matrix")))
     return channels(path)
 
 
@@ -46,7 +52,8 @@ def write(path: str, translate: Vector | None, rotate: Vector | None, scale: Vec
                 for old, new in zip(now, (translate, rotate, scale), strict=True)
             ]
             # Sixteen numbers: the published stubs want a tuple of just that length.
-            cmds.xform(path, objectSpace=True, matrix=compose(*asked))  # type: ignore[call-overload]
+            matrix = sixteen_of(compose(*asked))
+            cmds.xform(path, objectSpace=True, matrix=matrix)  # type: ignore[call-overload]
             return
         if translate is not None:
             cmds.setAttr(f"{path}.translate", *translate, type="double3")

@@ -6,6 +6,7 @@ stays and what it shows is exchanged.
 
 from __future__ import annotations
 
+from qtpy import shiboken
 from qtpy.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from callboard.app import Callboard
@@ -28,6 +29,24 @@ class PanelFrame(QWidget):
                 old.close()
                 old.deleteLater()
         self._layout.addWidget(_content(server))
+
+
+class PanelFrames:
+    """Every frame that the application shows; it deletes them as it likes. Main thread."""
+
+    def __init__(self) -> None:
+        self._frames: list[PanelFrame] = []
+
+    def make(self, server: Callboard | None) -> PanelFrame:
+        frame = PanelFrame(server)
+        self._frames.append(frame)
+        return frame
+
+    def show_server(self, server: Callboard | None) -> None:
+        """Shows that server, or that none runs, wherever the panel is open."""
+        self._frames = [frame for frame in self._frames if shiboken.isValid(frame)]
+        for frame in self._frames:
+            frame.show_server(server)
 
 
 def _content(server: Callboard | None) -> QWidget:

@@ -18,8 +18,9 @@ from qtpy.QtCore import QCoreApplication, QEvent
 from qtpy.QtWidgets import QApplication, QMainWindow
 
 from callboard.transport.client import Client
-from callboard_maya import panel, plugin
+from callboard_maya import panel
 from callboard_maya.panel import CONTROL
+from callboard_maya.plugin import plug_in
 from callboard_ui.panel import Panel
 
 ROUNDS = 20
@@ -60,9 +61,7 @@ def one(order: tuple[Any, ...]) -> None:
     panel.show()
     window.setCentralWidget(session.windows[CONTROL])
     window.show()
-    running = plugin.running_session()
-    assert running is not None
-    server = running.server
+    server = plug_in.server
     assert server is not None
     (shown,) = window.findChildren(Panel)
     status, url, token = server.controls.status, server.url, server.token
@@ -73,12 +72,12 @@ def one(order: tuple[Any, ...]) -> None:
             return client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
 
     assert "structuredContent" in spin_while(talk)
-    del shown, server, running
+    del shown, server
     for step in order:
         step(window)
         settle()
     assert not status.wanted, "somebody still listens"
-    assert plugin.running_session() is None
+    assert not plug_in.loaded
     assert session.callbacks == {}
 
 

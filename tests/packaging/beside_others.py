@@ -74,8 +74,8 @@ def words(widget: Any) -> list[str]:
     return [label.text() for label in widget.findChildren(QLabel)]
 
 
-def talk_and_look(plugin: Any, panel: Callable[[], Any]) -> dict[str, Any]:
-    server = plugin.running_session().server
+def talk_and_look(plug_in: Any, panel: Callable[[], Any]) -> dict[str, Any]:
+    server = plug_in.server
     answer = in_qts_loop(lambda: client(server.url, server.token))
     return {"answer": answer, "panel": words(panel())}
 
@@ -94,13 +94,14 @@ def maya(folder: Path) -> dict[str, Any]:
     sys.path[:0] = [str(root / line.partition(":= ")[2]) for line in rest]
     cmds.loadPlugin(str(root / "plug-ins" / "callboard_plugin.py"))
     utils.processIdleEvents()
-    from callboard_maya import panel, plugin
+    from callboard_maya import panel
+    from callboard_maya.plugin import plug_in
 
     def opened() -> Any:
         panel.show()
         return session.windows[panel.CONTROL]
 
-    found = talk_and_look(plugin, opened)
+    found = talk_and_look(plug_in, opened)
     cmds.unloadPlugin("callboard_plugin")
     return found
 
@@ -118,10 +119,10 @@ def houdini(folder: Path) -> dict[str, Any]:
     own = libs / f"python{sys.version_info[0]}.{sys.version_info[1]}libs"
     # No Houdini has Python 3.12.
     runpy.run_path(str((own if own.is_dir() else libs / "python3.11libs") / "uiready.py"))
-    from callboard_houdini import plugin
+    from callboard_houdini.plugin import plug_in
 
-    found = talk_and_look(plugin, plugin.make_panel)
-    plugin.unload()
+    found = talk_and_look(plug_in, plug_in.make_panel)
+    plug_in.unload()
     return found
 
 
@@ -133,14 +134,15 @@ def three_ds_max(folder: Path) -> dict[str, Any]:
     modules = [entry.get("ModuleName") or "" for entry in package.iter("ComponentEntry")]
     script = folder / "callboard" / modules[-1]
     runpy.run_path(str(script.with_name("callboard_startup.py")))
-    from callboard_max import panel, plugin
+    from callboard_max import panel
+    from callboard_max.plugin import plug_in
 
     def opened() -> Any:
-        plugin.show_panel()
+        plug_in.show_panel()
         return panel._dock
 
-    found = talk_and_look(plugin, opened)
-    plugin.unload()
+    found = talk_and_look(plug_in, opened)
+    plug_in.unload()
     return found
 
 

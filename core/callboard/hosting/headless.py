@@ -14,8 +14,8 @@ Post = Callable[[Callable[[], None]], None]
 HOSTS = {
     "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
     "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
-    "houdini": ("callboard_houdini.headless", "make_host", "hython, Houdini's own Python"),
-    "3dsmax": ("callboard_max.headless", "make_host", "3dsmaxbatch, 3ds Max without windows"),
+    "houdini": ("callboard_houdini.host", "HoudiniHost", "hython, Houdini's own Python"),
+    "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without windows"),
     "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),
 }
 

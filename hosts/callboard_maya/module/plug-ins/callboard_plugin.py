@@ -5,7 +5,7 @@ from __future__ import annotations
 import maya.api.OpenMaya as om
 
 from callboard import __version__
-from callboard_maya import plugin
+from callboard_maya.plugin import plug_in
 
 
 def maya_useNewAPI() -> None:
@@ -14,9 +14,9 @@ def maya_useNewAPI() -> None:
 
 def initializePlugin(obj: om.MObject) -> None:
     om.MFnPlugin(obj, "callboard", __version__)
-    plugin.load()
+    plug_in.load()
 
 
 def uninitializePlugin(obj: om.MObject) -> None:
     om.MFnPlugin(obj)
-    plugin.unload()
+    plug_in.unload()

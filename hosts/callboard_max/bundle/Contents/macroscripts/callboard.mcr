@@ -4,7 +4,7 @@ macroScript CallboardOpen
 	buttonText:"Open Callboard"
 	tooltip:"Open Callboard's panel"
 (
-	on execute do python.Execute "from callboard_max import plugin; plugin.show_panel()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.show_panel()"
 )
 
 macroScript CallboardStart
@@ -12,7 +12,7 @@ macroScript CallboardStart
 	buttonText:"Start"
 	tooltip:"Start Callboard's server"
 (
-	on execute do python.Execute "from callboard_max import plugin; plugin.start()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.start()"
 )
 
 macroScript CallboardStop
@@ -20,7 +20,7 @@ macroScript CallboardStop
 	buttonText:"Stop"
 	tooltip:"Stop Callboard's server"
 (
-	on execute do python.Execute "from callboard_max import plugin; plugin.stop()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.stop()"
 )
 
 macroScript CallboardCopyUrl
@@ -28,7 +28,7 @@ macroScript CallboardCopyUrl
 	buttonText:"Copy URL"
 	tooltip:"Copy the address of Callboard's server"
 (
-	on execute do python.Execute "from callboard_max import plugin; plugin.copy_url()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.copy_url()"
 )
 
 macroScript CallboardAutostart
@@ -36,5 +36,5 @@ macroScript CallboardAutostart
 	buttonText:"Switch Start with 3ds Max On or Off"
 	tooltip:"Whether Callboard's server starts with 3ds Max"
 (
-	on execute do python.Execute "from callboard_max import plugin; plugin.toggle_autostart()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.toggle_autostart()"
 )

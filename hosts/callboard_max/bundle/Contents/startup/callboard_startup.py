@@ -12,9 +12,9 @@ def _load() -> None:
     if ours not in sys.path:
         sys.path.append(ours)
     try:
-        from callboard_max import plugin
+        from callboard_max.plugin import plug_in
 
-        plugin.load()
+        plug_in.load()
     except Exception:
         # 3ds Max's start goes on.
         logging.getLogger("callboard").exception("Callboard could not start")

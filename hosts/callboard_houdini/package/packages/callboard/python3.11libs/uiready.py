@@ -5,9 +5,9 @@ import logging
 
 def _load() -> None:
     try:
-        from callboard_houdini import plugin
+        from callboard_houdini.plugin import plug_in
 
-        plugin.load()
+        plug_in.load()
     except Exception:
         # The other packages' files, and Houdini's start, go on.
         logging.getLogger("callboard").exception("Callboard could not start")

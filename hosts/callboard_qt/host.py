@@ -1,0 +1,77 @@
+"""A host that is a Qt application, but for its ports and what it tells of itself."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from callboard.hosting import contract as host
+from callboard_qt.messages import Messages
+
+Post = Callable[[Callable[[], None]], None]
+#: Tells, on any thread, which modal dialog is open.
+Dialog = Callable[[], str | None]
+
+
+class QtHost(host.Host):
+    """Made and closed on the application's main thread. ``post`` is whatever runs functions there;
+    without windows there is no ``dialog``. ``skills`` is the folder that comes with the host."""
+
+    def __init__(
+        self, identity: host.HostIdentity, post: Post, dialog: Dialog, skills: Path
+    ) -> None:
+        super().__init__()
+        self._identity = identity
+        self._post = post
+        self._dialog = dialog
+        self._skills = skills
+        self._messages: Messages | None = None
+
+    @abstractmethod
+    def _listen(self) -> Messages:
+        """Registers all callbacks; the ports are there by then."""
+
+    def _open(self, ports: dict[str, object]) -> None:
+        """The last step of making a host: it offers these ports, and listens. The viewport is left
+        out where there are no windows."""
+        if self._identity.headless:
+            ports.pop(host.VIEWPORT, None)
+        self.set_ports(ports)
+        self._messages = self._listen()
+
+    @property
+    def identity(self) -> host.HostIdentity:
+        return self._identity
+
+    @property
+    def skill_paths(self) -> Sequence[str]:
+        return (str(self._skills),)
+
+    def post(self, fn: Callable[[], None]) -> None:
+        self._post(fn)
+
+    def blocked_by(self) -> str | None:
+        messages = self._messages
+        return self._dialog() or (messages.busy_with() if messages is not None else None)
+
+    def rendering(self) -> AbstractContextManager[None]:
+        """Entered while a render of ours holds the main thread."""
+        assert self._messages is not None
+        return self._messages.during("rendering")
+
+    def tell(self, event: host.HostEvent) -> Callable[[], None]:
+        """A callback that announces the event."""
+        return lambda: self.announce(event)
+
+    def close(self) -> None:
+        """Stops listening to the application. Idempotent."""
+        if self._messages is not None:
+            self._messages.close()
+        self.announce("closing")
+
+
+def no_dialog() -> str | None:
+    """For an application without windows."""
+    return None

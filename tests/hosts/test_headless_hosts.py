@@ -1,0 +1,84 @@
+"""``callboard serve`` as a process of its own: under mayapy, hython or 3dsmaxbatch, or on their
+doubles."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.transport.client import Client
+
+pytestmark = pytest.mark.slow
+
+PROJECT = Path(__file__).resolve().parents[2]
+#: 3dsmaxbatch runs one file.
+BATCH = PROJECT / "hosts/callboard_max/bundle/Contents/batch/callboard_batch.py"
+
+
+def missing_capabilities(tools: list[dict[str, Any]]) -> dict[str, list[str]]:
+    found = {tool["name"]: tool.get("_meta", {}).get("dcc", {}) for tool in tools}
+    return {
+        name: dcc["missing_capabilities"]
+        for name, dcc in found.items()
+        if dcc.get("missing_capabilities")
+    }
+
+
+@pytest.mark.parametrize(
+    ("rig", "command", "path"),
+    [
+        ("maya", ["-m", "callboard", "serve", "--host", "maya"], "|Ring"),
+        ("houdini", ["-m", "callboard", "serve", "--host", "houdini"], "/obj/Ring"),
+        ("max", ["-m", "callboard", "serve", "--host", "3dsmax"], "/Ring"),
+        ("max", [str(BATCH)], "/Ring"),
+    ],
+    ids=["maya", "houdini", "3dsmax", "3dsmaxbatch"],
+)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to end it with")
+def test_it_serves_a_scene_and_ends(
+    rig: str, command: list[str], path: str, tmp_path: Path
+) -> None:
+    if rig != "maya":
+        pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+    found = import_module(f"{rig}_rig")
+    double = getattr(found, "DOUBLE", None) or found.DOUBLES
+    paths = [PROJECT / "core", PROJECT / "hosts", *([] if found.REAL else [double])]
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CALLBOARD_HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline() or "{}")
+        assert ready, process.communicate(timeout=20)[1]
+        with Client(ready["url"], ready["token"]) as client:
+            arguments = {"kind": "torus", "name": "Ring"}
+            call = {"name": "scene__create_primitive", "arguments": arguments}
+            made = client.request("tools/call", call)["structuredContent"]
+            assert made["created"] == [path]
+            tools = client.request("tools/list", {})["tools"]
+        missing = missing_capabilities(tools)
+        assert missing["viewport__capture"] == ["viewport"]
+        assert missing["script__execute"] == ["script.execute"]
+        assert "scene__transform" not in missing
+        # Maya's comes with a plug-in, which nobody has loaded.
+        assert ("usd__import_usd" in missing) == (rig == "maya")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 0, errors
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

@@ -1,0 +1,278 @@
+"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. What only one
+has is in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plugin.py``."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PySide6", reason="these tests need a Qt")
+
+from qt_plugin_rigs import RIGS, Rig, new_rig
+from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
+from qtpy.QtCore import QEvent
+from qtpy.QtWidgets import QApplication, QDialog
+
+from callboard.errors import HOST_BUSY
+from callboard.host import VIEWPORT
+from callboard.testing.compliance import Bench, Check, checks
+from callboard.transport.client import Client, RemoteError
+from callboard_qt.main_thread import QtMainThread
+from waiting import until
+
+
+@pytest.fixture(params=RIGS)
+def rig(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Rig]:
+    found: Rig = new_rig(request.param, tmp_path, monkeypatch)
+    yield found
+    found.unload()
+
+
+@pytest.fixture
+def server(rig: Rig) -> Any:
+    rig.load()
+    assert rig.plug_in.server is not None
+    return rig.plug_in.server
+
+
+def watchers() -> list[str]:
+    return [t.name for t in threading.enumerate() if t.name.startswith("callboard-watcher")]
+
+
+# -- the contract, on Qt's own loop -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
+def test_compliance_on_qts_loop(check: Check, rig: Rig, tmp_path: Path) -> None:
+    main = QtMainThread()
+    host = rig.host(main.post, main.blocked_by)
+    bench = Bench(host, tmp_path.resolve())
+    done: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            bench.run(check)
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    try:
+        if missing := bench.missing(check):
+            pytest.skip(f"the host doesn't offer {', '.join(missing)}")
+        in_thread(lambda: host.post(run))
+        spin_until(done)
+    finally:
+        host.close()
+        main.close()
+
+
+# -- loading and unloading ----------------------------------------------------------------------
+
+
+def test_it_serves_once_the_windows_are_there(rig: Rig, server: Any) -> None:
+    def talk() -> dict[str, Any]:
+        with Client(server.url, server.token) as client:
+            create = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
+            client.request("tools/call", create)
+            picture = {"name": "viewport__capture", "arguments": {"width": 32, "height": 16}}
+            return client.request("tools/call", picture)
+
+    answer = spin_while(talk)
+    assert answer["content"][0]["type"] == "image"
+    assert rig.objects() == [rig.cube]
+    assert rig.newest_undo() == "Callboard: scene__create_primitive"
+
+
+def test_nothing_is_left_after_the_unload(rig: Rig) -> None:
+    before = threading.active_count()
+    for _ in range(10):
+        rig.load()
+        rig.plug_in.load()
+        assert len(watchers()) == 1
+        assert rig.callbacks()
+        rig.choose("open")
+        rig.unload()
+        rig.plug_in.unload()
+        assert watchers() == []
+        assert rig.callbacks() == []
+        assert not rig.plug_in.loaded
+        assert rig.plug_in.server is None
+
+    def threads_left() -> int:
+        # The panel's own ends with it, which Qt deletes when it comes to it.
+        application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        return max(0, threading.active_count() - before)
+
+    until(lambda: not threads_left(), lambda: f"the end of {threading.enumerate()}")
+
+
+def test_quitting_the_application_stops_the_server(rig: Rig, server: Any) -> None:
+    rig.quit()
+    assert watchers() == []
+    assert rig.plug_in.server is None
+
+
+# -- the menu and the panel ---------------------------------------------------------------------
+
+
+def test_the_menu_stops_starts_and_copies(rig: Rig, server: Any) -> None:
+    rig.choose("copy")
+    assert QApplication.clipboard().text() == server.url
+    rig.choose("stop")
+    assert watchers() == []
+    rig.choose("copy")
+    assert "isn't running" in rig.said()
+    rig.choose("start")
+    assert len(watchers()) == 1
+    rig.choose("start")
+    assert len(watchers()) == 1
+
+
+def test_autostart_is_the_artists_choice(rig: Rig, server: Any) -> None:
+    rig.choose("autostart")
+    assert rig.plug_in.server is server
+    rig.unload()
+    rig.load()
+    assert rig.plug_in.loaded
+    assert watchers() == []
+    rig.choose("autostart")
+    rig.unload()
+    rig.load()
+    assert len(watchers()) == 1
+
+
+def test_a_taken_port_is_said_and_leaves_nothing(rig: Rig) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        rig.plug_in.options.port = taken.getsockname()[1]
+        rig.load()
+        assert "can't serve" in rig.said()
+        assert rig.plug_in.server is None
+        assert watchers() == []
+    rig.choose("start")
+    assert rig.plug_in.server is not None
+
+
+def test_a_broken_qt_is_said_and_leaves_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    import qtpy
+
+    # Its events would end the application after a while.
+    monkeypatch.setattr(qtpy, "PYSIDE_VERSION", "6.12.0")
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
+    rig.load()
+    assert "PySide6 6.12.0" in rig.said()
+    assert rig.plug_in.server is None
+
+
+def test_the_panel_opens_once_and_follows_the_server(
+    rig: Rig, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in a bundle without the panel.
+    monkeypatch.setitem(sys.modules, "callboard_ui", None)
+    rig.choose("open")
+    (panel,) = rig.panels()
+    rig.choose("open")
+    assert rig.panels() == [panel]
+    assert "isn't installed" in rig.words()
+    rig.choose("stop")
+    assert "isn't running" in rig.words()
+    rig.choose("start")
+    assert "isn't installed" in rig.words()
+
+
+# -- what the application is busy with ----------------------------------------------------------
+
+
+def test_a_modal_dialog_is_named(server: Any) -> None:
+    server.dispatcher.default_timeout = 1.0
+    artist = Calls()
+    dialog = QDialog()
+    dialog.setWindowTitle("Save changes?")
+    dialog.setModal(True)
+
+    def talk() -> RemoteError:
+        with Client(server.url, server.token) as client:
+            assert client.request("ping", {}) == {}
+            assert client.request("tools/list", {})["tools"]
+            with pytest.raises(RemoteError) as refused:
+                client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
+            artist.call(dialog.accept)
+            return refused.value
+
+    refused = while_open(dialog, talk)
+    assert refused.code == HOST_BUSY
+    assert refused.data is not None
+    assert refused.data["blocked_by"] == "Save changes?"
+    dialog.deleteLater()
+
+
+def test_what_holds_the_main_thread_is_told(rig: Rig, server: Any) -> None:
+    host = server.host
+    assert host.blocked_by() is None
+    rig.begin("hold")
+    assert host.blocked_by() == rig.held_by
+    rig.begin("open")
+    assert host.blocked_by() == "opening a scene"
+    rig.end("open")
+    assert host.blocked_by() == rig.held_by
+    rig.end("hold")
+    assert host.blocked_by() is None
+
+
+# -- skills -------------------------------------------------------------------------------------
+
+
+def test_its_own_skills_are_loaded_and_scripts_are_off(rig: Rig, server: Any) -> None:
+    assert VIEWPORT in server.capabilities.declared
+    code, value = rig.script
+
+    def talk() -> tuple[set[str], Any]:
+        with Client(server.url, server.token) as client:
+            tools = client.request("tools/list", {})["tools"]
+            prompts = client.request("prompts/list", {})["prompts"]
+            call = {"name": "script__execute", "arguments": {"code": code}}
+            with pytest.raises(RemoteError, match=r"script\.execute"):
+                client.request("tools/call", call)
+            server.capabilities.restore("script.execute")
+            answer = client.request("tools/call", call)["structuredContent"]["value"]
+            return {found["name"] for found in [*tools, *prompts]}, answer
+
+    names, answer = spin_while(talk)
+    assert answer == value
+    assert set(rig.skill) <= names
+
+
+def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
+    """How it ended."""
+
+    def talk() -> dict[str, Any]:
+        with Client(server.url, server.token) as client:
+
+            def call(tool: str, **arguments: Any) -> Any:
+                asked = {"name": tool, "arguments": arguments}
+                return client.request("tools/call", asked)["structuredContent"]
+
+            run = call("workflows__run", name=name, inputs=inputs)
+
+            def ended() -> dict[str, Any] | None:
+                found = call("workflows__status", run_id=run["job_id"])
+                return None if found["status"] == "running" else dict(found)
+
+            return until(ended, "the workflow's end") or {}
+
+    return spin_while(talk)
+
+
+def test_its_workflow_builds_what_it_says(rig: Rig, server: Any) -> None:
+    found = run_workflow(server, rig.skill[2], rig.inputs)
+    assert found["status"] == "completed", found
+    rig.check_built()
