@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import bpy
 from bpy.app.handlers import persistent
 
+from callboard_blender.names import forget
+
 
 class Changes:
     """Listens to Blender's handlers. ``touched``: the running step changed something. ``foreign``:
@@ -23,6 +25,8 @@ class Changes:
         self.foreign = False
         #: The running step opened a file.
         self.replaced = False
+        #: The running step went to another state of Blender's undo stack by itself.
+        self.stepped = False
         self.unsaved = False
         #: A step of ours saved or opened; with windows Blender takes until its next events to call
         #: the file clean.
@@ -37,6 +41,7 @@ class Changes:
 
         @persistent  # type: ignore[untyped-decorator]
         def loaded(*_: object) -> None:
+            forget()
             self.based = not bpy.app.background
             self.touched = self.foreign = self.replaced = True
             self.unsaved, self._settling = False, self.in_step
@@ -46,6 +51,11 @@ class Changes:
         def saved(*_: object) -> None:
             self.unsaved, self._settling = False, self.in_step
             self._scene_replaced()
+
+        @persistent  # type: ignore[untyped-decorator]
+        def stepped(*_: object) -> None:
+            forget()
+            self.stepped = True
 
         @persistent  # type: ignore[untyped-decorator]
         def render_begins(*_: object) -> None:
@@ -64,6 +74,8 @@ class Changes:
             (handlers.depsgraph_update_post, updated),
             (handlers.load_post, loaded),
             (handlers.save_post, saved),
+            (handlers.undo_post, stepped),
+            (handlers.redo_post, stepped),
         ]
         if not bpy.app.background:
             # A render in a thread of its own calls the first one from there, and Blender 3.4 ends
@@ -92,6 +104,7 @@ class Changes:
             self._unnoticed = False
 
     def touch(self) -> None:
+        forget()
         if self._unnoticed:
             return
         self.unsaved = True
@@ -116,4 +129,6 @@ class Changes:
         for handler_list, function in added:
             if function in handler_list:
                 handler_list.remove(function)
+        # So do objects that are remembered.
+        forget()
         atexit.unregister(self.close)

@@ -1,4 +1,5 @@
-"""An object's animation curves, as every supported version of Blender keeps them."""
+"""Animation curves and drivers, as every supported version of Blender keeps them: one action a
+user until 4.3, later an action with a slot for each of its users."""
 
 from __future__ import annotations
 
@@ -6,25 +7,72 @@ from typing import Any
 
 import bpy
 
+#: What the transform's channels begin with.
+TRANSFORM = ("location", "rotation", "scale", "delta_")
 
-def curves_of(obj: bpy.types.Object) -> list[Any]:
-    """The F-curves of the object's action; none where it has no action."""
-    data = obj.animation_data
+
+def curves_of(owner: bpy.types.ID) -> list[Any]:
+    """The F-curves of its own action; none where it has no action."""
+    data = owner.animation_data
     if data is None or data.action is None:
         return []
-    action = data.action
-    if hasattr(action, "fcurves"):  # until 4.5
-        return list(action.fcurves)
+    return _curves(data)
+
+
+def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
+    """The F-curves of the strips that play in its non-linear animation."""
+    data = owner.animation_data
+    if data is None or not data.use_nla:
+        return []
     return [
         curve
-        for layer in action.layers
-        for strip in layer.strips
-        for bag in strip.channelbags
-        if bag.slot == data.action_slot
-        for curve in bag.fcurves
+        for track in data.nla_tracks
+        for strip in track.strips
+        if not track.mute and not strip.mute and strip.action is not None
+        for curve in _curves(strip)
     ]
 
 
-def drivers_of(obj: bpy.types.Object) -> list[Any]:
-    """The drivers, expressions mostly, of the object's own properties."""
-    return list(obj.animation_data.drivers) if obj.animation_data is not None else []
+def drivers_of(owner: bpy.types.ID) -> list[Any]:
+    """The drivers, expressions mostly, of its own properties."""
+    return list(owner.animation_data.drivers) if owner.animation_data is not None else []
+
+
+def own_action(owner: bpy.types.ID) -> None:
+    """Gives it an action that nobody else uses: its keys are going to change."""
+    data = owner.animation_data
+    action = data.action if data is not None else None
+    if action is None:
+        return
+    slot = getattr(data, "action_slot", None)
+    if hasattr(action, "slots"):
+        shared = slot is not None and len(slot.users()) > 1
+    else:
+        shared = action.users - action.use_fake_user > 1
+    if shared or action.library is not None:
+        use_action(owner, action.copy())
+
+
+def use_action(owner: bpy.types.ID, copy: bpy.types.Action) -> None:
+    """Has it use a copy of its action, in the same slot."""
+    data = owner.animation_data
+    slot = getattr(data, "action_slot", None)
+    identifier = slot.identifier if slot is not None else None
+    data.action = copy
+    if identifier is not None:
+        data.action_slot = copy.slots[identifier]
+
+
+def _curves(user: Any) -> list[Any]:
+    """Those for ``user``, an owner's animation data or a strip. An action with slots lists the
+    curves of its first one as its own."""
+    if not hasattr(user, "action_slot"):
+        return list(user.action.fcurves)
+    return [
+        curve
+        for layer in user.action.layers
+        for strip in layer.strips
+        for bag in strip.channelbags
+        if bag.slot == user.action_slot
+        for curve in bag.fcurves
+    ]

@@ -12,7 +12,10 @@ from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_blender import materials, shapes, transforms
 from callboard_blender.changes import Changes
-from callboard_blender.names import find, scene, view_layer
+from callboard_blender.copying import copy_tree
+from callboard_blender.linked import refuse_kept_by_library, refuse_linked
+from callboard_blender.names import find, forget, scene, tree, view_layer
+from callboard_blender.world import causes, world_of
 
 
 class BlenderSceneEditor:
@@ -23,104 +26,122 @@ class BlenderSceneEditor:
         self._changes.touch()
         named = kind.capitalize() if name is None else name
         obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
-        collection = bpy.context.collection or scene().collection
-        collection.objects.link(obj)
-        view_layer().update()
-        return str(obj.name_full)
+        _home().objects.link(obj)
+        return self._changed(obj)
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
         obj = find(name)
+        refuse_linked(obj)
         self._changes.touch()
         transforms.write(obj, translate, rotate, scale)
-        return str(obj.name_full)
+        return self._changed(obj)
 
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
         obj = find(name)
+        refuse_linked(obj)
         above = None if parent is None else find(parent)
-        if above is not None and (above == obj or above in obj.children_recursive):
+        if above is not None and above in tree(obj):
             raise HostError(f"'{parent}' can't be the parent: it is '{name}' itself, or below it")
         if above == obj.parent:
             return str(obj.name_full)
         self._changes.touch()
         view_layer().update()
-        local = transforms.local(obj)
+        local, between = transforms.local(obj), None
         if keep_world:
-            frame = above.matrix_world if above is not None else Matrix.Identity(4)
-            if frame.determinant() == 0:
-                raise HostError(f"'{parent}' is scaled to zero, so the place can't be kept")
-            local = frame.inverted() @ obj.matrix_world
+            local, between = _kept(obj, above)
         obj.parent = above
         obj.parent_type = "OBJECT"
-        transforms.set_local(obj, local)
-        view_layer().update()
-        return str(obj.name_full)
+        transforms.set_local(obj, local, between)
+        return self._changed(obj)
 
     def rename(self, name: str, new_name: str) -> str:
         obj = find(name)
-        taken = bpy.data.objects.get(new_name)
+        taken = bpy.data.objects.get((new_name, None))
         if taken == obj:
             return str(obj.name_full)
+        refuse_linked(obj)
         if taken is not None:
             raise HostError(f"'{new_name}' is taken; use another name")
         self._changes.touch()
         obj.name = new_name
-        return str(obj.name_full)
+        return self._changed(obj)
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        doomed: dict[str, bpy.types.Object] = {}
-        for name in names:
-            obj = find(name)
-            for each in (obj, *obj.children_recursive):
-                doomed[each.name_full] = each
+        doomed = {each: each.name_full for name in names for each in tree(find(name))}
+        together = set(doomed)
+        for obj in doomed:
+            refuse_kept_by_library(obj, together)
         self._changes.touch()
-        data = {obj.data for obj in doomed.values() if obj.data is not None}
-        bpy.data.batch_remove(doomed.values())
+        data = {obj.data for obj in doomed if obj.data is not None}
+        gone = list(doomed.values())
+        bpy.data.batch_remove(doomed)
         bpy.data.batch_remove([each for each in data if each.users == 0])
         view_layer().update()
-        return list(doomed)
+        forget()
+        return gone
 
     def duplicate(self, name: str, new_name: str | None) -> str:
         original = find(name)
         self._changes.touch()
-        copy = _copy_tree(original, original.parent)
+        copy = copy_tree(original, _home())
         if new_name is not None:
             copy.name = new_name
-        view_layer().update()
-        return str(copy.name_full)
+        return self._changed(copy)
 
     def select(self, names: Sequence[str]) -> list[str]:
-        chosen = list(dict.fromkeys(find(name).name_full for name in names))
         layer = view_layer()
-        self._changes.touch()
-        for obj in layer.objects:
-            obj.select_set(False, view_layer=layer)
-        for path in chosen:
-            obj = find(path)
-            if layer.objects.get(obj.name) is None or not obj.visible_get(view_layer=layer):
+        chosen = {(obj := find(name)).name_full: obj for name in names}
+        for path, obj in chosen.items():
+            if not obj.visible_get(view_layer=layer):
                 raise HostError(f"'{path}' is hidden, so Blender can't select it")
+        self._changes.touch()
+        for obj in list(layer.objects.selected):
+            obj.select_set(False, view_layer=layer)
+        for obj in chosen.values():
             obj.select_set(True, view_layer=layer)
             layer.objects.active = obj
-        return chosen
+        return list(chosen)
 
     def set_color(self, name: str, color: Vector) -> str:
         obj = find(name)
+        refuse_linked(obj)
         self._changes.touch()
         materials.set_color(obj, color)
+        return self._changed(obj)
+
+    def _changed(self, obj: bpy.types.Object) -> str:
         view_layer().update()
+        forget()
         return str(obj.name_full)
 
 
-def _copy_tree(original: bpy.types.Object, parent: bpy.types.Object | None) -> bpy.types.Object:
-    copy = original.copy()
-    if original.data is not None:
-        copy.data = original.data.copy()
-    for collection in original.users_collection:
-        collection.objects.link(copy)
-    between = original.matrix_parent_inverse.copy()
-    copy.parent = parent
-    copy.matrix_parent_inverse = between
-    for child in list(original.children):
-        _copy_tree(child, copy)
-    return copy
+def _home() -> bpy.types.Collection:
+    """Where new objects go: what is active, unless it is another file's."""
+    active = bpy.context.collection
+    if active is None or active.library is not None or active.override_library is not None:
+        return scene().collection
+    return active
+
+
+def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
+    """The local transform below ``above`` at the same place in the world, and the matrix between
+    the two with which the object's channels can stay as they are."""
+    frame = world_of(above) if above is not None else Matrix.Identity(4)
+    if above is not None and frame.determinant() == 0:
+        raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
+    inverse = frame.inverted()
+    placed = world_of(obj)
+    if obj.parent is None or obj.parent_type == "OBJECT":
+        old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
+        if causes(obj):
+            # They go on from where its own transform puts it.
+            placed = old @ obj.matrix_basis
+        return inverse @ placed, inverse @ old
+    if causes(obj):
+        raise HostError(
+            f"'{obj.name}' hangs on a part of its parent and has constraints, so its place can't be"
+            " kept; remove one of the two, or bake it first"
+        )
+    return inverse @ placed, None

@@ -6,6 +6,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_blender.linked import refuse_linked_data
 
 
 def read_color(obj: bpy.types.Object) -> list[float] | None:
@@ -23,6 +24,8 @@ def read_color(obj: bpy.types.Object) -> list[float] | None:
 def set_color(obj: bpy.types.Object, color: Vector) -> None:
     if not hasattr(obj.data, "materials"):
         raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which has no colour")
+    if not obj.material_slots:
+        refuse_linked_data(obj)
     rgba = (*color, 1.0)
     material = _own_material(obj)
     material.diffuse_color = rgba
@@ -40,7 +43,8 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
     if len(slots) == 1 and slots[0].material is not None:
         present = slots[0].material
         shared_mesh = slots[0].link == "DATA" and obj.data.users > 1
-        if present.users == 1 and not shared_mesh and _principled(present) is not None:
+        shared = shared_mesh or present.users > 1 or present.library is not None
+        if not shared and present.override_library is None and _principled(present) is not None:
             return present
     material = bpy.data.materials.new(f"{obj.name} Look")
     if material.node_tree is None:
@@ -48,7 +52,7 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
     if not slots:
         obj.data.materials.append(None)
     for slot in obj.material_slots:
-        if obj.data.users > 1:
+        if obj.data.users > 1 or obj.data.library is not None:
             # Objects that share the mesh keep their look.
             slot.link = "OBJECT"
         slot.material = material

@@ -1,11 +1,15 @@
 """Objects by name. Blender's object names are unique in a file, so the name is also the path; an
-object linked from a library carries the library's name in its path."""
+object linked from a library carries the library's name in its path.
+
+Blender looks a name up by going through all of them. So they are gone through once, and what was
+found is used until the scene changes: ``forget``.
+"""
 
 from __future__ import annotations
 
 import bpy
 
-from callboard.host import ObjectNotFound, nearest_names
+from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 
 
 def scene() -> bpy.types.Scene:
@@ -17,12 +21,90 @@ def view_layer() -> bpy.types.ViewLayer:
     return bpy.context.view_layer or scene().view_layers[0]
 
 
+class _Index:
+    def __init__(self, shown: bpy.types.Scene) -> None:
+        self.scene = shown.as_pointer()
+        self.objects = list(shown.objects)
+        self.paths = {obj.name_full: obj for obj in self.objects}
+        self._below: dict[bpy.types.Object, list[bpy.types.Object]] | None = None
+
+    def below(self, obj: bpy.types.Object) -> list[bpy.types.Object]:
+        if self._below is None:
+            self._below = {}
+            for each in bpy.data.objects:
+                if (parent := each.parent) is not None:
+                    self._below.setdefault(parent, []).append(each)
+        return self._below.get(obj, [])
+
+
+_index: _Index | None = None
+
+
+def forget() -> None:
+    """The scene changed, or is going to: its objects are looked up anew. Undoing a step, or opening
+    a file, leaves dead references behind."""
+    global _index
+    _index = None
+
+
+def objects() -> list[bpy.types.Object]:
+    """The scene's objects, in its order. Not to be changed, nor kept over a change."""
+    return _current().objects
+
+
+def paths() -> list[str]:
+    """Every object's full path, in scene order."""
+    return [obj.name_full for obj in objects()]
+
+
 def find(name: str) -> bpy.types.Object:
-    """The scene's object of that name. Raises ObjectNotFound. Don't keep it: undoing a step, or
-    opening a file, leaves dead references behind."""
-    found = bpy.data.objects.get(name)
-    if found is None or found.name_full != name or scene().objects.get(found.name) != found:
-        found = next((o for o in scene().objects if name in (o.name_full, o.name)), None)
+    """The scene's object of that full path, else the only one of that bare name. Raises
+    ObjectNotFound or AmbiguousName. Don't keep it."""
+    found = _look_up(name)
     if found is None:
-        raise ObjectNotFound(name, nearest_names(name, (o.name for o in scene().objects)))
+        # Somebody may have changed the scene without Blender having told yet.
+        forget()
+        found = _look_up(name)
+    if found is None:
+        known = objects()
+        alike = [obj for obj in known if obj.library is not None and obj.name == name]
+        if len(alike) > 1:
+            raise AmbiguousName(name, [obj.name_full for obj in alike])
+        found = alike[0] if alike else None
+    if found is None:
+        raise ObjectNotFound(name, nearest_names(name, (obj.name for obj in objects())))
     return found
+
+
+def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """The direct ones, in this scene or in another."""
+    return _current().below(obj)
+
+
+def tree(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """The object and everything below it, parents first."""
+    index = _current()
+    found = [obj]
+    for each in found:
+        found.extend(index.below(each))
+    return found
+
+
+def in_scene(obj: bpy.types.Object) -> bool:
+    return bool(_current().paths.get(obj.name_full) == obj)
+
+
+def _current() -> _Index:
+    global _index
+    shown = scene()
+    if _index is None or _index.scene != shown.as_pointer():
+        _index = _Index(shown)
+    return _index
+
+
+def _look_up(name: str) -> bpy.types.Object | None:
+    found = _current().paths.get(name)
+    try:
+        return found if found is not None and found.name_full == name else None
+    except ReferenceError:  # somebody removed it
+        return None

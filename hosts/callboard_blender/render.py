@@ -25,7 +25,7 @@ from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
 from callboard_blender.changes import Changes
 from callboard_blender.names import scene, view_layer
-from callboard_blender.scene import bounds
+from callboard_blender.world import bounds
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 _SAMPLES = 16

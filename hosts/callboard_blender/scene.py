@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 import bpy
-from mathutils import Vector
 
 from callboard.host import Json
 from callboard_blender.changes import Changes
 from callboard_blender.materials import read_color
-from callboard_blender.names import find, scene, view_layer
+from callboard_blender.names import (
+    children,
+    find,
+    in_scene,
+    objects,
+    paths,
+    scene,
+    tree,
+    view_layer,
+)
 from callboard_blender.shapes import kind_of
 from callboard_blender.transforms import read
-
-_EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD", "VOLUME"}
+from callboard_blender.world import bounds, doubt
 
 
 class BlenderSceneReader:
@@ -30,55 +38,61 @@ class BlenderSceneReader:
             "up_axis": "Z",
             "frame_range": [float(shown.frame_start), float(shown.frame_end)],
             "fps": shown.render.fps / shown.render.fps_base,
-            "object_count": len(shown.objects),
+            "object_count": len(objects()),
             "selection": self.selection(),
         }
 
     def names(self) -> list[str]:
-        return [obj.name_full for obj in scene().objects]
+        return paths()
 
     def get(self, name: str) -> Json:
-        obj = find(name)
         view_layer().update()
+        obj = find(name)
         translate, rotate, scale = read(obj)
-        return {
+        found = {
             **_summary(obj),
-            "children": [child.name_full for child in obj.children if _shown(child)],
+            "children": [child.name_full for child in children(obj) if in_scene(child)],
             "translate": translate,
             "rotate": rotate,
             "scale": scale,
             "visible": bool(obj.visible_get(view_layer=view_layer())),
             "color": read_color(obj),
-            "bounds": bounds([obj, *obj.children_recursive]),
+            "bounds": bounds(tree(obj)),
         }
+        elsewhere = doubt(obj)
+        return found if elsewhere is None else {**found, "doubt": elsewhere}
 
-    def summaries(self) -> Iterator[Json]:
-        return (_summary(obj) for obj in scene().objects)
+    def summaries(self) -> Sequence[Json]:
+        return _Summaries(objects())
 
     def selection(self) -> list[str]:
         """The active object last, as Blender does not remember the order of the others."""
         layer = view_layer()
-        chosen = [obj for obj in layer.objects if obj.select_get(view_layer=layer)]
+        chosen = list(layer.objects.selected)
         chosen.sort(key=lambda obj: obj == layer.objects.active)
         return [obj.name_full for obj in chosen]
 
 
-def bounds(objects: list[bpy.types.Object]) -> Json | None:
-    """World-space box around the objects; None where none of them has an extent."""
-    corners = [
-        obj.matrix_world @ Vector(corner)
-        for obj in objects
-        if obj.type in _EXTENDED and not (obj.type == "MESH" and not obj.data.vertices)
-        for corner in obj.bound_box
-    ]
-    if not corners:
-        return None
-    axes = list(zip(*corners, strict=True))
-    return {"min": [min(axis) for axis in axes], "max": [max(axis) for axis in axes]}
+class _Summaries(Sequence[Json]):
+    """Made when they are looked at. Valid within one step."""
 
+    def __init__(self, shown: list[bpy.types.Object]) -> None:
+        self._shown = shown
 
-def _shown(obj: bpy.types.Object) -> bool:
-    return scene().objects.get(obj.name) is not None
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Json]: ...
+    def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
+        if isinstance(index, slice):
+            return _Summaries(self._shown[index])
+        return _summary(self._shown[index])
+
+    def __iter__(self) -> Iterator[Json]:
+        return map(_summary, self._shown)
 
 
 def _summary(obj: bpy.types.Object) -> Json:

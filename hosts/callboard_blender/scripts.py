@@ -9,6 +9,7 @@ import bpy
 
 from callboard.hosting.script_code import run_python
 from callboard_blender.changes import Changes
+from callboard_blender.undo import marked
 from callboard_blender.views import find_view
 
 
@@ -22,7 +23,7 @@ class BlenderScripts:
     def execute(self, code: str, language: str) -> object:
         """Python finds ``bpy`` there already, and operators the 3D view that they expect."""
         self._changes.touch()
-        with _in_the_view():
+        with marked(), _in_the_view():
             return run_python(code, {"bpy": bpy})
 
 

@@ -8,7 +8,8 @@ state is pushed too, and undone. All of this works in background mode once a fir
 from __future__ import annotations
 
 from collections import deque
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ import bpy
 
 from callboard.errors import HostBusy, HostError
 from callboard_blender.changes import Changes
-from callboard_blender.names import view_layer
+from callboard_blender.names import forget, view_layer
 
 #: Steps of ours that can be undone; Blender keeps 32 states by default.
 HISTORY = 30
@@ -54,7 +55,8 @@ class BlenderUndo:
         if changes.foreign:
             self._steps.clear()
         changes.in_step, changes.touched, changes.foreign = True, False, False
-        changes.replaced = False
+        changes.replaced = changes.stepped = False
+        forget()
         return _Begun(label, changes.unsaved)
 
     def commit(self, token: object) -> str | None:
@@ -65,6 +67,11 @@ class BlenderUndo:
         changes.in_step = False
         if changes.replaced:
             # Opening a file starts Blender's stack anew, and leaves no window until the next tick.
+            return None
+        if changes.stepped:
+            # What was there before is no longer below what is there now.
+            self._steps.clear()
+            _push(token.label)
             return None
         if not changes.touched or not changes.based or not _push(token.label):
             return None
@@ -79,7 +86,10 @@ class BlenderUndo:
             view_layer().update()
         with changes.unnoticed():
             done = not changes.touched or (
-                changes.based and _push(f"{token.label} (failed)") and _undo()
+                changes.based
+                and not changes.stepped
+                and _push(f"{token.label} (failed)")
+                and _undo()
             )
         changes.in_step = False
         if done:
@@ -105,20 +115,44 @@ def _push(label: str) -> bool:
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
-def _undo() -> bool:
+#: A text that is there while a script runs, and so in each state that the script pushes itself.
+_INNER = "callboard: a step of a script's own"
+
+
+@contextmanager
+def marked() -> Iterator[None]:
+    """Around what may push undo steps of its own, so that undoing goes back beyond them."""
+    bpy.data.texts.new(_INNER)
     try:
-        with _in_a_window():
-            done = bool(bpy.ops.ed.undo() == {"FINISHED"})
-    except RuntimeError:
-        return False
+        yield
+    finally:
+        mark = bpy.data.texts.get(_INNER)
+        if mark is not None:
+            bpy.data.texts.remove(mark)
+
+
+def _undo() -> bool:
+    done = _undo_once()
+    while done and _INNER in bpy.data.texts:
+        done = _undo_once()
+    forget()
     view_layer().update()
     return done
 
 
+def _undo_once() -> bool:
+    try:
+        with _in_a_window():
+            return bool(bpy.ops.ed.undo() == {"FINISHED"})
+    except RuntimeError:
+        return False
+
+
 def _in_a_window() -> AbstractContextManager[Any]:
-    """Until the tick after a file was opened Blender's context has no window, and no undo."""
-    if bpy.app.background or bpy.context.window is not None:
+    """Until the tick after a file was opened Blender's context has no window, and no undo; without
+    a user interface it stays like that."""
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is not None or not windows:
         return nullcontext()
-    window = bpy.context.window_manager.windows[0]
-    override: AbstractContextManager[Any] = bpy.context.temp_override(window=window)
+    override: AbstractContextManager[Any] = bpy.context.temp_override(window=windows[0])
     return override

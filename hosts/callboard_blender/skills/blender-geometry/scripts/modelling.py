@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
+from callboard_blender.linked import refuse_linked, refuse_linked_data
 
 Json = dict[str, Any]
 
@@ -36,6 +37,7 @@ def add_modifier(
     offset: Sequence[float] = (1, 0, 0),
 ) -> Json:
     obj = _mesh(ctx, name)
+    refuse_linked(obj)
     ctx.port("scene.mutate")
     before = [modifier.name for modifier in obj.modifiers]
     made = obj.modifiers.new(kind.capitalize(), _TYPES[kind])
@@ -56,17 +58,23 @@ def add_modifier(
 
 def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     obj = _mesh(ctx, name)
+    refuse_linked(obj)
     ctx.port("scene.mutate")
     found = obj.modifiers.get(modifier)
     if found is None:
         there = ", ".join(one.name for one in obj.modifiers) or "none"
         raise ValueError(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
+    if obj.override_library is not None and found.is_override_data:
+        raise HostError(
+            f"'{modifier}' comes from the linked object, which would bring it back; change it there"
+        )
     obj.modifiers.remove(found)
     return _verified(obj, lambda: modifier not in obj.modifiers)
 
 
 def apply_modifiers(ctx: Any, name: str) -> Json:
     obj = _mesh(ctx, name)
+    refuse_linked_data(obj)
     ctx.port("scene.mutate")
     if obj.data.shape_keys is not None:
         raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
@@ -87,6 +95,7 @@ def apply_modifiers(ctx: Any, name: str) -> Json:
 
 def shade(ctx: Any, name: str, smooth: bool) -> Json:
     obj = _mesh(ctx, name)
+    refuse_linked_data(obj)
     ctx.port("scene.mutate")
     faces = obj.data.polygons
     faces.foreach_set("use_smooth", [smooth] * len(faces))

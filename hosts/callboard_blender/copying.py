@@ -1,0 +1,127 @@
+"""Copies of objects with what is below them. What the originals tell each other, modifiers,
+constraints and drivers, the copies tell each other too, and each copy has its own keys."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import bpy
+
+from callboard_blender.curves import drivers_of, use_action
+from callboard_blender.names import tree
+
+_Copies = dict[Any, Any]
+
+
+def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Object:
+    """Beside the original; in ``home`` where the original is in another file's collections only.
+    Linked objects become this file's."""
+    originals = tree(top)
+    copies: _Copies = {}
+    for original in originals:
+        copies[original] = _copy(original, copies)
+    for original in originals:
+        copy = copies[original]
+        between = original.matrix_parent_inverse.copy()
+        copy.parent = copies.get(original.parent, original.parent)
+        copy.matrix_parent_inverse = between
+        _own_actions(copy)
+        _repoint_all(copy, copies)
+    _put_beside(originals, copies, home)
+    return copies[top]
+
+
+def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
+    copy = original.copy()
+    # An empty's data is an image.
+    if original.data is not None and original.type != "EMPTY":
+        copy.data = copies[original.data] = original.data.copy()
+        keys = getattr(original.data, "shape_keys", None)
+        if keys is not None:
+            copies[keys] = copy.data.shape_keys
+    return copy
+
+
+def _put_beside(
+    originals: list[bpy.types.Object], copies: _Copies, home: bpy.types.Collection
+) -> None:
+    """One look into each collection, however many objects there are."""
+    left = set(originals)
+    roots = [each.collection for each in bpy.data.scenes]
+    for collection in (*roots, *bpy.data.collections):
+        if collection.library is not None or collection.override_library is not None:
+            continue
+        held = [obj for obj in collection.objects if obj in copies]
+        for original in held:
+            collection.objects.link(copies[original])
+        left.difference_update(held)
+    for original in left:
+        home.objects.link(copies[original])
+
+
+def _own_actions(copy: bpy.types.Object) -> None:
+    """The object and its data may share an action; then their copies share one as well."""
+    made: dict[bpy.types.Action, bpy.types.Action] = {}
+    for owner in _owners(copy):
+        data = owner.animation_data
+        action = data.action if data is not None else None
+        if action is not None:
+            if action not in made:
+                made[action] = action.copy()
+            use_action(owner, made[action])
+
+
+def _owners(obj: bpy.types.Object) -> list[Any]:
+    """What of the object is its own and can be animated."""
+    data = obj.data if obj.type != "EMPTY" else None
+    keys = getattr(data, "shape_keys", None)
+    return [owner for owner in (obj, data, keys) if owner is not None and owner.library is None]
+
+
+def _repoint_all(copy: bpy.types.Object, copies: _Copies) -> None:
+    holders: list[Any] = [*copy.modifiers, *copy.constraints]
+    for bone in copy.pose.bones if copy.pose is not None else ():
+        holders.extend(bone.constraints)
+    if copy.type != "EMPTY" and copy.data is not None:
+        holders.append(copy.data)
+        # A camera's focus.
+        holders.append(getattr(copy.data, "dof", None))
+    holders.append(copy.rigid_body_constraint)
+    for holder in holders:
+        if holder is not None:
+            _repoint(holder, copies)
+    for owner in _owners(copy):
+        for driver in drivers_of(owner):
+            for variable in driver.driver.variables:
+                for target in variable.targets:
+                    if target.id in copies:
+                        target.id = copies[target.id]
+
+
+def _repoint(holder: Any, copies: _Copies) -> None:
+    for name in _pointers(type(holder).__name__):
+        target = getattr(holder, name)
+        if target in copies:
+            setattr(holder, name, copies[target])
+    if isinstance(holder, bpy.types.Constraint):
+        for target in getattr(holder, "targets", ()):
+            if target.target in copies:
+                target.target = copies[target.target]
+    if isinstance(holder, bpy.types.NodesModifier):
+        # What goes into its node group.
+        for key in holder.keys():  # noqa: SIM118 - not a mapping
+            if isinstance(holder[key], bpy.types.Object) and holder[key] in copies:
+                holder[key] = copies[holder[key]]
+
+
+@cache
+def _pointers(kind: str) -> tuple[str, ...]:
+    """The properties that hold an object and can be set."""
+    return tuple(
+        each.identifier
+        for each in getattr(bpy.types, kind).bl_rna.properties
+        if each.type == "POINTER"
+        and not each.is_readonly
+        and each.fixed_type.identifier == "Object"
+    )

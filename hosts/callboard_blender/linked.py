@@ -1,0 +1,58 @@
+"""What comes from another file. A change of it would be gone when this file is opened again, so it
+is refused, and the answer says what to do instead."""
+
+from __future__ import annotations
+
+import bpy
+
+from callboard.errors import HostError
+
+_OVERRIDE = "make an override of it first, with blender_library__make_override"
+
+
+def refuse_linked(obj: bpy.types.Object) -> None:
+    """Raises HostError where the file that is saved wouldn't hold a change of the object."""
+    if obj.library is not None:
+        raise HostError(
+            f"'{obj.name_full}' is linked from {_file(obj.library)}, so a change would be lost when"
+            f" this file is opened again; {_OVERRIDE}, or change it in its own file"
+        )
+    override = obj.override_library
+    if override is not None and override.is_system_override:
+        raise HostError(
+            f"'{obj.name_full}' is a part of an override that may not be edited; {_OVERRIDE}"
+        )
+
+
+def refuse_linked_data(obj: bpy.types.Object) -> None:
+    """The same, of the object's mesh, curve or other data."""
+    refuse_linked(obj)
+    data = obj.data
+    if data is not None and data.library is not None:
+        raise HostError(
+            f"the {obj.type.lower()} of '{obj.name_full}' is linked from {_file(data.library)}, so"
+            " a change would be lost when this file is opened again; change it in its own file"
+        )
+
+
+def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
+    """Raises HostError where the object would be back when this file is opened again."""
+    if obj.library is not None:
+        back = next((c for c in obj.users_collection if c.library is not None), None)
+        if back is not None or obj.is_library_indirect:
+            raise HostError(
+                f"'{obj.name_full}' comes with what is linked from {_file(obj.library)}, so it"
+                " would be back when this file is opened again; hide it, or remove the link"
+            )
+    override = obj.override_library
+    if override is not None and override.is_in_hierarchy:
+        root = override.hierarchy_root
+        if root != obj and root not in doomed:
+            raise HostError(
+                f"'{obj.name_full}' is a part of the override '{root.name if root else '?'}', which"
+                " would bring it back; hide it, or delete the whole override"
+            )
+
+
+def _file(library: bpy.types.Library) -> str:
+    return f"'{bpy.path.basename(library.filepath)}'"

@@ -1,0 +1,152 @@
+"""Scenes as studios have them, in a Blender without a window: one process, case by case.
+
+Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
+functions of the modules named in ``MODULES`` whose names begin with ``test_``; each gets a
+:class:`Rig` whose scene is empty.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+MODULES = ("blender_scenes_names",)
+
+Case = Callable[["Rig"], None]
+
+#: What another process reads of a file that was saved.
+_READER = """
+import json, sys
+import bpy
+from callboard.host import SCENE_READ, ANIMATION
+from callboard_blender.host import BlenderHost
+host = BlenderHost(lambda fn: None)
+read = host.ports[SCENE_READ]
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+found = {path: read.get(path) for path in read.names()}
+for path, each in found.items():
+    each["keys"] = host.ports[ANIMATION].keys(path)
+    each["modifiers"] = [one.name for one in bpy.data.objects[each["name"]].modifiers]
+open(sys.argv[2], "w").write(json.dumps(found))
+host.leave(0)
+"""
+
+
+class Rig:
+    """What a case works with."""
+
+    def __init__(self, host: Any, folder: Path) -> None:
+        from callboard.testing.direct import DirectCaller
+
+        self.host = host
+        self.folder = folder
+        self.call = DirectCaller(host)
+
+    def port(self, capability: str) -> Any:
+        return self.host.ports[capability]
+
+    @property
+    def read(self) -> Any:
+        return self.port("scene.read")
+
+    @property
+    def edit(self) -> Any:
+        return self.port("scene.mutate")
+
+    def tool(self, called: str, /, **arguments: Any) -> Any:
+        return self.call(called, arguments)
+
+    def cube(self, name: str, **place: Any) -> Any:
+        """A new cube, as Blender's object."""
+        import bpy
+
+        path = self.tool("scene__create_primitive", kind="cube", name=name, **place)["object"]
+        return bpy.data.objects[path["path"]]
+
+    def library(self, name: str, make: Callable[[], None]) -> str:
+        """A file with what ``make`` makes; the scene is empty again afterwards."""
+        import bpy
+
+        make()
+        path = str(self.folder / name)
+        bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
+        empty()
+        return path
+
+    def reopened(self) -> dict[str, Any]:
+        """Saves, and tells what another process finds in the file, by path."""
+        saved = self.tool("scene__save_file", path=str(self.folder / "saved.blend"))["path"]
+        answer = self.folder / "answer.json"
+        subprocess.run(
+            [sys.executable, "-c", _READER, saved, str(answer)],
+            check=True,
+            timeout=90,
+            stdout=subprocess.DEVNULL,
+        )
+        found: dict[str, Any] = json.loads(answer.read_text())
+        return found
+
+
+def refused(do: Callable[[], object]) -> str:
+    """What the host says why it doesn't do that."""
+    from callboard.errors import HostError
+
+    try:
+        do()
+    except HostError as error:
+        return str(error)
+    raise AssertionError("it was done")
+
+
+def near(a: Any, b: Any, tolerance: float = 1e-3) -> bool:
+    return len(a) == len(b) and all(
+        abs(x - y) <= tolerance * max(1, abs(x)) for x, y in zip(a, b, strict=True)
+    )
+
+
+def empty() -> None:
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True)
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    for module in MODULES:
+        for name, function in vars(importlib.import_module(f"hosts.{module}")).items():
+            if name.startswith("test_"):
+                yield name, function
+
+
+def main(folder: Path, only: str) -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    from callboard_blender.host import BlenderHost
+
+    for number, (name, case) in enumerate(cases()):
+        if only not in name:
+            continue
+        why = ""
+        empty()
+        own = folder / str(number)
+        own.mkdir()
+        host = BlenderHost(lambda fn: None)
+        try:
+            case(Rig(host, own))
+        except Exception:
+            why = traceback.format_exc()
+        finally:
+            host.close()
+        print(json.dumps({"name": name, "why": why}), file=answers, flush=True)
+    host.leave(0)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    main(Path(sys.argv[1]), "".join(sys.argv[2:]))

@@ -1,0 +1,190 @@
+"""Cases: which object a name means, linked data, and overrides. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.host import AmbiguousName
+from callboard.testing.check_objects import raised
+from hosts.blender_scenes import Rig, near, refused
+
+
+def _link(path: str, *names: str) -> list[Any]:
+    """Those objects of the library, in the scene."""
+    import bpy
+
+    with bpy.data.libraries.load(path, link=True) as (there, wanted):
+        wanted.objects = [name for name in there.objects if name in names]
+    for obj in wanted.objects:
+        bpy.context.scene.collection.objects.link(obj)
+    return list(wanted.objects)
+
+
+def _link_collection(path: str, name: str) -> Any:
+    import bpy
+
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = [name]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    return wanted.collections[0]
+
+
+def _prop(rig: Rig) -> str:
+    """A library with a collection ``Prop`` that holds ``Base`` and, below it, ``Lid``."""
+    import bpy
+
+    def make() -> None:
+        collection = bpy.data.collections.new("Prop")
+        bpy.context.scene.collection.children.link(collection)
+        for name in ("Base", "Lid"):
+            obj = rig.cube(name)
+            bpy.context.scene.collection.objects.unlink(obj)
+            collection.objects.link(obj)
+        rig.tool("scene__set_parent", name="Lid", parent="Base")
+
+    return rig.library("prop.blend", make)
+
+
+def test_changes_work_after_a_script_read_another_file(rig: Rig) -> None:
+    rig.cube("Kept")
+    rig.tool("scene__save_file", path=str(rig.folder / "other.blend"))
+    for code in (
+        "bpy.ops.wm.read_homefile(use_empty=True)",
+        "bpy.ops.wm.read_factory_settings(use_empty=True)",
+        f"bpy.ops.wm.open_mainfile(filepath={str(rig.folder / 'other.blend')!r})",
+    ):
+        rig.tool("script__execute", code=code)
+        count = len(rig.read.names())
+        undo = rig.host.undo
+        token = undo.begin("after it")
+        rig.edit.create("cube", "After", {"size": 1})
+        step = undo.commit(token)
+        assert len(rig.read.names()) == count + 1
+        assert undo.undo(step), code
+        assert len(rig.read.names()) == count
+        rig.tool("scene__create_primitive", kind="cube", name="Again")
+
+
+def test_an_exact_path_means_that_object(rig: Rig) -> None:
+    """An override has the bare name of what it overrides, and used to be passed over."""
+    path = rig.library("lib.blend", lambda: rig.cube("Cube") and None)
+    (linked,) = _link(path, "Cube")
+    override = linked.override_create(remap_local_usages=False)
+    import bpy
+
+    bpy.context.scene.collection.objects.link(override)
+    assert sorted(rig.read.names()) == ["Cube", "Cube [lib.blend]"]
+    assert rig.tool("scene__get_object", name="Cube")["path"] == "Cube"
+    done = rig.tool("scene__transform", name="Cube", translate=[1, 2, 3])
+    assert done["object"]["path"] == "Cube"
+    assert near(override.location, (1, 2, 3))
+    assert near(linked.location, (0, 0, 0))
+    assert near(rig.reopened()["Cube"]["translate"], [1, 2, 3])
+
+
+def test_a_bare_name_of_two_libraries_is_ambiguous(rig: Rig) -> None:
+    for name in ("left.blend", "right.blend"):
+        rig.library(name, lambda: rig.cube("Hand") and None)
+    for name in ("left.blend", "right.blend"):
+        _link(str(rig.folder / name), "Hand")
+    paths = ["Hand [left.blend]", "Hand [right.blend]"]
+    assert sorted(rig.read.names()) == paths
+    error = raised(AmbiguousName, rig.read.get, "Hand")
+    assert isinstance(error, AmbiguousName)
+    assert sorted(error.paths) == paths
+    for path in paths:
+        assert rig.read.get(path)["path"] == path
+
+
+def test_the_only_linked_object_of_a_name_is_found_by_it(rig: Rig) -> None:
+    _link(rig.library("lib.blend", lambda: rig.cube("Lamp") and None), "Lamp")
+    assert rig.read.get("Lamp")["path"] == "Lamp [lib.blend]"
+
+
+def test_changes_of_linked_objects_are_refused(rig: Rig) -> None:
+    _link_collection(_prop(rig), "Prop")
+    rig.cube("Mine")
+    path = "Base [prop.blend]"
+    before = [rig.read.get(each) for each in rig.read.names()]
+    keys = [{"frame": 1, "translate": [1, 2, 3]}]
+    for tool, arguments in {
+        "scene__transform": {"name": path, "translate": [1, 2, 3]},
+        "scene__set_parent": {"name": path, "parent": "Mine"},
+        "scene__rename": {"name": path, "new_name": "Other"},
+        "scene__delete": {"name": path},
+        "scene__set_material_color": {"name": path, "color": [1, 0, 0]},
+        "animation__set_keys": {"name": path, "keys": keys},
+        "animation__delete_keys": {"name": path, "start": 1, "end": 9},
+        "animation__bake": {"names": [path], "start": 1, "end": 2},
+        "blender_geometry__add_modifier": {"name": path, "kind": "bevel"},
+        "blender_geometry__remove_modifier": {"name": path, "modifier": "Bevel"},
+        "blender_geometry__apply_modifiers": {"name": path},
+        "blender_geometry__shade": {"name": path, "smooth": True},
+    }.items():
+        said = refused(lambda t=tool, a=arguments: rig.tool(t, **a))  # type: ignore[misc]
+        assert "linked from 'prop.blend'" in said, (tool, said)
+        assert [rig.read.get(each) for each in rig.read.names()] == before, tool
+
+
+def test_what_is_asked_below_and_beside_linked_objects_stays(rig: Rig) -> None:
+    _link_collection(_prop(rig), "Prop")
+    rig.cube("Mine")
+    rig.tool("scene__set_parent", name="Mine", parent="Base [prop.blend]")
+    copy = rig.tool("scene__duplicate", name="Base [prop.blend]", new_name="Copy")["object"]
+    moved = rig.tool("scene__transform", name="Copy", translate=[4, 0, 0])["object"]
+    assert copy["path"] == "Copy"
+    found = rig.reopened()
+    assert found["Mine"]["parent"] == "Base [prop.blend]"
+    assert near(found["Copy"]["translate"], moved["translate"])
+    assert sorted(found["Copy"]["children"]) == ["Lid", "Mine.001"]
+
+
+def test_an_object_linked_by_itself_can_be_deleted(rig: Rig) -> None:
+    _link(rig.library("lib.blend", lambda: rig.cube("Lamp") and None), "Lamp")
+    assert rig.tool("scene__delete", name="Lamp")["deleted"] == ["Lamp [lib.blend]"]
+    assert rig.reopened() == {}
+
+
+def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
+    _link_collection(_prop(rig), "Prop")
+    done = rig.tool("blender_library__make_override", name="Base [prop.blend]")
+    assert sorted(done["created"]) == ["Base", "Lid"]
+    assert done["object"]["path"] == "Base"
+    rig.tool("scene__transform", name="Base", translate=[1, 2, 3], rotate=[0, 0, 90])
+    rig.tool("scene__transform", name="Lid", translate=[0, 0, 5])
+    rig.tool("blender_geometry__add_modifier", name="Lid", kind="bevel")
+    rig.tool("animation__set_keys", name="Base", keys=[{"frame": 5, "scale": [2, 2, 2]}])
+    assert "bring it back" in refused(lambda: rig.tool("scene__delete", name="Lid"))
+    assert "linked" in refused(lambda: rig.tool("blender_geometry__shade", name="Lid", smooth=True))
+    found = rig.reopened()
+    assert near(found["Base"]["translate"], [1, 2, 3])
+    assert near(found["Base"]["rotate"], [0, 0, 90])
+    assert near(found["Lid"]["translate"], [0, 0, 5])
+    assert found["Lid"]["modifiers"] == ["Bevel"]
+    assert [key["frame"] for key in found["Base"]["keys"]] == [5]
+
+
+def test_an_override_of_an_instanced_collection(rig: Rig) -> None:
+    import bpy
+
+    path = _prop(rig)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Prop"]
+    empty_object = bpy.data.objects.new("Instance", None)
+    empty_object.instance_type = "COLLECTION"
+    empty_object.instance_collection = wanted.collections[0]
+    bpy.context.scene.collection.objects.link(empty_object)
+    empty_object.location = (10, 0, 0)
+    done = rig.tool("blender_library__make_override", name="Instance")
+    assert {"Base", "Lid"} <= set(done["created"])
+    rig.tool("scene__transform", name="Lid", translate=[0, 0, 5])
+    found = rig.reopened()
+    assert near(found["Lid"]["translate"], [0, 0, 5])
+    assert near(found["Lid"]["bounds"]["max"], [11, 1, 6])
+
+
+def test_nothing_to_override_is_said(rig: Rig) -> None:
+    rig.cube("Mine")
+    said = refused(lambda: rig.tool("blender_library__make_override", name="Mine"))
+    assert "isn't linked" in said
+    assert rig.read.names() == ["Mine"]

@@ -1,0 +1,49 @@
+"""Scenes as studios have them: right, or refused, and never verified without being so.
+
+Blender can't be unloaded and keeps what it read, so the cases run in one process of its own and
+each outcome is a test here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from hosts.blender_scenes import MODULES
+
+if find_spec("bpy") is None:
+    pytest.skip("bpy is not installed", allow_module_level=True)
+
+HERE = Path(__file__).parent
+NAMES = [
+    name
+    for module in MODULES
+    for name in re.findall(r"^def (test_\w+)", (HERE / f"{module}.py").read_text("utf-8"), re.M)
+]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "blender_scenes.py"), str(tmp_path_factory.mktemp("scenes"))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=300,
+        check=False,
+    )
+    found = {one["name"]: one["why"] for one in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 0, done.stderr[-4000:]
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_case(name: str, outcomes: dict[str, str]) -> None:
+    assert not outcomes[name], outcomes[name]
