@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Iterator
 
 import bpy
 
@@ -62,7 +61,7 @@ class BlenderSceneReader:
         elsewhere = doubt(obj)
         return found if elsewhere is None else {**found, "doubt": elsewhere}
 
-    def summaries(self) -> Sequence[Json]:
+    def summaries(self) -> _Summaries:
         return _Summaries(objects())
 
     def selection(self) -> list[str]:
@@ -73,8 +72,12 @@ class BlenderSceneReader:
         return [obj.name_full for obj in chosen]
 
 
-class _Summaries(Sequence[Json]):
-    """Made when they are looked at. Valid within one step."""
+class _Summaries:
+    """Made when they are looked at. Valid within one step.
+
+    Not a ``Sequence``: its metaclass remembers the class, with it this module, and a process that
+    remembers Blender's module doesn't end.
+    """
 
     def __init__(self, shown: list[bpy.types.Object]) -> None:
         self._shown = shown
@@ -82,17 +85,11 @@ class _Summaries(Sequence[Json]):
     def __len__(self) -> int:
         return len(self._shown)
 
-    @overload
-    def __getitem__(self, index: int) -> Json: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Json]: ...
-    def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
-        if isinstance(index, slice):
-            return _Summaries(self._shown[index])
-        return _summary(self._shown[index])
-
     def __iter__(self) -> Iterator[Json]:
         return map(_summary, self._shown)
+
+    def __getitem__(self, part: slice) -> list[Json]:
+        return [_summary(obj) for obj in self._shown[part]]
 
 
 def _summary(obj: bpy.types.Object) -> Json:
