@@ -114,8 +114,9 @@ class SceneReader(Protocol):
     def get(self, name: str) -> Json:
         """One object. Raises ObjectNotFound or AmbiguousName."""
 
-    def summaries(self) -> Iterator[Json]:
-        """``{name, path, type, parent}`` of every object, in scene order."""
+    def summaries(self) -> Iterable[Json]:
+        """``{name, path, type, parent}`` of every object, in scene order. What has a length and
+        takes slices as well makes a page cost what it shows, not what the scene holds."""
 
     def selection(self) -> list[str]:
         """Full paths of what is selected, in selection order where the host knows it."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.host import ObjectNotFound
 
 from ._readback import all_near, expect, expect_same_bounds, expect_transform, near
 
@@ -99,8 +98,9 @@ def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     targets = [reader.get(each)["path"] for each in wanted]
     deleted = editor.delete(targets)
+    left, gone = set(reader.names()), set(deleted)
     for target in targets:
-        expect(target in deleted and _is_gone(reader, target), target, "gone", "there")
+        expect(target in gone and target not in left, target, "gone", "there")
     return {"changed": [], "created": [], "deleted": deleted, "verified": True}
 
 
@@ -157,14 +157,6 @@ def _done(entry: Json, changed: Sequence[str] = (), created: Sequence[str] = ())
 
 def _named(name: str | None, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*([] if name is None else [name]), *names]))
-
-
-def _is_gone(reader: Any, path: str) -> bool:
-    try:
-        reader.get(path)
-    except ObjectNotFound:
-        return True
-    return False
 
 
 def _size(kind: str, of: dict[str, float], up_axis: str) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -23,9 +24,12 @@ def list_objects(
 ) -> Json:
     reader = ctx.port("scene.read")
     above = reader.get(parent)["path"] if parent is not None else None
+    summaries = reader.summaries()
+    if pattern is type is above is None and isinstance(summaries, Sized):
+        return _page(list(summaries[offset : offset + limit]), len(summaries), offset)  # type: ignore[index]
     page: list[Json] = []
     total = 0
-    for summary in reader.summaries():
+    for summary in summaries:
         if pattern is not None and not fnmatchcase(summary["name"].lower(), pattern.lower()):
             continue
         if type is not None and summary["type"] != type.lower():
@@ -35,9 +39,7 @@ def list_objects(
         if offset <= total < offset + limit:
             page.append(summary)
         total += 1
-    end = offset + len(page)
-    answer: Json = {"objects": page, "total": total, "offset": offset}
-    return {**answer, "next_offset": end} if page and end < total else answer
+    return _page(page, total, offset)
 
 
 def get_object(ctx: Any, name: str) -> Json:
@@ -48,3 +50,9 @@ def get_object(ctx: Any, name: str) -> Json:
 def get_selection(ctx: Any) -> Json:
     selection = ctx.port("scene.read").selection()
     return {"selection": selection, "count": len(selection)}
+
+
+def _page(page: list[Json], total: int, offset: int) -> Json:
+    end = offset + len(page)
+    answer: Json = {"objects": page, "total": total, "offset": offset}
+    return {**answer, "next_offset": end} if page and end < total else answer
