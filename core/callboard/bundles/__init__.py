@@ -1,4 +1,4 @@
-"""Installed bundles at work: their skills found, their own servers run, files handed to them.
+"""Skill bundles: installed on disk, at work with their own servers, and handed files.
 
 Loaded only where a bundle is installed.
 """

@@ -68,7 +68,7 @@ class Call:
         self.finished = False
         self.changes_begun = False
         self.undo: UndoStep | None = None
-        self.main_session: Any = None
+        self.main_stay: Any = None
         traced = self.trace
         self.context, self.output = capturing()
         if traced:

@@ -215,7 +215,7 @@ class AsyncToolContext(BaseContext):
 
     async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Runs ``function`` on the host's main thread, inside this call's one undo step."""
-        main = self._call.main_session
+        main = self._call.main_stay
         if main is None:
             raise SkillError("this call has no main thread to run on")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from callboard.calls.call import Call
 from callboard.calls.containment import ToolExited, await_contained
 from callboard.calls.context import AsyncToolContext
-from callboard.calls.main_session import MainStay
+from callboard.calls.main_stay import MainStay
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 
@@ -29,7 +29,7 @@ class Coroutines:
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainStay(self._main, tool.name, call.context, call.undo)
-        call.main_session = stay
+        call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
             extra["ctx"] = AsyncToolContext(call)

@@ -1,4 +1,4 @@
-"""The one way to run a tool. MCP, REST, jobs, workflows and the gateway all come through here."""
+"""The one way to run a tool. MCP, REST, jobs and workflows all come through here."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ FindResource = Callable[[str], tuple[Readable, Mapping[str, str]]]
 
 
 class Dispatcher:
-    """Runs calls. Every method on the server's loop."""
+    """Runs calls. On the server's loop, but for :meth:`close`."""
 
     def __init__(
         self,
@@ -352,20 +352,20 @@ class Dispatcher:
         def done(value: Any, error: BaseException | None) -> None:
             self._guest.complete(partial(settle, future, value, error))
 
-        job = Turn(call.tool.name, work, done, transaction=undo, context=call.context)
-        self.main.submit(job)
+        turn = Turn(call.tool.name, work, done, transaction=undo, context=call.context)
+        self.main.submit(turn)
         try:
             return await future
         except asyncio.CancelledError:
             call.cancelled = True
-            self.main.cancel(job)
-            if call.timed_out and job.started_at is None:
+            self.main.cancel(turn)
+            if call.timed_out and turn.started_at is None:
                 raise self._busy(call) from None
             raise
         finally:
-            started = job.started_at or monotonic()
-            call.queue_wait += started - job.queued_at
-            call.main_seconds += job.main_seconds
+            started = turn.started_at or monotonic()
+            call.queue_wait += started - turn.queued_at
+            call.main_seconds += turn.main_seconds
 
     def _busy(self, call: Call) -> HostBusy:
         stall = self.main.stall()

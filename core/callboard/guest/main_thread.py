@@ -1,6 +1,6 @@
-"""The queue of calls that the host's main thread performs, and the capture of what they print.
+"""The queue of turns that the host's main thread performs.
 
-Jobs are queued by the server's loop and run by a tick, outside any asyncio slice, so a tool may
+Turns are queued by the server's loop and run by a tick, outside any asyncio slice, so a tool may
 block, or spin the host's own event loop, without touching ours.
 """
 

@@ -22,7 +22,7 @@ class ServedResource:
     """One resource, or, where ``uri`` has ``{variables}``, a template of many.
 
     ``read`` is called with the template's variables; it may take ``ctx``, and returns text, bytes
-    or a :class:`callboard.content.ServedResource`. ``affinity`` says on which thread.
+    or a :class:`callboard.content.Resource`. ``affinity`` says on which thread.
     """
 
     uri: str

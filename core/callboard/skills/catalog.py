@@ -1,7 +1,7 @@
 """Which skills there are, and which of them are loaded.
 
 Loading a skill makes its tools and prompts part of the server; it imports nothing. Whoever serves
-them listens to changes. Methods may be called from any thread; listeners run under the catalog's
+them watches for changes. Methods may be called from any thread; listeners run under the catalog's
 lock, so that a list asked for after a change shows it.
 """
 

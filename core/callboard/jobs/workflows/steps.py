@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from callboard.calls.call import Call, UndoStep
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.main_session import MainStay
+from callboard.calls.main_stay import MainStay
 from callboard.content import Json
 from callboard.errors import CallTimeout
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
@@ -112,9 +112,9 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
         return undone, len(ids) - undone
 
     done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
-    session = MainStay(dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone())
-    session.submit(undo_all, done)
+    stay = MainStay(dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone())
+    stay.submit(undo_all, done)
     try:
         return await done
     finally:
-        await session.close(None)
+        await stay.close(None)
