@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from time import monotonic
 from typing import Literal
 
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CallboardError, HostBusy, InvalidParams
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
@@ -51,19 +52,22 @@ class Job:
         self.questions: dict[str, Ask] = {}
         self.answers: dict[str, asyncio.Future[Json | AskFailed]] = {}
         self.work: asyncio.Task[None] | None = None
-        self.listeners: set[Callable[[Job], None]] = set()
+        self._changes: Changes[[Job]] = Changes()
 
     @property
     def ended(self) -> bool:
         return self.status in ("completed", "failed", "cancelled")
+
+    def watch(self, listener: Callable[[Job], None]) -> Callable[[], None]:
+        """Calls ``listener`` with the job at every change; returns the way to stop."""
+        return self._changes.watch(listener)
 
     def note(self, status: JobStatus | None = None) -> None:
         """Something changed: the time of it, and whoever listens, know."""
         if status is not None:
             self.status = status
         self.updated = datetime.now(timezone.utc)
-        for listener in list(self.listeners):
-            listener(self)
+        self._changes.tell(self)
 
     def describe(self) -> Json:
         """``{job_id, tool, status, created, updated, progress?, result?, error?}``, as

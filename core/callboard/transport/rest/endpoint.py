@@ -345,8 +345,7 @@ class RestEndpoint:
             if changed.ended:
                 stream.end()
 
-        job.listeners.add(tell)
-        exchange.on_gone = lambda: job.listeners.discard(tell)
+        exchange.on_gone = job.watch(tell)
         tell(job)
         return None
 
