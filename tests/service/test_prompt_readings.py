@@ -29,21 +29,28 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 @contextmanager
-def openings() -> Iterator[list[tuple[str, str]]]:
-    """``(skill, thread)`` of every opening of a file of prompts meanwhile."""
+def told(watcher: Callable[[str], None]) -> Iterator[None]:
+    """``watcher`` is told the path of every file of prompts that is opened meanwhile."""
     if not _hooked:
         sys.addaudithook(_opened)  # for good: Python can't take one away
         _hooked.append(True)
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+@contextmanager
+def openings() -> Iterator[list[tuple[str, str]]]:
+    """``(skill, thread)`` of every opening of a file of prompts meanwhile."""
     found: list[tuple[str, str]] = []
 
     def note(path: str) -> None:
         found.append((Path(path).parent.name, threading.current_thread().name))
 
-    _watchers.append(note)
-    try:
+    with told(note):
         yield found
-    finally:
-        _watchers.remove(note)
 
 
 @pytest.fixture
@@ -127,3 +134,15 @@ def test_an_edit_is_in_the_next_answer(
     assert "one" in ask(server)
     (folder / "first" / "prompts.yaml").write_text(PROMPT.replace("one", "another"))
     assert "another" in ask(server)
+
+
+@pytest.mark.parametrize("ask", ALL)
+def test_a_prompt_that_comes_while_files_are_read_is_in_the_answer(
+    server: Served, ask: Callable[[Served], str]
+) -> None:
+    def register(path: str) -> None:
+        if server.app.prompts.registered("late") is None:
+            server.app.prompts.register_prompt("late", "d", template="x")
+
+    with told(register):
+        assert '"late"' in ask(server)
