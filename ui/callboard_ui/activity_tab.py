@@ -120,7 +120,7 @@ class ActivityTab(QWidget):
         self._show_running()
         if snapshot.ended_calls != self._ended:
             self._ended = snapshot.ended_calls
-            self._look()
+            self._refresh()
         if self._calls and not self._ticking.isActive():
             self._ticking.start()
         self._describe()
@@ -239,11 +239,11 @@ class ActivityTab(QWidget):
         self._show_running()
         self.model.tick()
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         if self._history is None:
             return
         if self._at_top():
-            self._history.look()
+            self._history.refresh()
         else:
             self.newer.show()
 
@@ -352,12 +352,12 @@ class ActivityTab(QWidget):
             self._history.more()
         if self._at_top() and not self.newer.isHidden():
             self.newer.hide()
-            self._look()
+            self._refresh()
 
     def _to_newest(self) -> None:
         self.newer.hide()
         self.view.scrollToTop()
-        self._look()
+        self._refresh()
 
 
 class ProgressDelegate(QStyledItemDelegate):

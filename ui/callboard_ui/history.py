@@ -43,7 +43,7 @@ class History:
         self._free_at = 0.0
         self._timer = QTimer(parent)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.refresh)
 
     def set_filter(self, where: Filter) -> None:
         """Other calls from now on."""
@@ -52,9 +52,9 @@ class History:
         self._cursor = None
         self._looking = False
         self._free_at = 0.0
-        self.look()
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Reads the newest calls, soon."""
         if self._looking:
             self._wanted = True
@@ -110,7 +110,7 @@ class History:
             if page.cursor is not None:
                 self._free_at = max(self._free_at, monotonic() + FLOOD_PAUSE)
         if self._wanted:
-            self.look()
+            self.refresh()
 
     def _show_older(self, generation: int, page: Page | None, error: Exception | None) -> None:
         if generation != self._generation:

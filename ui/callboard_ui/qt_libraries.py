@@ -42,15 +42,15 @@ print(json.dumps(names + [name for name in sys.argv[2:] if names and lacks(name)
 def advice(path: Sequence[str]) -> str | None:
     """What to install so that the PySide6 on this Python ``path`` can open a window on X11; None
     where it lacks no library, or nobody can tell. Takes up to a second, any thread."""
-    plugin = _said([sys.executable, "-I", "-c", _WHERE, *path])
+    plugin = _output_of([sys.executable, "-I", "-c", _WHERE, *path])
     missing = missing_libraries(plugin.strip()) if plugin else []
     return what_to_install(missing) if missing else None
 
 
 def missing_libraries(plugin: str) -> list[str]:
     """The libraries, such as ``libxcb-icccm.so.4``, without which this one can't be loaded."""
-    said = _said([sys.executable, "-I", "-c", _LOAD, plugin, *_SELDOM_THERE])
-    return list(dict.fromkeys(json.loads(said))) if said else []
+    output = _output_of([sys.executable, "-I", "-c", _LOAD, plugin, *_SELDOM_THERE])
+    return list(dict.fromkeys(json.loads(output))) if output else []
 
 
 def what_to_install(libraries: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def debian_package(library: str) -> str:
     return (name + ("-" if name[-1:].isdigit() else "") + version).lower()
 
 
-def _said(command: Sequence[str]) -> str | None:
+def _output_of(command: Sequence[str]) -> str | None:
     try:
         done = subprocess.run(
             command,

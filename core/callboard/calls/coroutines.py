@@ -7,9 +7,9 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from callboard.calls.call import Call
-from callboard.calls.containment import ToolExited, await_contained
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.main_stay import MainStay
+from callboard.calls.tool_errors import ToolExited, await_contained
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 

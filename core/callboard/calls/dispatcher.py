@@ -16,10 +16,10 @@ from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.call import Call, UndoStep
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
-from callboard.calls.containment import run_contained, settle
 from callboard.calls.context import ToolContext
 from callboard.calls.coroutines import Coroutines
 from callboard.calls.json_schema import SchemaViolation
+from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.changes import Changes
 from callboard.content import Json

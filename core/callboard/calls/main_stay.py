@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
-from callboard.calls.containment import settle
+from callboard.calls.tool_errors import settle
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn
 

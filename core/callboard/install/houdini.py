@@ -40,10 +40,10 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def _places(folder: Path | None) -> list[Path]:
-    return [folder] if folder is not None else sorted(_found(_preferences()))
+    return [folder] if folder is not None else sorted(_existing(_preferences()))
 
 
-def _found(pattern: Path) -> Iterator[Path]:
+def _existing(pattern: Path) -> Iterator[Path]:
     index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
     if index is None:
         # One folder for whatever version; the package itself says which it is for.

@@ -17,7 +17,6 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.errors import CallboardError
 from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
-from callboard.panel.snapshot_parts import editor_line
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.records.reader import Reader
@@ -61,7 +60,7 @@ class Controls:
         instance: Callable[[], Instance],
     ) -> None:
         """``records`` is None where none are kept; ``instance`` says where the server is."""
-        self.status = StatusFeed(self._look)
+        self.status = StatusFeed(self._attended)
         self._view = view
         self._host = host
         self._loop = loop
@@ -196,7 +195,7 @@ class Controls:
                 )
                 for name, p in served.prompts.items()
             )
-            failures = tuple((f.skill, editor_line(f)) for f in served.failures)
+            failures = tuple((f.skill, f.editor_line) for f in served.failures)
             answered(PromptsStatus(prompts, failures))
 
         self._do(self._in_thread, read)
@@ -230,7 +229,7 @@ class Controls:
 
         self._loop.run_in_executor(None, contained)
 
-    def _look(self) -> None:
+    def _attended(self) -> None:
         """Somebody looks for the first time, or one more does."""
         self._do(self._watch)
 

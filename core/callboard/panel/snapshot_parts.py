@@ -18,7 +18,6 @@ from callboard.panel.status import (
     ToolStatus,
 )
 from callboard.skills.catalog import KnownSkill
-from callboard.skills.model import Failure
 from callboard.workspace.containment import Root
 
 
@@ -85,15 +84,9 @@ def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
         known.scope,
         known.loaded,
         len(skill.tools),
-        tuple(map(editor_line, skill.failures)),
+        tuple(failure.editor_line for failure in skill.failures),
         lacking,
     )
-
-
-def editor_line(failure: Failure) -> str:
-    """One failure as editors print them."""
-    line = f":{failure.line}" if failure.line else ""
-    return f"{failure.reference}{line}: {failure.message}"
 
 
 def root_status(root: Root) -> RootStatus:

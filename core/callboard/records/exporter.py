@@ -120,7 +120,7 @@ class Exporter:
                 # Half of it at random, so that a studio's machines don't come back all at once.
                 longest = min(self._target.every * 2**failures, self._target.longest_wait)
                 wait = longest * random.uniform(0.5, 1.0)
-                self.status = f"failed: {_said(error)}; trying again in {wait:.0f} s"
+                self.status = f"failed: {_reason(error)}; trying again in {wait:.0f} s"
                 _log.info("export %s", self.status)
             self._stop.wait(wait)
         self.status = "stopped"
@@ -225,7 +225,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     reason = getattr(error, "reason", None)
     return str(reason or error)
 

@@ -143,7 +143,7 @@ class Store:
                     self._append(self._journal, line)
                 except OSError as error:
                     self._memory.append(line)
-                    self._degrade(_said(error))
+                    self._degrade(_reason(error))
             else:
                 self._memory.append(line)
         if not self._dirty:
@@ -241,7 +241,7 @@ class Store:
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
         except StorageFailure as error:
-            reason = _said(error)
+            reason = _reason(error)
             if is_damaged(error):
                 return self._replace_database()
         else:
@@ -329,7 +329,7 @@ class Store:
                 self._memory.popleft()
             self._writable = True
         except OSError as error:
-            self._degrade(_said(error))
+            self._degrade(_reason(error))
 
     def _append(self, journal: Journal, line: bytes) -> None:
         """Appends, to a new journal where somebody cut this one short. Raises OSError."""
@@ -363,6 +363,6 @@ def _begins_well(path: Path) -> bool:
         return file.read(len(HEADER)) == HEADER
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """The reason alone: an OSError's own text names the path."""
     return getattr(error, "strerror", None) or str(error)

@@ -24,6 +24,12 @@ class Failure:
     message: str
     line: int | None = None
 
+    @property
+    def editor_line(self) -> str:
+        """As editors print it: ``tools.yaml:12: message``."""
+        line = f":{self.line}" if self.line else ""
+        return f"{self.reference}{line}: {self.message}"
+
     def as_json(self) -> dict[str, Any]:
         entry = {
             "skill": self.skill,

@@ -55,7 +55,7 @@ class SkillWatcher:
         if self._thread is not None:
             return
         polled = self._observe() if self._notify else self._paths
-        seen = _look(polled)
+        seen = _stamps(polled)
         self._thread = threading.Thread(
             target=self._run, args=(polled, seen), name="callboard-skills", daemon=True
         )
@@ -107,7 +107,7 @@ class SkillWatcher:
             self._dirty.wait(self._poll_secs if polled else None)
             if self._stopping:
                 return
-            now = _look(polled)
+            now = _stamps(polled)
             if not self._dirty.is_set() and now == seen:
                 continue
             now = self._settle(polled, now)
@@ -124,7 +124,7 @@ class SkillWatcher:
         for _ in range(_PATIENCE):
             self._dirty.clear()
             notified = self._dirty.wait(self._quiet_secs)
-            now = _look(polled)
+            now = _stamps(polled)
             if self._stopping or (not notified and now == seen):
                 break
             seen = now
@@ -143,5 +143,5 @@ def _linked(paths: Sequence[Path]) -> list[Path]:
     return [one for one in dict.fromkeys(targets) if one.is_dir()]
 
 
-def _look(paths: list[Path]) -> dict[str, Stamp]:
+def _stamps(paths: list[Path]) -> dict[str, Stamp]:
     return {f"{path}/{name}": one for path in paths for name, one in tree_stamps(path).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.skills.load import is_usable, load_skill
-from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.model import SkillMetadata
 from callboard.skills.script_check import syntax_error
 
 #: Failures of a whole file.
@@ -21,16 +21,11 @@ def problem_of(skill: SkillMetadata) -> str | None:
     broken = [failure for failure in skill.failures if failure.kind in _FILE_KINDS]
     if not is_usable(skill):
         broken = broken or list(skill.failures)
-        return _said(broken[0]) if broken else "SKILL.md can't be used"
+        return broken[0].editor_line if broken else "SKILL.md can't be used"
     if broken:
-        return _said(broken[0])
+        return broken[0].editor_line
     for script in sorted({tool.script for tool in skill.tools if tool.script is not None}):
         error = syntax_error(script)
         if error is not None:
             return f"{script.relative_to(skill.path).as_posix()}:{error[0]}: {error[1]}"
     return None
-
-
-def _said(failure: Failure) -> str:
-    place = failure.reference + (f":{failure.line}" if failure.line else "")
-    return f"{place}: {failure.message}"

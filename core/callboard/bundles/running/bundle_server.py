@@ -96,7 +96,7 @@ class BundleServer:
             try:
                 why = await self._run()
             except (SkillError, OSError) as error:
-                why = error.message if isinstance(error, SkillError) else _said(error)
+                why = error.message if isinstance(error, SkillError) else _why_not_started(error)
             if not self.opened.done():
                 self.opened.set_result(why)
             if loop.time() - began > HEALTHY:
@@ -177,7 +177,9 @@ class BundleServer:
         command, additions = server.resolved(self.bundle.folder)
         # Outside the version's own folder, which Windows couldn't remove while it is in use.
         home = self.bundle.folder.parent.parent.parent
-        start = partial(ChildProcess, self.name, _found(command), environment(additions), home)
+        start = partial(
+            ChildProcess, self.name, _as_called_here(command), environment(additions), home
+        )
         starting = asyncio.ensure_future(asyncio.to_thread(start))
         try:
             return await asyncio.shield(starting)
@@ -333,7 +335,7 @@ def _settle(ended: asyncio.Future[str], why: str) -> None:
         ended.set_result(why)
 
 
-def _found(command: list[str]) -> list[str]:
+def _as_called_here(command: list[str]) -> list[str]:
     """Python is called one way or the other, depending on the system."""
     others = {"python": "python3", "python3": "python"}
     other = others.get(command[0])
@@ -342,7 +344,7 @@ def _found(command: list[str]) -> list[str]:
     return command
 
 
-def _said(error: OSError) -> str:
+def _why_not_started(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "names a program that isn't there"
     return f"can't be started: {error.strerror or type(error).__name__}"
