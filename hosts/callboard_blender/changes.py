@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -33,6 +34,12 @@ class Changes:
         self._settling = False
         #: Blender's undo stack holds the state that the next step starts from.
         self.based = not bpy.app.background
+        self._added = self._handlers()
+        self._listen()
+
+    def _handlers(self) -> list[tuple[Any, Callable[..., None]]]:
+        """Blender's lists of handlers, each with what is to be in it."""
+        handlers = bpy.app.handlers
 
         # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
         @persistent  # type: ignore[untyped-decorator]
@@ -69,8 +76,7 @@ class Changes:
             # Nobody told of what the artist did meanwhile.
             self.touch()
 
-        handlers = bpy.app.handlers
-        self._added = [
+        added = [
             (handlers.depsgraph_update_post, updated),
             (handlers.load_post, loaded),
             (handlers.save_post, saved),
@@ -80,12 +86,12 @@ class Changes:
         if not bpy.app.background:
             # A render in a thread of its own calls the first one from there, and Blender 3.4 ends
             # now and then when it does.
-            self._added += [
+            added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
                 (handlers.render_cancel, render_ends),
             ]
-        self._listen()
+        return added
 
     def _listen(self) -> None:
         for handler_list, function in self._added:
