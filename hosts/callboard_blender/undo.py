@@ -49,6 +49,8 @@ class BlenderUndo:
                 " Object Mode"
             )
         changes = self._changes
+        # What somebody changed a moment ago is told now.
+        view_layer().update()
         if not changes.based or (changes.foreign and bpy.app.background):
             # In background mode nobody else pushes; the state to come back to must be on the stack.
             changes.based = _push("before callboard")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-MODULES = ("blender_scenes_names",)
+MODULES = ("blender_scenes_names", "blender_scenes_places", "blender_scenes_motion")
 
 Case = Callable[["Rig"], None]
 

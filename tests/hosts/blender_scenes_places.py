@@ -1,0 +1,241 @@
+"""Cases: where objects are, and what is said of it. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from hosts.blender_scenes import Rig, near, refused
+
+
+def _hidden(rig: Rig, how: str) -> Any:
+    """A collection that isn't shown, with the cube ``Child`` below ``Above``, which is turned."""
+    import bpy
+
+    collection = bpy.data.collections.new("Hidden")
+    bpy.context.scene.collection.children.link(collection)
+    rig.cube("Above", translate=[10, 0, 0], rotate=[0, 0, 90])
+    rig.cube("Child", translate=[1, 2, 3])
+    rig.tool("scene__set_parent", name="Child", parent="Above", keep_world=False)
+    for name in ("Above", "Child"):
+        bpy.context.scene.collection.objects.unlink(bpy.data.objects[name])
+        collection.objects.link(bpy.data.objects[name])
+    if how == "excluded":
+        bpy.context.view_layer.layer_collection.children["Hidden"].exclude = True
+    else:
+        collection.hide_viewport = True
+    return collection
+
+
+def _shown(rig: Rig) -> Any:
+    import bpy
+
+    bpy.context.view_layer.layer_collection.children["Hidden"].exclude = False
+    bpy.data.collections["Hidden"].hide_viewport = False
+    bpy.context.view_layer.update()
+    return [round(value, 4) for value in bpy.data.objects["Child"].matrix_world.translation]
+
+
+def test_the_place_is_kept_in_an_excluded_collection(rig: Rig) -> None:
+    _hidden(rig, "excluded")
+    path = rig.tool("scene__save_file", path=str(rig.folder / "excluded.blend"))["path"]
+    rig.tool("scene__open_file", path=path, discard_changes=True)
+    rig.tool("scene__set_parent", name="Child", parent=None)
+    assert near(_shown(rig), [8, 1, 3])
+
+
+def test_the_place_is_kept_in_a_hidden_collection(rig: Rig) -> None:
+    import bpy
+
+    _hidden(rig, "hidden")
+    # What moved since it was shown is counted.
+    rig.tool("scene__transform", name="Above", translate=[20, 0, 0])
+    rig.tool("scene__set_parent", name="Child", parent=None)
+    assert near(_shown(rig), [18, 1, 3])
+    bpy.data.objects["Child"].hide_set(True)
+    rig.tool("scene__set_parent", name="Child", parent="Above")
+    rig.tool("scene__transform", name="Above", translate=[0, 0, 0])
+    rig.tool("scene__set_parent", name="Child", parent=None)
+    assert near(_shown(rig), [-2, 1, 3])
+
+
+def test_what_is_hidden_is_not_baked(rig: Rig) -> None:
+    _hidden(rig, "excluded")
+    import bpy
+
+    child = bpy.data.objects["Child"]
+    child.constraints.new("LIMIT_LOCATION")
+    said = refused(lambda: rig.tool("animation__bake", names=["Child"], start=1, end=3))
+    assert "show it first" in said
+    assert len(bpy.data.objects["Child"].constraints) == 1
+
+
+def test_bounds_hold_what_a_collection_instance_shows(rig: Rig) -> None:
+    import bpy
+
+    collection = bpy.data.collections.new("Asset")
+    collection.instance_offset = (5, 0, 0)
+    for name, x in (("Left", 4), ("Right", 6)):
+        obj = rig.cube(name, translate=[x, 0, 0])
+        bpy.context.scene.collection.objects.unlink(obj)
+        collection.objects.link(obj)
+    for name, x in (("One", 10), ("Two", 20)):
+        instance = bpy.data.objects.new(name, None)
+        instance.instance_type, instance.instance_collection = "COLLECTION", collection
+        instance.location, instance.scale = (x, 0, 0), (2, 2, 2)
+        bpy.context.scene.collection.objects.link(instance)
+    box = rig.tool("scene__get_object", name="Two")["bounds"]
+    assert near(box["min"], [16, -2, -2])
+    assert near(box["max"], [24, 2, 2])
+    path = str(rig.folder / "turn.##.png")
+    done = rig.tool("render__turntable", path=path, frames=1, width=16, height=16)
+    assert done["frames"] == 1
+
+
+def test_moving_leaves_turn_and_size_alone(rig: Rig) -> None:
+    """A child that was parented with Ctrl+P below a turned, unevenly scaled parent is sheared."""
+    import bpy
+
+    rig.cube("Parent", rotate=[0, 0, 30], scale=[1, 3, 1])
+    child = rig.cube("Child", translate=[1, 2, 3], rotate=[10, 20, 30], scale=[1, 2, 0.5])
+    parent = bpy.data.objects["Parent"]
+    child.parent = parent
+    child.matrix_parent_inverse = parent.matrix_world.inverted()
+    bpy.context.view_layer.update()
+    before = child.matrix_world.to_3x3().copy()
+    rig.tool("scene__transform", name="Child", translate=[7, 8, 9])
+    bpy.context.view_layer.update()
+    after = bpy.data.objects["Child"].matrix_world.to_3x3()
+    assert all(near(a, b) for a, b in zip(before, after, strict=True)), (before, after)
+    found = rig.reopened()["Child"]
+    assert near(found["translate"], [7, 8, 9])
+    rig.tool("scene__transform", name="Child", rotate=[0, 0, 45])
+    assert near(rig.reopened()["Child"]["rotate"], [0, 0, 45])
+
+
+def test_zero_scale_keeps_the_turn(rig: Rig) -> None:
+    obj = rig.cube("Flat", rotate=[10, 20, 30])
+    obj.rotation_mode = "QUATERNION"
+    rig.tool("scene__transform", name="Flat", rotate=[10, 20, 30], scale=[0, 0, 0])
+    assert near(rig.read.get("Flat")["rotate"], [10, 20, 30])
+    rig.tool("scene__transform", name="Flat", translate=[1, 0, 0])
+    rig.tool("scene__transform", name="Flat", scale=[1, 1, 1])
+    found = rig.reopened()["Flat"]
+    assert near(found["rotate"], [10, 20, 30])
+    assert near(found["translate"], [1, 0, 0])
+
+
+def test_a_mirrored_axis_stays_that_axis(rig: Rig) -> None:
+    import bpy
+    from mathutils import Matrix
+
+    rig.cube("Parent", translate=[5, 0, 0], rotate=[0, 0, 90])
+    obj = rig.cube("Mirrored", scale=[1, -2, 3], rotate=[10, 20, 30])
+    obj.rotation_mode = "ZXY"
+    obj.parent = bpy.data.objects["Parent"]
+    obj.matrix_parent_inverse = Matrix.Translation((1, 2, 3))
+    before = rig.read.get("Mirrored")
+    assert near(before["scale"], [1, -2, 3])
+    rig.tool("scene__transform", name="Mirrored", translate=[0, 0, 0])
+    after = rig.reopened()["Mirrored"]
+    assert near(after["scale"], [1, -2, 3])
+    assert near(after["rotate"], before["rotate"])
+
+
+def test_the_place_of_what_is_scaled_to_zero_is_kept(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Parent", translate=[5, 0, 0])
+    rig.cube("Flat", translate=[1, 2, 3], scale=[1, 1, 0])
+    rig.tool("scene__set_parent", name="Flat", parent="Parent")
+    bpy.context.view_layer.update()
+    assert near(bpy.data.objects["Flat"].matrix_world.translation, [1, 2, 3])
+    assert near(rig.reopened()["Flat"]["scale"], [1, 1, 0])
+
+
+def test_a_constrained_object_is_not_verified(rig: Rig) -> None:
+    rig.cube("Target", translate=[5, 5, 5])
+    obj = rig.cube("Follower")
+    follows = obj.constraints.new("COPY_LOCATION")
+    import bpy
+
+    follows.target = bpy.data.objects["Target"]
+    done = rig.tool("scene__transform", name="Follower", translate=[1, 2, 3])
+    assert done["verified"] is False
+    assert "Copy Location" in done["doubt"]
+    follows = bpy.data.objects["Follower"].constraints[0]
+    follows.mute = True
+    done = rig.tool("scene__transform", name="Follower", translate=[1, 2, 3])
+    assert done["verified"] is True
+
+
+def test_a_constraint_goes_on_below_another_parent(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Target", translate=[5, 5, 5])
+    rig.cube("Parent", translate=[100, 0, 0])
+    obj = rig.cube("Follower", translate=[1, 0, 0])
+    follows = obj.constraints.new("COPY_LOCATION")
+    follows.target = bpy.data.objects["Target"]
+    follows.use_offset = True
+    bpy.context.view_layer.update()
+    assert near(obj.matrix_world.translation, [6, 5, 5])
+    rig.tool("scene__set_parent", name="Follower", parent="Parent")
+    bpy.context.view_layer.update()
+    assert near(bpy.data.objects["Follower"].matrix_world.translation, [6, 5, 5])
+
+
+def test_what_strips_and_drivers_move_is_refused(rig: Rig) -> None:
+    import bpy
+
+    obj = rig.cube("Walker")
+    obj.keyframe_insert("location", frame=1)
+    data = obj.animation_data
+    track = data.nla_tracks.new()
+    track.strips.new("Walk", 1, data.action)
+    data.action = None
+    said = refused(lambda: rig.tool("scene__transform", name="Walker", translate=[1, 2, 3]))
+    assert "animated" in said
+    bpy.data.objects["Walker"].animation_data.nla_tracks[0].mute = True
+    assert rig.tool("scene__transform", name="Walker", translate=[1, 2, 3])["verified"] is True
+    driven = rig.cube("Driven")
+    driven.driver_add("location", 0).driver.expression = "frame"
+    key = {"frame": 1, "translate": [1, 2, 3]}
+    assert "driver" in refused(lambda: rig.tool("animation__set_keys", name="Driven", keys=[key]))
+
+
+def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
+    """Each tool's answer is what another process reads from the file."""
+    import bpy
+
+    for number in range(6):
+        obj = rig.cube(f"Box {number}", translate=[number, 0, 0])
+        obj.rotation_mode = ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZYX", "XYZ", "QUATERNION")[number]
+    bpy.data.objects["Box 3"].delta_location = (1, 1, 1)
+    bpy.data.objects["Box 3"].delta_rotation_euler = (0, 0, pi / 4)
+    place = {"translate": [1, 2, 3], "rotate": [10, 20, 30], "scale": [1, 2, 3]}
+    answers = [rig.tool("scene__transform", name=f"Box {number}", **place) for number in range(4)]
+    answers += [
+        rig.tool("scene__set_parent", name="Box 4", parent="Box 1"),
+        rig.tool("scene__rename", name="Box 5", new_name="Other"),
+        rig.tool("scene__set_material_color", name="Box 2", color=[1, 0.5, 0.25]),
+        rig.tool("scene__duplicate", name="Box 1", new_name="Copy", translate=[0, 0, 9]),
+        rig.tool("scene__create_primitive", kind="torus", name="Ring", **place),
+    ]
+    rig.tool("blender_geometry__add_modifier", name="Ring", kind="bevel")
+    rig.cube("Keyed")
+    rig.tool("animation__set_keys", name="Keyed", keys=[{"frame": 3, "rotate": [0, 0, 45]}])
+    gone = rig.tool("scene__delete", name="Box 0")["deleted"]
+    found = rig.reopened()
+    assert not set(gone) & set(found)
+    told = {answer["object"]["path"]: answer["object"] for answer in answers}
+    for path, said in told.items():
+        if path in gone:
+            continue
+        for key in ("type", "parent", "visible"):
+            assert found[path][key] == said[key], (path, key)
+        for key in ("translate", "rotate", "scale"):
+            assert near(found[path][key], said[key]), (path, key, said, found[path])
+    assert near(found["Box 2"]["color"], [1, 0.5, 0.25])
+    assert found["Ring"]["modifiers"] == ["Bevel"]
+    assert near(found["Keyed"]["keys"][0]["rotate"], [0, 0, 45])
