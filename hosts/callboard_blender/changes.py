@@ -41,15 +41,6 @@ class Changes:
         """Blender's lists of handlers, each with what is to be in it."""
         handlers = bpy.app.handlers
 
-        self._added: list[tuple[Any, Callable[..., None]]] = []
-        self._added = self._handlers()
-        for handler_list, function in self._added:
-            handler_list.append(function)
-        # A handler that is left keeps the bpy module alive beyond the interpreter, and the process
-        # from ending.
-        atexit.register(self.close)
-
-    def _handlers(self) -> list[tuple[Any, Callable[..., None]]]:
         # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
         @persistent  # type: ignore[untyped-decorator]
         def updated(*_: object) -> None:
@@ -73,23 +64,6 @@ class Changes:
             forget()
             self.stepped = True
 
-        handlers = bpy.app.handlers
-        return [
-            (handlers.depsgraph_update_post, updated),
-            (handlers.load_post, loaded),
-            (handlers.save_post, saved),
-            (handlers.undo_post, stepped),
-            (handlers.redo_post, stepped),
-            *([] if bpy.app.background else self._around_renders(updated)),
-        ]
-
-    def _around_renders(
-        self, updated: Callable[..., None]
-    ) -> list[tuple[Any, Callable[..., None]]]:
-        """A render in a thread of its own calls ``updated`` from there, and Blender 3.4 ends now
-        and then when it does."""
-        handlers = bpy.app.handlers
-
         @persistent  # type: ignore[untyped-decorator]
         def render_begins(*_: object) -> None:
             if updated in handlers.depsgraph_update_post:
@@ -102,7 +76,6 @@ class Changes:
             # Nobody told of what the artist did meanwhile.
             self.touch()
 
-<<<<<<< HEAD
         added = [
             (handlers.depsgraph_update_post, updated),
             (handlers.load_post, loaded),
@@ -126,13 +99,6 @@ class Changes:
         # A handler that is left keeps the bpy module alive beyond the interpreter, and the process
         # from ending.
         atexit.register(self.close)
-=======
-        return [
-            (handlers.render_init, render_begins),
-            (handlers.render_complete, render_ends),
-            (handlers.render_cancel, render_ends),
-        ]
->>>>>>> b252f30 (What listens to Blender is told in two methods; summaries are any iterable)
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
