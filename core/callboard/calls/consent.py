@@ -18,7 +18,6 @@ from callboard.calls.call import Call
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
-from callboard.hosting.contract import SCRIPT
 
 Subject = Literal["script", "destructive", "outside_roots"]
 ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
@@ -142,12 +141,8 @@ class ConsentDesk:
 
 
 def _subjects(call: Call) -> list[Subject]:
-    tool = call.tool
-    subjects: list[Subject] = []
-    if SCRIPT in tool.required_capabilities:
-        subjects.append("script")
-    elif tool.annotations.get("destructiveHint") is True:
-        subjects.append("destructive")
+    concern = call.tool.concern
+    subjects: list[Subject] = [] if concern is None else [concern]
     if call.leaves_roots:
         subjects.append("outside_roots")
     return subjects

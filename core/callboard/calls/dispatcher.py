@@ -202,7 +202,8 @@ class Dispatcher:
         call.state = "asking"
         if self.activity.watched:
             self.activity.tell()
-        await self.consent.check(call)
+        if call.tool.concern is not None or call.leaves_roots:
+            await self.consent.check(call)
         call.state = "waiting"
 
     def cancel(self, id: str) -> None:

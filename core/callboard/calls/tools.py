@@ -15,7 +15,7 @@ from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams
-from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE
+from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
 from callboard.protocol.revisions import Revision
 from callboard.workspace.fields import PathFields
 
@@ -68,6 +68,13 @@ class Tool:
     @cached_property
     def paths(self) -> PathFields:
         return PathFields.of(self.input_schema)
+
+    @cached_property
+    def concern(self) -> Literal["script", "destructive"] | None:
+        """What of it the artist's policies are about, whatever its arguments are."""
+        if SCRIPT in self.required_capabilities:
+            return "script"
+        return "destructive" if self.annotations.get("destructiveHint") is True else None
 
     @cached_property
     def mutates(self) -> bool:
