@@ -13,29 +13,35 @@ class Changes(Generic[P]):
     """Who wants to hear of a change. Any thread. Listeners are called on the thread that tells, in
     the order in which they came; they return at once and don't raise."""
 
+    #: Whether anybody listens; for whoever tells often, and reads it first.
+    watched: bool
+    #: Calls everyone who listens now: the listener itself where there is one, since a call of a
+    #: tool is told of too.
+    tell: Callable[P, object]
+
     def __init__(self) -> None:
-        # Replaced as a whole, never mutated, so that telling needs no lock.
-        self._listeners: dict[object, Callable[P, object]] = {}
         self._lock = threading.Lock()
-        #: Whether anybody listens; for whoever tells often, and reads it first.
-        self.watched = False
+        self._replace({})
 
     def watch(self, listener: Callable[P, object]) -> Callable[[], None]:
         """Calls ``listener`` at every change from now on; returns the way to stop, which may be
         called twice."""
         place = object()
         with self._lock:
-            self._listeners = {**self._listeners, place: listener}
-            self.watched = True
+            self._replace({**self._listeners, place: listener})
 
         def stop() -> None:
             with self._lock:
-                self._listeners = {p: one for p, one in self._listeners.items() if p is not place}
-                self.watched = bool(self._listeners)
+                self._replace({p: one for p, one in self._listeners.items() if p is not place})
 
         return stop
 
-    def tell(self, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Calls everyone who listens now."""
+    def _replace(self, listeners: dict[object, Callable[P, object]]) -> None:
+        # Replaced as a whole, never mutated, so that telling needs no lock.
+        self._listeners = listeners
+        self.watched = bool(listeners)
+        self.tell = next(iter(listeners.values())) if len(listeners) == 1 else self._tell_all
+
+    def _tell_all(self, *args: P.args, **kwargs: P.kwargs) -> None:
         for listener in self._listeners.values():
             listener(*args, **kwargs)
