@@ -17,7 +17,10 @@ from callboard.testing.fake_client import FakeClient
 from callboard.workspace.fields import WORKSPACE_PATH
 from e2e.serving import Program, callboard, environment
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these are spellings on POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="these are spellings on POSIX"),
+]
 
 #: Leads from the root to the folder beside it, for who reads it that way; ``{name}`` is a file.
 LEAVES = [

@@ -13,6 +13,8 @@ pytest.importorskip("pxr", reason="usd-core is not installed")
 from callboard.errors import HostError
 from hosts.openusd_rig import HEAD, Scene, as_saved, written
 
+pytestmark = pytest.mark.slow
+
 OPS = 'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"]\n'
 
 

@@ -77,6 +77,7 @@ def test_size_is_limited():
         load("a" * (safe_yaml.MAX_BYTES + 1))
 
 
+@pytest.mark.slow
 def test_number_of_values_is_limited():
     with pytest.raises(YamlError, match="values"):
         load("[" + "1," * (yaml_events.MAX_NODES + 1) + "]")

@@ -339,6 +339,7 @@ def test_a_refused_stranger_is_hung_up_on(server: Served, method: str) -> None:
         assert raw.closed_by_the_server()
 
 
+@pytest.mark.slow
 def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
     """1,024 connections without a token, each answered once; who has one is served, and those who
     were there before stay."""
