@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from qtpy.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from qtpy.QtWidgets import QTabWidget, QTreeView, QWidget
+from qtpy.QtWidgets import QLabel, QPlainTextEdit, QTabWidget, QTreeView, QWidget
 
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import FakeHost
@@ -65,6 +65,18 @@ class Shown:
         # The box is at the left of the row.
         at = QPoint(rect.left() + 9, rect.center().y()) if on_box else rect.center()
         self.qtbot.mouseClick(view.viewport(), LEFT, pos=at)
+
+
+def texts(widget: QWidget) -> list[str]:
+    """What a person reads below it just now."""
+    labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
+    fields = widget.findChildren(QPlainTextEdit)
+    return labels + [field.toPlainText() for field in fields if field.isVisible()]
+
+
+def reads(widget: QWidget, words: str) -> bool:
+    """Whether these words are somewhere in what a person reads."""
+    return any(words in text for text in texts(widget))
 
 
 class Opened:

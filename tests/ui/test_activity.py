@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
 pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
+from panel_rig import reads, texts
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QApplication
 
@@ -38,8 +39,8 @@ def test_a_call_shows_with_its_outcome_and_its_error_in_full(open_panel: Any) ->
         index = activity.model.index(0, 0)
         assert "failed" in index.data(Qt.ItemDataRole.AccessibleTextRole)
         shown.click_row(activity.view, index)
-        shown.until(lambda: "mauve" in activity.details._arguments.toPlainText())
-        assert "second line" in activity.details._problem.toPlainText()
+        shown.until(lambda: reads(activity.details, "mauve"))
+        assert reads(activity.details, "second line")
         shown.click(activity.details.copy)
         assert "mauve is no colour" in QApplication.clipboard().text()
 
@@ -60,7 +61,7 @@ def test_a_running_call_shows_its_progress_and_is_cancelled_by_a_click(open_pane
         activity = shown.panel.activity
         shown.until(lambda: activity.model.running and activity.model.running[0].share == 0.25)
         shown.click_row(activity.view, activity.model.index(0, 0))
-        shown.until(lambda: "one of four" in activity.details._facts.text())
+        shown.until(lambda: reads(activity.details, "one of four"))
         shown.click(activity.details.cancel)
         error = shown.wait(future)["error"]
         assert error["code"] == REFUSED_BY_ARTIST
@@ -78,10 +79,10 @@ def test_the_newest_change_is_undone_by_a_click_and_an_older_one_is_not(open_pan
         shown.until(lambda: len(past(shown)) == 2)
         shown.click_row(activity.view, activity.model.index(1, 0))
         shown.click(activity.details.undo)
-        shown.until(lambda: "Not undone" in activity.details._answer.text())
+        shown.until(lambda: reads(activity.details, "Not undone"))
         shown.click_row(activity.view, activity.model.index(0, 0))
         shown.click(activity.details.undo)
-        shown.until(lambda: activity.details._answer.text() == "Undone")
+        shown.until(lambda: "Undone" in texts(activity.details))
         assert [n.rsplit("/")[-1] for n in shown.server.on_main(shown.server.host.scene.names)] == [
             "first"
         ]
@@ -99,7 +100,7 @@ def test_typing_filters_and_the_list_says_when_nothing_matches(open_panel: Any) 
         shown.qtbot.keyClicks(activity.search, "teal")
         shown.until(lambda: past(shown) == ["paint"])
         shown.qtbot.keyClicks(activity.search, "x")
-        shown.until(lambda: activity._note.text() == "No call matches.")
+        shown.until(lambda: "No call matches." in texts(activity))
         activity.search.clear()
         shown.until(lambda: len(past(shown)) == 2)
         shown.press(activity.outcome, Qt.Key.Key_Down)
@@ -141,7 +142,7 @@ def test_thousands_of_calls_are_there_and_fetched_as_one_scrolls(
 
 def test_without_records_only_what_runs_shows(open_panel: Any) -> None:
     shown = open_panel(records=False)
-    assert "aren't recorded" in shown.panel.activity._note.text()
+    assert reads(shown.panel.activity, "aren't recorded")
     release = threading.Event()
     shown.server.tool("slow", lambda: release.wait(20) and None, affinity="any")
     with shown.server.client() as client:

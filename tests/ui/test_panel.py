@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
 pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
+from panel_rig import reads
 from qtpy.QtCore import QCoreApplication, QEvent, Qt
 from qtpy.QtGui import QColor, QFont, QPalette
 from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QWidget
@@ -58,7 +59,7 @@ def test_a_client_without_a_session_is_shown_until_it_is_long_gone(open_panel: A
     shown = open_panel()
     header, now = shown.panel.header, [0.0]
     recent = shown.server.app.endpoint.stateless.recent
-    recent._clock = lambda: now[0]
+    recent.clock = lambda: now[0]
     client = Stateless(shown.server.client())
     client.request("tools/list")
     client.request("tools/list")
@@ -90,7 +91,7 @@ def test_a_client_of_a_program_gets_one_that_runs_wherever_this_runs(
     assert entry["args"] == ["stdio"]
     assert entry["command"] == (str(program) if installed else "callboard")
     assert dialog.write.isEnabled() is installed
-    assert ("isn't installed" in dialog._about.text()) is not installed
+    assert reads(dialog, "isn't installed") is not installed
     dialog.close()
 
 

@@ -17,7 +17,7 @@ class RecentClients:
     """On the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
         self._seen: dict[tuple[ClientInfo, str], float] = {}
         self._changes: Changes[[]] = Changes()
 
@@ -29,7 +29,7 @@ class RecentClients:
         """One request of this peer's came. The least recent one is forgotten for it."""
         key = (peer.client, peer.features.name)
         known = self._seen.pop(key, None) is not None
-        self._seen[key] = self._clock()
+        self._seen[key] = self.clock()
         if not known:
             if len(self._seen) > LIMIT:
                 del self._seen[next(iter(self._seen))]
@@ -37,7 +37,7 @@ class RecentClients:
 
     def all(self) -> list[tuple[ClientInfo, str]]:
         """Clients and their revisions, the least recent one first."""
-        oldest = self._clock() - KEPT
+        oldest = self.clock() - KEPT
         self._seen = {key: at for key, at in self._seen.items() if at > oldest}
         return list(self._seen)
 
@@ -45,4 +45,4 @@ class RecentClients:
     def next_goes_in(self) -> float | None:
         """Seconds until the least recent one is forgotten; None where there is none."""
         first = next(iter(self._seen.values()), None)
-        return None if first is None else max(first + KEPT - self._clock(), 0.0)
+        return None if first is None else max(first + KEPT - self.clock(), 0.0)
