@@ -9,6 +9,7 @@ from maya import cmds
 
 from callboard.hosting import contract as host
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
+from callboard.hosting.undo_steps import HISTORY
 from callboard_maya.animation import MayaAnimation
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
@@ -33,6 +34,9 @@ class MayaHost(QtHost):
         version, batch = str(cmds.about(version=True)), bool(cmds.about(batch=True))
         identity = host.HostIdentity("maya", "Maya", version, headless=batch)
         super().__init__(identity, post, dialog, SKILLS)
+        if batch:
+            # mayapy starts without undo.
+            cmds.undoInfo(state=True, infinity=False, length=HISTORY)
         self.undo = self._steps = MayaUndo()
         advice = f"the plug-in {PLUGIN} isn't loaded; it comes with Maya"
         self.plug_ins = {host.USD: host.PlugIn(PLUGIN, advice, load_plugin)}

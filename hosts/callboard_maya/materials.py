@@ -60,7 +60,7 @@ def _own_color_attribute(path: str, shape: str) -> str:
         if len(members) == 1 and attribute is not None:
             return attribute
     name = f"{bare(path).replace(':', '_')}_look"
-    material = cmds.shadingNode("standardSurface", asShader=True, name=name)
+    material = cmds.shadingNode("standardSurface", asShader=True, name=name, skipSelect=True)
     group = str(cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=f"{material}SG"))
     cmds.connectAttr(f"{material}.outColor", f"{group}.surfaceShader")
     cmds.sets(shape, edit=True, forceElement=group)

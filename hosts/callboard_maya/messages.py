@@ -4,6 +4,7 @@ Maya down."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import maya.api.OpenMaya as om
@@ -34,7 +35,10 @@ class MayaMessages(Messages):
         super().__init__("Maya")
         self._ids: list[int] = []
         for condition, words in CONDITIONS.items():
-            self._add(om.MConditionMessage.addConditionCallback, condition, self._switch(words))
+            # Maya doesn't have each of them everywhere, in batch mode least.
+            with suppress(RuntimeError):
+                add = om.MConditionMessage.addConditionCallback
+                self._add(add, condition, self._switch(words))
         for before, after, words in SPANS:
             self.on_scene(before, partial(self.note, words, True))
             self.on_scene(after, partial(self.note, words, False))

@@ -20,7 +20,9 @@ def show() -> None:
         CONTROL,
         label="Callboard",
         uiScript=_REBUILD,
-        requiredPlugin="callboard_plugin",
+        # By its file's name, and Maya loads it only where it is told to look.
+        requiredPlugin="callboard_plugin.py",
+        checksPlugins=True,
         retain=False,
         loadImmediately=True,
         initialWidth=360,

@@ -146,6 +146,21 @@ def test_a_locked_attribute_is_named(bench: Bench) -> None:
         bench.editor.set_transform(path, [1, 2, 3], None, None)
 
 
+def test_a_new_colour_leaves_the_selection_alone(bench: Bench) -> None:
+    made = [bench.editor.create("cube", name, {"size": 1}) for name in ("One", "Other")]
+    bench.editor.select([made[1]])
+    bench.editor.set_color(made[0], [1, 0, 0])
+    assert bench.reader.selection() == [made[1]]
+
+
+@pytest.mark.skipif(REAL, reason="what Maya has in batch is what it has")
+def test_a_condition_that_maya_does_not_have_is_done_without(bench: Bench) -> None:
+    from maya._session import session
+
+    session.tell("condition", "playingBack", True)
+    assert bench.host.blocked_by() == "playing the animation"
+
+
 def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
     path = bench.cube("Painted")
     bench.editor.set_color(path, [1, 0, 0])

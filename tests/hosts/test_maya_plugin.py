@@ -64,3 +64,18 @@ def test_a_new_workspace_is_the_new_project(rig: MayaRig) -> None:
     rig.session.workspace = "/projects/other"
     rig.session.tell("event", "workspaceChanged")
     assert server.host.project_roots() == [str(Path("/projects/other"))]
+
+
+def test_after_a_restart_the_panel_brings_its_plug_in(
+    rig: MayaRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from maya._window_commands import restore_controls
+
+    monkeypatch.setitem(sys.modules, "callboard_ui", None)
+    rig.load()
+    rig.choose("open")
+    rig.unload()
+    restore_controls(str(Path(PLUGIN).parent))
+    assert cmds.pluginInfo("callboard_plugin", query=True, loaded=True)
+    utils.processIdleEvents()
+    assert "isn't installed" in rig.words()

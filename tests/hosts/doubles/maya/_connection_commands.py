@@ -61,11 +61,14 @@ def disconnectAttr(first, second):
 
 
 @command(undoable=True)
-def shadingNode(type, asShader=False, asTexture=False, name=None):
+def shadingNode(type, asShader=False, asTexture=False, name=None, skipSelect=False):
     if not (asShader or asTexture):
         raise RuntimeError("shadingNode needs asShader, asTexture or another kind")
     scene = session.scene
-    return scene.add(type, name or f"{type}1").name
+    made = scene.add(type, name or f"{type}1")
+    if not skipSelect:
+        scene.selection = [(made.id, "")]
+    return made.name
 
 
 @command(undoable=True)

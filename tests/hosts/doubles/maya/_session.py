@@ -30,7 +30,8 @@ class Session:
         self.modified = False
         self.units = {"linear": "cm", "angle": "deg", "time": "film"}
         self.up_axis = "y"
-        self.undo_on = True
+        #: mayapy starts without.
+        self.undo_on = not batch
         self.undo: list[tuple[str, Scene]] = []
         self.depth = 0
         self.chunk: _Chunk | None = None
@@ -42,6 +43,8 @@ class Session:
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0
         self.windows: dict[str, Any] = {}
+        #: What Maya keeps of controls with the window layout: script, and the plug-in it checks.
+        self.controls: dict[str, tuple[str, str]] = {}
         self.panels = {"modelPanel4": "modelPanel", "outlinerPanel1": "outlinerPanel"}
         self.focus = "modelPanel4"
         self.deferred: list[Callable[[], object]] = []

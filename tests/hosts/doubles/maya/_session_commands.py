@@ -76,8 +76,8 @@ def warning(text):
 
 @command()
 def undoInfo(
-    chunkName="", closeChunk=False, openChunk=False, state=None, stateWithoutFlush=None,
-    undoName=False, undoQueueEmpty=False, mode="create",
+    chunkName="", closeChunk=False, infinity=False, length=0, openChunk=False, state=None,
+    stateWithoutFlush=None, undoName=False, undoQueueEmpty=False, mode="create",
 ):  # fmt: skip
     if mode == "query":
         if undoName:

@@ -77,6 +77,7 @@ def deleteUI(*names, control=False, menu=False):
 @command(windows=True)
 def workspaceControl(
     *names,
+    checksPlugins=False,
     exists=False,
     initialWidth=0,
     label="",
@@ -98,6 +99,7 @@ def workspaceControl(
         raise RuntimeError(f"Object's name '{name}' is not unique.")
     from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+    session.controls[name] = (uiScript, requiredPlugin if checksPlugins else "")
     widget = session.windows[name] = QWidget()
     QVBoxLayout(widget)
     widget.setWindowTitle(label)
@@ -106,8 +108,22 @@ def workspaceControl(
     return name
 
 
+def restore_controls(folder: str) -> None:
+    """What Maya does with the window layout after a restart. A plug-in is found by its file's name,
+    and only where the control has Maya check that it is loaded."""
+    from ._plugins import load
+
+    for name, (script, plugin) in session.controls.items():
+        from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+        QVBoxLayout(session.windows.setdefault(name, QWidget()))
+        if plugin and Path(folder, plugin).is_file():
+            load(Path(folder, plugin).as_posix())
+        build(name, script)
+
+
 def build(name: str, script: str) -> None:
-    """What Maya does when it shows a control, also after a restart."""
+    """What Maya does when it shows a control."""
     session.windows["building"] = session.windows[name]
     try:
         exec(script, {})
