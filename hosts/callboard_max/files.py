@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pymxs
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
@@ -22,7 +23,8 @@ class MaxFiles:
         refused before."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
-        with telling(doing):
+        # Opening is no undo step: 3ds Max drops the list, and with it the step of this call.
+        with telling(doing), pymxs.undo(False):
             done = rt.loadMaxFile(str(file), useFileUnits=True, quiet=True)
         if not done:
             raise HostError(f"3ds Max could not {doing}")

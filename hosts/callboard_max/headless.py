@@ -14,5 +14,12 @@ def main() -> int:
     """Runs the command line of ``CALLBOARD_ARGUMENTS``; without any, serves this 3ds Max."""
     from callboard.cli import main as command
 
-    arguments = shlex.split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
+    arguments = split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
     return command(arguments or ["serve", "--host", "3dsmax"])
+
+
+def split(words: str) -> list[str]:
+    """As a command line: quotes hold words together, and a backslash is part of a path."""
+    lexer = shlex.shlex(words, posix=True)
+    lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
+    return list(lexer)

@@ -30,6 +30,11 @@ class MaxUndo(UndoSteps):
     def _holds_changes(self, step: OpenStep) -> bool:
         return self._newest() != step.mark
 
+    def _show(self) -> None:
+        # Nothing that Python does is drawn by itself.
+        if not rt.maxOps.isInNonInteractiveMode():
+            rt.redrawViews()
+
     def _undo_newest(self) -> bool:
         try:
             rt.execute("max undo")

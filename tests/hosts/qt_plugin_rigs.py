@@ -321,11 +321,14 @@ class MaxRig(Rig):
         self.rt, self.session, self.bundle = pymxs.runtime, session, BUNDLE
         self.host, self.plug_in = MaxHost, plug_in
 
-    def macros(self) -> dict[str, str]:
-        """The Python that each macro runs, by its name."""
+    def macros(self) -> dict[str, tuple[str, bool]]:
+        """The Python that each macro runs, by its name, and whether the artist's undo stays."""
         text = (self.bundle / "Contents/macroscripts/callboard.mcr").read_text(encoding="utf-8")
-        macro = r'macroScript (\w+)\n.*?python\.Execute "(.*?)"'
-        return dict(re.findall(macro, text, re.DOTALL))
+        macro = r'macroScript (\w+)\n.*?python\.Execute "(.*?)"([^\n]*)'
+        return {
+            name: (code, rest.strip() == "clearUndoBuffer:false")
+            for name, code, rest in re.findall(macro, text, re.DOTALL)
+        }
 
     def load(self) -> None:
         self.session.unloaded = False
@@ -339,7 +342,10 @@ class MaxRig(Rig):
         self.session.tell("preSystemShutdown")
 
     def choose(self, entry: str) -> None:
-        exec(self.macros()[self._ENTRIES[entry]], {})
+        code, undo_stays = self.macros()[self._ENTRIES[entry]]
+        if not undo_stays:
+            self.session.forget_undo()
+        exec(code, {})
 
     def callbacks(self) -> list[Any]:
         return [each for each in self.session.callbacks if each[2].startswith("callboard")]

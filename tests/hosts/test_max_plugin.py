@@ -91,3 +91,42 @@ def test_what_is_typed_into_the_panel_is_no_shortcut(rig: MaxRig) -> None:
     rig.choose("open")
     (dock,) = rig.panels()
     assert rig.session.accelerators_off == [dock.widget()]  # type: ignore[attr-defined]
+
+
+def test_the_menu_leaves_the_artists_undo_alone(rig: MaxRig) -> None:
+    rig.load()
+    rig.session.artist(lambda: None)
+    for entry in ("open", "copy", "stop", "start", "autostart"):
+        rig.choose(entry)
+    assert rig.newest_undo() == "Artist"
+    script = (rig.bundle / "Contents/startup/callboard.ms").read_text(encoding="utf-8")
+    assert "clearUndoBuffer:false" in script
+
+
+def test_the_views_show_what_a_call_did(rig: MaxRig) -> None:
+    rig.load()
+    assert rig.plug_in.server is not None
+    host = rig.plug_in.server.host
+    assert host.undo is not None
+
+    def create() -> None:
+        host.ports["scene.mutate"].create("cube", None, {"size": 1.0})  # type: ignore[attr-defined]
+
+    step = host.undo.begin("one")
+    create()
+    made = host.undo.commit(step)
+    assert made is not None
+    assert not rig.session.stale
+    assert host.undo.undo(made)
+    assert not rig.session.stale
+    step = host.undo.begin("other")
+    create()
+    assert host.undo.rollback(step)
+    assert not rig.session.stale
+
+
+def test_paths_in_the_batch_arguments_keep_their_backslashes() -> None:
+    from callboard_max.headless import split
+
+    words = r'serve --scene "C:\my scenes\a.max" --root D:\jobs'
+    assert split(words) == ["serve", "--scene", r"C:\my scenes\a.max", "--root", r"D:\jobs"]

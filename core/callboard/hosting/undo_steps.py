@@ -56,13 +56,18 @@ class UndoSteps(ABC):
     def _restore(self, step: OpenStep) -> None:  # noqa: B027 - most have nothing to add
         """After a rollback: what isn't in the application's steps."""
 
+    def _show(self) -> None:  # noqa: B027 - most redraw by themselves
+        """After each step and each undo: has the views drawn again."""
+
     def begin(self, label: str) -> object:
         self._replaced = False
         return self._open(label)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, OpenStep)
-        if not self._close(token):
+        changed = self._close(token)
+        self._show()
+        if not changed:
             return None
         self._count += 1
         self._steps.append((str(self._count), self._newest()))
@@ -71,13 +76,16 @@ class UndoSteps(ABC):
     def rollback(self, token: object) -> bool:
         assert isinstance(token, OpenStep)
         changed = self._close(token)
-        if not token.recorded or self._replaced:
-            # Another scene can't be undone.
-            return False
-        if changed and not self._undo():
-            return False
-        self._restore(token)
-        return True
+        try:
+            if not token.recorded or self._replaced:
+                # Another scene can't be undone.
+                return False
+            if changed and not self._undo():
+                return False
+            self._restore(token)
+            return True
+        finally:
+            self._show()
 
     def undo(self, undo_id: str) -> bool:
         newest = self._newest()
@@ -87,7 +95,10 @@ class UndoSteps(ABC):
         if not self._steps or self._steps[-1][0] != undo_id:
             return False
         self._steps.pop()
-        return self._undo()
+        try:
+            return self._undo()
+        finally:
+            self._show()
 
     def somebody_undid(self) -> None:
         """Undone or redone: our steps may not be the newest any more."""

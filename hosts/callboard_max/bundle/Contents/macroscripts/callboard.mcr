@@ -1,10 +1,11 @@
--- What the Callboard menu offers; the artist may put these on toolbars and keys too.
+-- What the Callboard menu offers; the artist may put these on toolbars and keys too. Without the last
+-- word, 3ds Max would clear what the artist can undo.
 macroScript CallboardOpen
 	category:"Callboard"
 	buttonText:"Open Callboard"
 	tooltip:"Open Callboard's panel"
 (
-	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.show_panel()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.show_panel()" clearUndoBuffer:false
 )
 
 macroScript CallboardStart
@@ -12,7 +13,7 @@ macroScript CallboardStart
 	buttonText:"Start"
 	tooltip:"Start Callboard's server"
 (
-	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.start()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.start()" clearUndoBuffer:false
 )
 
 macroScript CallboardStop
@@ -20,7 +21,7 @@ macroScript CallboardStop
 	buttonText:"Stop"
 	tooltip:"Stop Callboard's server"
 (
-	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.stop()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.stop()" clearUndoBuffer:false
 )
 
 macroScript CallboardCopyUrl
@@ -28,7 +29,7 @@ macroScript CallboardCopyUrl
 	buttonText:"Copy URL"
 	tooltip:"Copy the address of Callboard's server"
 (
-	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.copy_url()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.copy_url()" clearUndoBuffer:false
 )
 
 macroScript CallboardAutostart
@@ -36,5 +37,5 @@ macroScript CallboardAutostart
 	buttonText:"Switch Start with 3ds Max On or Off"
 	tooltip:"Whether Callboard's server starts with 3ds Max"
 (
-	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.toggle_autostart()"
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.toggle_autostart()" clearUndoBuffer:false
 )

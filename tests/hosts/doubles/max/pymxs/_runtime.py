@@ -266,6 +266,8 @@ def setSaveRequired(required):
 def loadMaxFile(path, useFileUnits=True, quiet=False):
     if not quiet:
         raise RuntimeError("a modal prompt: units, missing plug-ins or unsaved changes")
+    if session.hold is not None and not session.undo_off:
+        raise RuntimeError("a scene was opened inside an undo block")
     session.tell("filePreOpen")
     data = Path(path).read_bytes()
     try:
@@ -404,6 +406,12 @@ def bitmap(width, height, filename=""):
 
 def completeRedraw():
     session.needs_windows("completeRedraw")
+    session.stale = False
+
+
+def redrawViews():
+    session.needs_windows("redrawViews")
+    session.stale = False
 
 
 def pasteBitmap(source, target, from_corner, to_corner):
@@ -498,7 +506,7 @@ _NAMES = {
             *(maxVersion, IsNetServer, getSaveRequired, setSaveRequired),
             *(loadMaxFile, saveMaxFile, resetMaxFile),
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
-            *(bitmap, completeRedraw, pasteBitmap, save, close, render),
+            *(bitmap, completeRedraw, redrawViews, pasteBitmap, save, close, render),
         )
     },
     "copy": copy_,

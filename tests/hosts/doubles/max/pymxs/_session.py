@@ -54,6 +54,8 @@ class Session:
         #: The frames that were rendered, and with which camera.
         self.rendered: list[tuple[float, int]] = []
         self.render_node = False
+        #: Whether the views still show what was before: nothing that Python does redraws them.
+        self.stale = False
         self.accelerators_off: list[Any] = []
         self.unloaded = False
 
@@ -74,7 +76,7 @@ class Session:
     def record(self) -> None:
         """Before every change that 3ds Max can undo. What Python does outside ``pymxs.undo`` is
         recorded nowhere."""
-        self.modified = True
+        self.modified = self.stale = True
         if self.hold is not None and not self.undo_off:
             self.hold[2] = True
             self.puts += 1
@@ -92,7 +94,7 @@ class Session:
         if not self.undo:
             return
         _, self.scene = self.undo.pop()
-        self.modified = True
+        self.modified = self.stale = True
         self.tell("sceneUndo")
 
     def forget_undo(self) -> None:
