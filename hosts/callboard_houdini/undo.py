@@ -15,6 +15,22 @@ from callboard_houdini.edit import selected_paths, set_selection
 
 
 class HoudiniUndo(UndoSteps):
+    def __init__(self) -> None:
+        super().__init__()
+        #: Whether Houdini has been seen to record a step. hython does so only when told to, if at
+        #: all, and answers that undo is enabled either way.
+        self._records = bool(hou.isUIAvailable())
+        if not self._records:
+            hou.hscript("undoctrl on")
+
+    def rollback(self, token: object) -> bool:
+        return super().rollback(token) and self._records
+
+    def _close(self, step: OpenStep) -> bool:
+        changed = super()._close(step)
+        self._records = self._records or changed
+        return changed
+
     def _open(self, label: str) -> OpenStep:
         # Houdini doesn't count selecting as a change.
         selection = tuple(selected_paths())

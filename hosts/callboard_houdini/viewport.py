@@ -28,9 +28,11 @@ class HoudiniViewport:
             settings.resolution((width, height))
             with telling("draw the viewport"):
                 viewer.flipbook(viewer.curViewport(), settings)
-            if not file.is_file():
+            # Houdini may put the frame's number into the name; it is the only file there.
+            drawn = list(Path(folder).glob("*.png"))
+            if not drawn:
                 raise HostError("Houdini drew no picture; try it with a 3D view in sight")
-            return file.read_bytes()
+            return drawn[0].read_bytes()
 
 
 def _viewer() -> hou.SceneViewer:

@@ -213,6 +213,29 @@ def _step(bench: Bench, name: str, label: str = "Callboard: same") -> str | None
     return undo.commit(token)
 
 
+@pytest.mark.skipif(REAL, reason="hython keeps undo, or does not")
+def test_where_nothing_can_be_undone_a_failed_call_says_so(tmp_path: Path) -> None:
+    new_houdini(windows=False)
+    hou._session.session.undo_can_be_kept = False
+    with houdini_host(lambda fn: None) as found:
+        bench = Bench(found, tmp_path.resolve())
+        assert _step(bench, "One") is None
+        undo = bench.host.undo
+        assert undo is not None
+        step = undo.begin("Callboard: other")
+        bench.editor.create("cube", "Other", {"size": 1})
+        assert undo.rollback(step) is False
+
+
+@pytest.mark.skipif(REAL, reason="only the double starts anew")
+def test_a_host_that_starts_leaves_the_scene_alone(tmp_path: Path) -> None:
+    new_houdini(windows=False)
+    with houdini_host(lambda fn: None):
+        assert hou.undos.undoLabels() == ()
+        assert not hou.hipFile.hasUnsavedChanges()
+        assert hou.node("/obj").children() == ()
+
+
 def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
     undo_id = _step(bench, "One", "Callboard: scene__create_primitive")
     assert hou.undos.undoLabels()[0] == "Callboard: scene__create_primitive"

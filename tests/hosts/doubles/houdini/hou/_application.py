@@ -237,6 +237,9 @@ def frameToTime(frame):
 def hscript(command):
     if command.strip() == "unitlength":
         return (f"{session.unit_length}\n", "")
+    if command.strip() == "undoctrl on":
+        session.keeps_undo = session.undo_can_be_kept
+        return ("", "")
     said = re.fullmatch(r"\s*echo\s+(.*?)\s*", command)
     if said is None:
         return ("", f"Unknown command: {command.split()[0]}\n")

@@ -33,6 +33,10 @@ class Session:
         self.licence = "Commercial"
         self.undo: list[tuple[str, Any]] = []
         self.undo_on = True
+        #: hython keeps no list until it is told to, and says nothing of it.
+        self.keeps_undo = windows
+        #: Whether it can be told.
+        self.undo_can_be_kept = True
         self.group: list[Any] | None = None
         self.depth = 0
         self.variables = {"JOB": str(Path.home()), "HIP": str(Path.cwd())}
@@ -71,7 +75,7 @@ class Session:
     def record(self, label: str) -> None:
         """Before every change that Houdini can undo."""
         self.modified = True
-        if not self.undo_on:
+        if not self.undo_on or not self.keeps_undo:
             return
         if self.group is not None:
             self.group[2] = True

@@ -95,7 +95,10 @@ class SceneViewer(PaneTab):
         first, last = values["frameRange"]
         if first != last or not values["useResolution"]:
             raise NotImplementedError("other flipbooks")
-        Path(values["output"]).write_bytes(png(*values["resolution"]))
+        # Without a variable for it, the frame's number goes before the ending.
+        output = Path(values["output"])
+        numbered = output.with_name(f"{output.stem}.{int(first):04}{output.suffix}")
+        numbered.write_bytes(png(*values["resolution"]))
 
 
 class Interface:
