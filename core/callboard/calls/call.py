@@ -47,6 +47,8 @@ class Call:
         self._activity = server.activity
         self.find_platform = server.platform
         self.result: Json | None = None
+        #: What becomes of the value that the tool returns, where the tool ran.
+        self.shape: Callable[[Any], Any] = lambda value: value
         #: What the client answered so far, by the ask's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None

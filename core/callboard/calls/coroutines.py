@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.main_stay import MainStay
-from callboard.calls.tool_errors import ToolExited, await_contained
+from callboard.calls.outcomes import finished_later
+from callboard.calls.tool_errors import ToolExited
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 
@@ -37,7 +39,9 @@ class Coroutines:
             extra["_workspace_roots"] = call.visible_roots
         # The task takes the context it is made in, so that what it prints is the call's.
         task = call.context.run(
-            lambda: self._start(await_contained(entry.function(**call.arguments, **extra)))
+            lambda: self._start(
+                finished_later(partial(entry.function, **call.arguments, **extra), call.shape)
+            )
         )
         try:
             # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.

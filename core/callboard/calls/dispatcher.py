@@ -19,6 +19,7 @@ from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
 from callboard.calls.coroutines import Coroutines
 from callboard.calls.json_schema import SchemaViolation
+from callboard.calls.outcomes import ToolRaised, finished, made
 from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.changes import Changes
@@ -117,7 +118,7 @@ class Dispatcher:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
         missing capabilities, paths outside the workspace, a busy or paused host."""
         with self._watched(Call(tool, arguments, request, self)) as call:
-            call.intent = intent
+            call.intent, call.shape = intent, made
             try:
                 result = self._checked(tool, await self._perform(call))
             except InvalidArguments as wrong:
@@ -128,6 +129,8 @@ class Dispatcher:
                 result = results.raised(refused)
             except (PeerError, InputRequired, *HOST_REFUSALS):
                 raise
+            except ToolRaised as error:
+                result = error.result
             except Exception as error:
                 result = results.raised(error)
             call.result = self._finish(call, result)
@@ -142,7 +145,7 @@ class Dispatcher:
                 raise
             except Exception as error:
                 log.warning("%s failed", work.name, exc_info=True)
-                raise SkillError(f"{work.name} failed: {type(error).__name__}: {error}") from None
+                raise SkillError(f"{work.name} failed: {_in_a_word(error)}") from None
 
     @contextmanager
     def _watched(self, call: Call) -> Iterator[Call]:
@@ -250,11 +253,7 @@ class Dispatcher:
         finally:
             timer.cancel()
 
-    def _checked(self, tool: Tool, value: Any) -> Json:
-        try:
-            result = results.success(value)
-        except ValueError as error:
-            return results.failure(f"{tool.name} returned something that isn't JSON: {error}")
+    def _checked(self, tool: Tool, result: Json) -> Json:
         if tool.output is not None and not result["isError"]:
             try:
                 tool.output.check(result.get("structuredContent"))
@@ -332,10 +331,11 @@ class Dispatcher:
         tool = call.tool
         if tool.affinity == "any":
             await self._guest.loop.run_in_executor(
-                self._workers, run_contained, getattr, tool, "entry"
+                self._workers, finished, lambda: tool.entry, lambda entry: None
             )
         else:
-            await self._on_main(call, lambda: tool.entry and None, None)
+            load = partial(finished, lambda: tool.entry, lambda entry: None)
+            await self._on_main(call, load, None)
 
     def _invoke(self, call: Call) -> Any:
         call.state = "running"
@@ -345,7 +345,7 @@ class Dispatcher:
             extra["ctx"] = ToolContext(call)
         if entry.takes_workspace_roots:
             extra["_workspace_roots"] = call.visible_roots
-        return entry.function(**call.arguments, **extra)
+        return finished(partial(entry.function, **call.arguments, **extra), call.shape)
 
     async def _on_main(self, call: Call, work: Callable[[], Any], undo: UndoStep | None) -> Any:
         future: asyncio.Future[Any] = self._guest.loop.create_future()
@@ -392,3 +392,9 @@ def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
 
 class InvalidArguments(InvalidParams):
     """The arguments don't fit the tool's input schema."""
+
+
+def _in_a_word(error: Exception) -> str:
+    if isinstance(error, ToolRaised):
+        return str(error)
+    return f"{results.name_of(error)}: {results.said(error)}"

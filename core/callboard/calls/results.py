@@ -64,13 +64,36 @@ def raised(error: BaseException) -> Json:
     skill's own frames."""
     if isinstance(error, CallboardError):
         return failure(f"{type(error).__name__}: {error.message}")
-    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return failure(f"{type(error).__name__}: {message or 'no message'}", _own_frames(error))
+    return failure(f"{name_of(error)}: {said(error)}", _own_frames(error))
+
+
+def said(error: BaseException) -> str:
+    """An exception's message, whatever asking for it does."""
+    try:
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        return str.__str__(str(text)) or "no message"
+    except BaseException:
+        return "its message can't be read"
+
+
+def name_of(error: BaseException) -> str:
+    """The name of its class, whatever asking for it does."""
+    try:
+        return str.__str__(type(error).__name__)
+    except BaseException:
+        return "an error"
 
 
 def _own_frames(error: BaseException) -> str | None:
     """The traceback without our own frames, which tell a skill's author nothing, and without
-    the folders of this machine."""
+    the folders of this machine; None where it can't be read."""
+    try:
+        return _frames(error)
+    except BaseException:
+        return None
+
+
+def _frames(error: BaseException) -> str | None:
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
     ]

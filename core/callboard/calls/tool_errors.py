@@ -7,7 +7,7 @@ refuses StopIteration in a future. From a tool they are errors like any other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from callboard.calls.asks import InputNeeded
@@ -26,23 +26,13 @@ def contained(error: BaseException) -> Exception | InputNeeded:
         return error
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    return ToolExited(f"the tool raised {error!r}").with_traceback(error.__traceback__)
+    return ToolExited(f"the tool raised {type(error).__name__}").with_traceback(error.__traceback__)
 
 
 def run_contained(function: Callable[..., T], *args: Any) -> T:
     """Calls ``function``; raises nothing but what :func:`contained` gives. Any thread."""
     try:
         return function(*args)
-    except BaseException as error:
-        raise contained(error) from None
-
-
-async def await_contained(work: Awaitable[T]) -> T:
-    """Awaits a tool's coroutine. A CancelledError may be ours, so that one passes."""
-    try:
-        return await work
-    except asyncio.CancelledError:
-        raise
     except BaseException as error:
         raise contained(error) from None
 

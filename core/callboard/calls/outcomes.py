@@ -1,0 +1,170 @@
+"""What a tool returned or raised, made into a result where the tool ran.
+
+A tool's objects are the tool's code: asking one for its items, its text or its traceback may raise
+SystemExit, or never end. So that happens inside the containment, on the tool's own thread, and what
+leaves it is plain data of a bounded size, at which nothing can go wrong any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any
+
+from callboard.calls import results
+from callboard.calls.asks import InputNeeded
+from callboard.calls.tool_errors import ToolExited
+from callboard.content import Json
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    HostBusy,
+    Paused,
+    PeerError,
+)
+from callboard.protocol.jsonrpc import encode
+from callboard.protocol.peer import AskFailed, InputRequired
+
+#: Bytes of JSON that a tool may answer with.
+RESULT_LIMIT = 32 * 2**20
+#: Up to a share of it nothing is counted to the byte.
+_SURELY_FITS = RESULT_LIMIT // 8
+#: What asks the client, or is an error of the protocol, passes as it is.
+_PASSING = (
+    *(InputNeeded, InputRequired, AskFailed, PeerError),
+    *(HostBusy, CallTimeout, Paused, CallCancelled),
+)
+#: Values that are looked at one by one; more are copied as a whole.
+_LOOKED_AT = 64
+_SCALARS = frozenset({int, float, bool, type(None)})
+
+Shape = Callable[[Any], Any]
+
+
+class ToolRaised(Exception):
+    """A tool raised something. ``result`` is what its client is told."""
+
+    def __init__(self, result: Json) -> None:
+        super().__init__(result["content"][0]["text"])
+        self.result = result
+
+
+def made(value: Any) -> Json:
+    """The result for what a tool returned: plain data. Never raises."""
+    try:
+        result = results.success(value)
+        size = _plain_size(result)
+        if size is not None and size < _SURELY_FITS:
+            return result
+        whole = encode(result)
+        size = len(whole)
+        if "structuredContent" in result:
+            # Nearly always that is there a second time, as text.
+            structured = len(encode(result["structuredContent"]))
+            size = max(size - structured, structured)
+        if size > RESULT_LIMIT:
+            return results.failure(
+                f"the answer is {size / 1e6:.0f} MB, and at most {RESULT_LIMIT / 1e6:.0f} MB are "
+                "sent. Ask for less: a page, a filter, a smaller picture; or have it written to a "
+                "file"
+            )
+        copy: Json = json.loads(whole)
+    except ValueError as error:
+        said = results.said(error)
+        return results.failure(f"the tool returned something that isn't JSON: {said}")
+    except BaseException as error:
+        return results.failure(
+            f"the tool returned something that can't be read ({results.name_of(error)}); return "
+            "dicts, lists, texts and numbers"
+        )
+    return copy
+
+
+def told(error: BaseException) -> BaseException:
+    """What stands for what a tool raised: as it is where it is our own, else ToolRaised."""
+    try:
+        if isinstance(error, _PASSING) and type(error).__module__.startswith("callboard."):
+            return _plain_error(error)
+        if not isinstance(error, Exception) or isinstance(error, StopIteration):
+            kind = results.name_of(error)
+            text = results.said(error)
+            error = ToolExited(f"the tool raised {kind}({text})").with_traceback(
+                error.__traceback__
+            )
+        return ToolRaised(results.raised(error))
+    except BaseException as worse:
+        return ToolRaised(
+            results.failure(
+                f"{results.name_of(error)}: what the tool raised can't be told; reading it raised "
+                f"{results.name_of(worse)}"
+            )
+        )
+
+
+def finished(run: Callable[[], Any], shape: Shape) -> Any:
+    """Runs a tool's function and gives what ``shape`` makes of its value, or a generator that does.
+    Raises what :func:`told` gives."""
+    raised: BaseException
+    try:
+        value = run()
+        return _sliced(value, shape) if isinstance(value, Generator) else shape(value)
+    except BaseException as error:
+        raised = told(error)
+    raise raised
+
+
+def _sliced(slices: Generator[Any, None, Any], shape: Shape) -> Generator[Any, None, Any]:
+    raised: BaseException
+    try:
+        return shape((yield from slices))
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raised = told(error)
+    raise raised
+
+
+async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any:
+    """:func:`finished` for a coroutine. A CancelledError may be ours, so that one passes."""
+    raised: BaseException
+    try:
+        return shape(await run())
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        raised = told(error)
+    raise raised
+
+
+def _plain_error(error: BaseException) -> BaseException:
+    """Ours, without what a tool may have put into it."""
+    if isinstance(error, CallboardError):
+        error.message = str.__str__(error.message)
+        if error.data is not None and _plain_size(error.data) is None:
+            error.data = json.loads(encode(error.data))
+    return error
+
+
+def _plain_size(value: Any) -> int | None:
+    """About how many characters it has where it is small and surely made of nothing but JSON's own
+    types, as most answers are; else None."""
+    waiting, size = [value], 0
+    for _ in range(_LOOKED_AT):
+        if not waiting:
+            return size
+        item = waiting.pop()
+        kind = type(item)
+        if kind is str:
+            size += len(item)
+        elif kind is dict:
+            if any(type(key) is not str for key in item):
+                return None
+            size += sum(map(len, item))
+            waiting.extend(item.values())
+        elif kind is list:
+            waiting.extend(item)
+        elif kind not in _SCALARS:
+            return None
+    return None

@@ -1,0 +1,193 @@
+"""Whatever a tool returns or raises ends the tool; its client is answered, the server goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from callboard.calls.outcomes import RESULT_LIMIT
+from callboard.content import Image, Result, Text
+from callboard.errors import CallboardError, HostError, InvalidParams
+from serving import Served, served, text_of
+
+KINDS = ["function", "generator", "coroutine", "any", "any generator"]
+ENDS: list[type[BaseException]] = [
+    SystemExit,
+    KeyboardInterrupt,
+    GeneratorExit,
+    StopIteration,
+    asyncio.CancelledError,
+    RecursionError,
+    MemoryError,
+    ZeroDivisionError,
+]
+
+
+def trap(end: type[BaseException]) -> Callable[..., Any]:
+    def spring(*_args: object, **_kwargs: object) -> Any:
+        raise end(3)
+
+    return spring
+
+
+def evil(base: type, *names: str, end: type[BaseException]) -> Any:
+    """A class whose methods of those names raise ``end``."""
+    return type("Evil", (base,), dict.fromkeys(names, trap(end)))
+
+
+def exceptions(end: type[BaseException]) -> dict[str, BaseException]:
+    text = evil(str, "__str__", "__format__", "__iter__", "__len__", "__add__", end=end)("x")
+    found: dict[str, BaseException] = {
+        "its text": evil(Exception, "__str__", end=end)("x"),
+        "its repr": evil(Exception, "__repr__", "__str__", end=end)("x"),
+        "its text, and no Exception": evil(BaseException, "__str__", "__repr__", end=end)("x"),
+        "its traceback": type("Evil", (Exception,), {"__traceback__": property(trap(end))})("x"),
+        "its cause": type("Evil", (Exception,), {"__cause__": property(trap(end))})("x"),
+        "its notes": type("Evil", (Exception,), {"__notes__": property(trap(end))})("x"),
+        "its class": type("Evil", (Exception,), {"__class__": property(trap(end))})("x"),
+        "its arguments": KeyError(evil(object, "__str__", "__repr__", end=end)()),
+        "its text's text": ValueError(text),
+        "everything": evil(Exception, "__getattribute__", "__str__", "__repr__", end=end)("x"),
+        "ours, with its text": HostError(text),
+        "ours, with its data": InvalidParams("x", data={"a": evil(dict, "items", end=end)(a=1)}),
+        "like ours": evil(CallboardError, "__str__", end=end)("x"),
+        "the end itself": end(3),
+    }
+    loop = ValueError("round")
+    loop.__cause__ = loop
+    found["a circle"] = loop
+    return found
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+def values(end: type[BaseException]) -> dict[str, Any]:
+    items = evil(dict, "items", "keys", "get", "__iter__", "__len__", end=end)
+    flat = evil(list, "__iter__", "__len__", "__getitem__", end=end)
+    number = evil(int, "__repr__", "__str__", "__int__", "__index__", end=end)
+    text = evil(str, "__str__", "__format__", "encode", "__len__", end=end)
+    seen = []
+
+    class Later(dict[str, Any]):
+        """Good the first time."""
+
+        def items(self) -> Any:
+            seen.append(1)
+            return super().items() if len(seen) == 1 else trap(end)()
+
+    return {
+        "its items": items(a=1),
+        "its items, inside": {"a": [items(a=1)]},
+        "its items, later": {"a": Later(b=1)},
+        "its iterator": {"a": flat([1])},
+        "its number": {"a": number(1)},
+        "its text": text("x"),
+        "its text, inside": {"a": text("x")},
+        "its key": {text("x"): 1},
+        "its class": type("Evil", (), {"__class__": property(trap(end))})(),
+        "its picture": Image(evil(bytes, "__len__", "__iter__", end=end)(b"x")),
+        "its block": [Text(text("x"))],
+        "its result": Result(flat([Text("x")]), structured=items(a=1)),
+        "its meta": Result(["x"], meta=items(a=1)),
+    }
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served() as running:
+        yield running
+
+
+def register(server: Served, kind: str, do: Callable[[], Any]) -> str:
+    name = kind.replace(" ", "_")
+
+    def function() -> Any:
+        return do()
+
+    def generator() -> Any:
+        yield
+        return do()
+
+    async def coroutine() -> Any:
+        await asyncio.sleep(0)
+        return do()
+
+    tool = {"function": function, "any": function, "coroutine": coroutine}.get(kind, generator)
+    affinity = "any" if kind.startswith("any") else "main"
+    if name in server.app.tools:
+        server.app.tools.unregister(name)
+    server.tool(name, tool, affinity=affinity)
+    return name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+def test_whatever_is_raised_is_answered(
+    server: Served, kind: str, end: type[BaseException]
+) -> None:
+    with server.client() as client:
+        for what, error in exceptions(end).items():
+
+            def fail(error: BaseException = error) -> Any:
+                raise error
+
+            name = register(server, kind, fail)
+            answer = client.request("tools/call", {"name": name, "arguments": {}})
+            told = "error" in answer or answer["result"]["isError"]
+            assert told, (what, answer)
+            assert client.request("ping")["result"] == {}, what
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+def test_whatever_is_returned_is_answered(
+    server: Served, kind: str, end: type[BaseException]
+) -> None:
+    with server.client() as client:
+        for what, value in values(end).items():
+            name = register(server, kind, lambda value=value: value)
+            answer = client.request("tools/call", {"name": name, "arguments": {}})
+            assert "result" in answer, (what, answer)
+            assert client.request("ping")["result"] == {}, what
+
+
+HUGE = {
+    "text": lambda: "x" * 120_000_000,
+    "rows": lambda: {"rows": ["x" * 1_000_000] * 120},
+    "a picture": lambda: Image(b"\0" * 90_000_000),
+    "what only programs see": lambda: Result(["short"], structured={"x": "x" * 120_000_000}),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [*((kind, "rows") for kind in KINDS[:3]), *(("any", what) for what in HUGE)]
+)
+def test_an_answer_without_end_is_refused_with_what_to_do(
+    server: Served, kind: str, what: str
+) -> None:
+    with server.client() as client:
+        answer = client.call(register(server, kind, HUGE[what]))
+    assert answer["isError"] is True
+    assert "120 MB, and at most 34 MB are sent. Ask for less" in text_of(answer)
+
+
+def test_the_largest_answer_is_sent(server: Served) -> None:
+    with server.client() as client:
+        name = register(server, "any", lambda: "x" * (RESULT_LIMIT - 1_000))
+        assert client.call(name)["isError"] is False
+
+
+def test_what_is_like_json_arrives_as_json(server: Served) -> None:
+    class Named(dict[str, Any]):
+        pass
+
+    with server.client() as client:
+        name = register(server, "function", lambda: Named(a=(1, Level.HIGH), b={2: True}))
+        found = client.call(name)["structuredContent"]
+    assert found == {"a": [1, 3], "b": {"2": True}}
