@@ -85,6 +85,41 @@ def test_a_version_that_does_not_load_gives_way_to_the_one_before(
         bundles.revert("rigging")
 
 
+def test_an_upgrade_that_does_not_load_gives_way_to_one_that_nobody_has_loaded_yet(
+    bundles: Bundles, tmp_path: Path
+) -> None:
+    bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
+    second = bundles.install(bundle_files.folder(tmp_path / "two", "2.0.0"), PROVIDED)
+    assert second.previous == "1.0.0"
+    back = bundles.revert("rigging")
+    assert back is not None
+    works(back, "1.0.0")
+    assert (back.pending, back.previous) == (True, None)
+    assert leftovers(bundles) == []
+    assert bundles.confirm("rigging").pending is False
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_what_is_refused_before_it_counts_leaves_everything_as_it_was(
+    bundles: Bundles, tmp_path: Path, confirmed: bool
+) -> None:
+    bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
+    if confirmed:
+        bundles.confirm("rigging")
+    bundles.install(bundle_files.folder(tmp_path / "two", "2.0.0"), PROVIDED)
+    before = bundles.installed()
+
+    def refuse(bundle: InstalledBundle) -> None:
+        works(bundle, "3.0.0")
+        raise InstallError("no")
+
+    with pytest.raises(InstallError, match="no"):
+        bundles.install(bundle_files.folder(tmp_path / "three", "3.0.0"), PROVIDED, refuse)
+    assert bundles.installed() == before
+    works(before[0], "2.0.0")
+    assert leftovers(bundles) == []
+
+
 def test_a_first_version_that_does_not_load_is_removed(bundles: Bundles, tmp_path: Path) -> None:
     bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
     assert bundles.revert("rigging") is None

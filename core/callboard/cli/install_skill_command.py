@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
+from callboard.bundles.installed.install import InstalledBundle, InstallError
 from callboard.bundles.installed.loading import problem_of, skill_of
 from callboard.bundles.installed.places import PROVIDED
 from callboard.cli.bundle_place import add_place, place_of
@@ -20,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     place = place_of(arguments)
     try:
-        bundle = place.install(arguments.source, PROVIDED)
-        _check(place, bundle)
+        bundle = place.install(arguments.source, PROVIDED, partial(_check, place.installed()))
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
     print(f"{bundle.name} {bundle.manifest.version} is installed.")
@@ -33,14 +34,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check(place: Bundles, bundle: InstalledBundle) -> None:
-    """What can't load on any host is taken back at once. Raises InstallError."""
+def _check(there: Sequence[InstalledBundle], bundle: InstalledBundle) -> None:
+    """What can't load on any host isn't installed; ``there`` are those that are. Raises
+    InstallError."""
     skill = skill_of(bundle)
     problem = None if skill is None else problem_of(skill)
     if problem is None:
         return
-    back = place.revert(bundle.name, bundle.folder)
-    still_used = f"; {back.manifest.version} is still in use" if back is not None else ""
+    used = [f"; {old.manifest.version} is still in use" for old in there if old.name == bundle.name]
     raise InstallError(
-        f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{still_used}"
+        f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{''.join(used)}"
     )

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -82,22 +82,34 @@ class Bundles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def install(self, source: Path, provided: Collection[str]) -> InstalledBundle:
+    def install(
+        self,
+        source: Path,
+        provided: Collection[str],
+        check: Callable[[InstalledBundle], None] = lambda bundle: None,
+    ) -> InstalledBundle:
         """Installs, or upgrades, the bundle in ``source``, a folder or a zip archive, for a host
-        that provides these capabilities. It counts at once, as pending. Raises UnpackError,
+        that provides these capabilities. It counts at once, as pending. ``check`` is given it
+        before that, and what it raises leaves everything as it was. Raises UnpackError,
         ManifestError, CapabilityUnavailable, InstallError, and OSError for a disk that can't."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
             staging = self.folder / f"{_STAGING}{uuid.uuid4().hex[:12]}"
             staging.mkdir()
             try:
-                home = self._install(source, provided, staging)
+                home = self._install(source, provided, staging, check)
             finally:
                 remove_tree(staging)
             _clear(home)
         return _current(home)
 
-    def _install(self, source: Path, provided: Collection[str], staging: Path) -> Path:
+    def _install(
+        self,
+        source: Path,
+        provided: Collection[str],
+        staging: Path,
+        check: Callable[[InstalledBundle], None],
+    ) -> Path:
         unpacked = staging / "unpacked"
         unpacked.mkdir()
         unpack(source, unpacked)
@@ -113,14 +125,14 @@ class Bundles:
         # The innermost folder carries the bundle's name, as its SKILL.md expects.
         new_home = staging / "home"
         (new_home / version).mkdir(parents=True)
-        unpacked.rename(new_home / version / home.name)
+        inner = unpacked.rename(new_home / version / home.name)
+        check(InstalledBundle(manifest, inner, tuple(missing), pending=True))
         if old is None:
             _write_state(new_home, state)
             new_home.rename(home)
         else:
             (new_home / version).rename(home / version)
-            # A version that never loaded is no version to go back to.
-            state["previous"] = old.get("previous") if old.get("pending") else old
+            state["previous"] = _kept(old)
             _write_state(home, state)
         return home
 
@@ -158,7 +170,7 @@ class Bundles:
             if not state.get("previous"):
                 self._remove(home)
                 return None
-            _write_state(home, {**state["previous"], "previous": None})
+            _write_state(home, state["previous"])
             _clear(home)
             # Whoever watches this folder sees that something else counts.
             os.utime(self.folder)
@@ -265,6 +277,20 @@ def _read_state(home: Path) -> dict[str, Any] | None:
     return state
 
 
+def _versions(state: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    """A state, and those it would fall back to, one after the other."""
+    while state:
+        yield state
+        state = state.get("previous")
+
+
+def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
+    """What a new version falls back to: the newest that has loaded; where none has yet, the one
+    that counts. None without any."""
+    loaded = next((one for one in _versions(state) if not one.get("pending")), None)
+    return loaded or ({**state, "previous": None} if state else None)
+
+
 def _write_state(home: Path, state: dict[str, Any]) -> None:
     with (
         replacing(str(home / CURRENT)) as path,
@@ -280,7 +306,7 @@ def _clear(home: Path) -> None:
     state = _read_state(home)
     if state is None:
         return
-    in_use = {state["active"], (state.get("previous") or {}).get("active")}
+    in_use = {version["active"] for version in _versions(state)}
     for path in home.iterdir():
         if _VERSION_FOLDER.fullmatch(path.name) and path.name not in in_use:
             remove_tree(path)
