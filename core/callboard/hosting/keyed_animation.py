@@ -36,10 +36,10 @@ class KeyedAnimation(ABC, Generic[Node]):
         """Sets a key of each of the components."""
 
     def keys(self, name: str) -> list[Json]:
-        found: dict[float, Json] = {}
+        by_frame: dict[float, Json] = {}
         for component, frame, value in self.read_keys(self.node(name)):
-            found.setdefault(frame, {"frame": frame})[component] = list(value)
-        return [found[frame] for frame in sorted(found)]
+            by_frame.setdefault(frame, {"frame": frame})[component] = list(value)
+        return [by_frame[frame] for frame in sorted(by_frame)]
 
     def set_key(
         self,

@@ -14,26 +14,26 @@ Node = TypeVar("Node")
 
 def only_one(
     name: str,
-    found: Sequence[Node],
+    nodes: Sequence[Node],
     every_name: Callable[[], Iterable[str]],
     path: Callable[[Node], str],
 ) -> Node:
     """The only object found. Raises ObjectNotFound, which names what is called alike, and
     AmbiguousName, which names the paths."""
-    if not found:
+    if not nodes:
         raise ObjectNotFound(name, nearest_names(name, every_name()))
-    if len(found) > 1:
-        raise AmbiguousName(name, [path(node) for node in found])
-    return found[0]
+    if len(nodes) > 1:
+        raise AmbiguousName(name, [path(node) for node in nodes])
+    return nodes[0]
 
 
 def family_of(node: Node, children: Callable[[Node], Iterable[Node]]) -> list[Node]:
     """The object and all that is below it, parents first."""
-    found, waiting = [], [node]
+    family, waiting = [], [node]
     while waiting:
-        found.append(waiting.pop())
-        waiting += reversed(list(children(found[-1])))
-    return found
+        family.append(waiting.pop())
+        waiting += reversed(list(children(family[-1])))
+    return family
 
 
 @contextmanager

@@ -29,9 +29,9 @@ def sixteen_of(rows: Sequence[Sequence[float]]) -> list[float]:
 
 def times(a: Rows, b: Rows) -> Rows:
     """First ``a``, then ``b``."""
-    found = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
-    found[3] = [value + b[3][j] for j, value in enumerate(found[3])]
-    return found
+    product = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
+    product[3] = [value + b[3][j] for j, value in enumerate(product[3])]
+    return product
 
 
 def inverse(m: Rows) -> Rows:
@@ -77,11 +77,11 @@ def decompose(m: Rows) -> Components:
 
 def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
     """The same angles, in degrees, one after the other without jumps of a whole circle."""
-    found: list[list[float]] = []
+    smooth: list[list[float]] = []
     for turn in turns:
-        last = found[-1] if found else turn
-        found.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
-    return found
+        last = smooth[-1] if smooth else turn
+        smooth.append([a + 360 * round((b - a) / 360) for a, b in zip(turn, last, strict=True)])
+    return smooth
 
 
 def _dot(a: Sequence[float], b: Sequence[float]) -> float:

@@ -28,7 +28,7 @@ def misread_by_usd(path: str) -> str | None:
 
 def holds_variable(path: str, application: str, variables: str = r"[$]|^~") -> str | None:
     """Of a path with something in it, a regular expression, that the application replaces."""
-    found = re.search(variables, path)
-    if found is None:
+    match = re.search(variables, path)
+    if match is None:
         return None
-    return f"holds '{found.group()}', which {application} would replace; use a name without it"
+    return f"holds '{match.group()}', which {application} would replace; use a name without it"
