@@ -28,7 +28,7 @@ def bake(objects: list[bpy.types.Object], frames: range) -> None:
                 f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
                 " work out where it moves; show it first"
             )
-    with _frame_kept():
+    with frame_kept():
         seen = [[(_relative(obj), world_of(obj)) for obj in objects] for _ in _going(frames)]
         for number, obj in enumerate(objects):
             _let_go(obj)
@@ -57,10 +57,13 @@ def insert(obj: bpy.types.Object, channel: str, frame: float) -> None:
 
 
 @contextmanager
-def _frame_kept() -> Iterator[None]:
+def frame_kept(meanwhile: float | None = None) -> Iterator[None]:
+    """The current frame, and what is between it and the next one, come back afterwards."""
     shown = scene()
     before = shown.frame_current + shown.frame_subframe
     try:
+        if meanwhile is not None:
+            go_to(meanwhile)
         yield
     finally:
         go_to(before)

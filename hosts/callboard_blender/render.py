@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import atan
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +23,7 @@ from callboard.host import Json
 from callboard.hosting.orbit import View, numbered, orbiting
 from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
+from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import scene, view_layer
 from callboard_blender.world import bounds
@@ -38,7 +39,7 @@ class BlenderRender:
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         if scene().camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
-        with self._changes.unnoticed(), _settings(path, width, height), _frame(frame):
+        with self._changes.unnoticed(), _settings(path, width, height), _at(frame):
             started = perf_counter()
             _render(path)
             return {
@@ -92,8 +93,14 @@ def _settings(path: str, width: int, height: int) -> Iterator[None]:
         (render, "use_border", False),
         (render, "use_file_extension", False),
         (render, "filepath", render.filepath),
+        # The scene, not the cut that the artist may be making of it, and one picture of it.
+        (render, "use_sequencer", False),
+        (render, "use_multiview", False),
+        # Each decides what the next ones may be, also when they are put back.
+        *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
         (image, "file_format", kind),
         (image, "color_mode", "RGB"),
+        (image, "color_depth", "8"),
     ]
     if bpy.app.background and render.engine != "CYCLES":
         if not hasattr(shown, "cycles"):
@@ -110,21 +117,13 @@ def _settings(path: str, width: int, height: int) -> Iterator[None]:
             setattr(owner, key, value)
         yield
     finally:
-        for owner, key, value in reversed(before):
+        for owner, key, value in before:
             setattr(owner, key, value)
 
 
-@contextmanager
-def _frame(number: int | None) -> Iterator[None]:
-    shown = scene()
-    before = shown.frame_current
-    try:
-        if number is not None:
-            shown.frame_set(number)
-        yield
-    finally:
-        if number is not None:
-            shown.frame_set(before)
+def _at(frame: int | None) -> AbstractContextManager[None]:
+    """Going to a frame, even the current one, undoes what isn't keyed: only where it is asked."""
+    return frame_kept(frame) if frame is not None else nullcontext()
 
 
 @contextmanager
@@ -132,6 +131,8 @@ def _camera_at(view: View) -> Iterator[None]:
     """A camera of its own."""
     shown = scene()
     before = shown.camera
+    # A marker's camera takes over at its frame.
+    bound = [(marker, marker.camera) for marker in shown.timeline_markers if marker.camera]
     data = bpy.data.cameras.new("callboard turntable")
     data.sensor_fit = "HORIZONTAL"
     data.angle = 2 * atan(view.wide)
@@ -142,8 +143,12 @@ def _camera_at(view: View) -> Iterator[None]:
         axes = [(*row, 0.0) for row in view.rows[:3]]
         camera.matrix_world = Matrix([*axes, (*view.rows[3], 1.0)]).transposed()
         shown.camera = camera
+        for marker, _ in bound:
+            marker.camera = None
         view_layer().update()
         yield
     finally:
+        for marker, bound_camera in bound:
+            marker.camera = bound_camera
         shown.camera = before
         bpy.data.batch_remove([camera, data])

@@ -4,6 +4,7 @@ without touching the scene, so the port isn't offered there rather than offered 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import replacing
 from callboard.hosting.usd_nesting import check_usd_nesting
+from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
-from callboard_blender.names import find, scene, view_layer
+from callboard_blender.names import find, forget, objects, scene, view_layer
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
@@ -40,15 +42,20 @@ class BlenderUsd:
             "import",
             filepath=path,
             set_frame_range=False,
+            # Blender makes metres of the file's units; the scene's may be others.
+            scale=1 / scene().unit_settings.scale_length,
             create_world_material=False,
         )
         view_layer().update()
         created = [obj for obj in scene().objects if obj.name_full not in before]
         if above is not None:
+            under = find(above)
+            prototypes = _instanced_members()
             for obj in created:
-                if obj.parent is None:
-                    obj.parent = find(above)
+                if obj.parent is None and obj not in prototypes:
+                    obj.parent = under
             view_layer().update()
+            forget()
         return {"path": path, "created": [obj.name_full for obj in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
@@ -56,16 +63,19 @@ class BlenderUsd:
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
-        with replacing(path) as written:
+        moves = _moves()
+        with replacing(path) as written, frame_kept() if moves else nullcontext():
             _run(
                 bpy.ops.wm.usd_export,
                 path,
                 "export",
                 filepath=written,
                 selected_objects_only=selected_only,
+                export_animation=moves,
                 # The world would come out as a light that nobody asked for.
                 convert_world_material=False,
             )
+            _say_units(written)
         stage = _stage(path)
         prims = sum(1 for _ in stage.TraverseAll())
         return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
@@ -89,6 +99,33 @@ class BlenderUsd:
             "prims": sum(1 for _ in stage.TraverseAll()),
             "layers": [path, *(layer.realPath for layer in used if layer.realPath)],
         }
+
+
+def _instanced_members() -> set[bpy.types.Object]:
+    """What instances show: moving it would move each of them."""
+    shown = (obj.instance_collection for obj in objects() if obj.instance_type == "COLLECTION")
+    return {obj for each in set(shown) if each is not None for obj in each.all_objects}
+
+
+def _moves() -> bool:
+    """Whether anything of the scene has keys, drivers or strips; then each frame is written."""
+    owners: set[Any] = set(objects())
+    owners |= {obj.data for obj in objects()}
+    owners |= {getattr(data, "shape_keys", None) for data in owners}
+    found = (owner.animation_data for owner in owners if hasattr(owner, "animation_data"))
+    return any(
+        data is not None and (data.action or len(data.drivers) or len(data.nla_tracks))
+        for data in found
+    )
+
+
+def _say_units(path: str) -> None:
+    """Blender writes the scene's numbers, and says metres whatever its unit is."""
+    stage = _stage(path)
+    from pxr import UsdGeom
+
+    UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
+    stage.GetRootLayer().Save()
 
 
 def _stage(path: str) -> Any:

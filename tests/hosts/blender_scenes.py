@@ -17,7 +17,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-MODULES = ("blender_scenes_names", "blender_scenes_places", "blender_scenes_motion")
+MODULES = (
+    "blender_scenes_names",
+    "blender_scenes_places",
+    "blender_scenes_motion",
+    "blender_scenes_output",
+)
 
 Case = Callable[["Rig"], None]
 
@@ -130,7 +135,7 @@ def main(folder: Path, only: str) -> None:
     from callboard_blender.host import BlenderHost
 
     for number, (name, case) in enumerate(cases()):
-        if only not in name:
+        if only not in f"{case.__module__}.{name}":
             continue
         why = ""
         empty()
