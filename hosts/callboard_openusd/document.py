@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from uuid import uuid4
 
 from pxr import Sdf, Tf, Usd, UsdGeom
 
@@ -11,6 +10,7 @@ from callboard.errors import HostError
 from callboard_openusd.layout import WORLD
 from callboard_openusd.names import NameIndex
 from callboard_openusd.patch import Touched, difference
+from callboard_openusd.shadow import Shadow
 
 
 class OpenStage:
@@ -18,7 +18,7 @@ class OpenStage:
     paths that changed since: a step costs what it changed, not what the scene holds, and edits made
     by any script count, not just ours."""
 
-    def __init__(self, layer: Sdf.Layer, file: str | None) -> None:
+    def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
         self.layer = layer
         self.stage = Usd.Stage.Open(layer, Usd.Stage.LoadAll)
         for used in self.stage.GetUsedLayers():
@@ -29,13 +29,17 @@ class OpenStage:
         self.folder = Path(file).parent if file else None
         self.selection: list[str] = []
         self.names = NameIndex(self.stage)
-        self.shadow = Sdf.Layer.CreateAnonymous(".usda")
-        self.shadow.TransferContent(layer)
+        self._shadow = Shadow(layer, file, stamp)
         self.touched = Touched()
         self.modified = False
         #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
         self._suffixes: dict[Sdf.Path, int] = {}
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
+
+    @property
+    def shadow(self) -> Sdf.Layer:
+        """The root layer at the last undo step. Asked for before anything changes."""
+        return self._shadow.layer
 
     def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
         self.modified = True
@@ -45,10 +49,13 @@ class OpenStage:
                 self.touched.fields.add(path)
             else:
                 self.touched.whole.add(path)
+            self.names.property_changed(path)
         for path in notice.GetResyncedPaths():
             self.touched.whole.add(path)
             if path.IsAbsoluteRootOrPrimPath():
                 self.names.prims_changed(path)
+            else:
+                self.names.property_changed(path)
 
     def free_path(self, parent: Sdf.Path, name: str) -> Sdf.Path:
         """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
@@ -63,6 +70,8 @@ class OpenStage:
 
     def settle(self) -> None:
         """What is there now is what the next step starts from."""
+        if not self.touched:
+            return
         difference(self.touched, self.layer, self.shadow).apply(self.shadow)
         self.touched.clear()
 
@@ -89,16 +98,6 @@ def _new_layer() -> Sdf.Layer:
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, UsdGeom.LinearUnits.centimeters)
     stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, WORLD).GetPrim())
-    return layer
-
-
-def working_layer(path: str, content: Sdf.Layer) -> Sdf.Layer:
-    """A layer with that content beside ``path``, so that relative references still resolve, which
-    isn't the file's own layer: other readers of the file must not see unsaved edits."""
-    layer = Sdf.Layer.New(
-        Sdf.FileFormat.FindById("usda"), str(Path(path).with_name(f".callboard-{uuid4().hex}.usda"))
-    )
-    layer.TransferContent(content)
     return layer
 
 

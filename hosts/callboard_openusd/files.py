@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from uuid import uuid4
 
 from pxr import Sdf, Tf, Usd, UsdUtils
 
@@ -16,7 +18,13 @@ from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import READ, WRITE
 from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_openusd.assets import asset_from
-from callboard_openusd.document import Document, OpenStage, refuse, working_layer
+from callboard_openusd.document import Document, OpenStage, refuse
+from callboard_openusd.shadow import stamp_of
+
+#: Marks the layers that are ours alone. They are read at once and whole: a file that somebody
+#: writes to meanwhile must not change under the stage.
+_OWN = "callboard"
+Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
 
 
 class UsdFiles:
@@ -27,14 +35,17 @@ class UsdFiles:
         self._opened = opened
 
     def open(self, path: str) -> Json:
-        content = read_layer(path)
-        try:
-            opened = OpenStage(working_layer(path, content), path)
-        except Tf.ErrorException as error:
-            raise refuse(error, f"open '{Path(path).name}'") from None
+        stamp = stamp_of(path)
+        with read_layer(path) as layer:
+            try:
+                # A package's layer isn't what the file holds, so it can't be read from it again.
+                packed = Path(path).suffix.lower() == ".usdz"
+                opened = OpenStage(layer, path, None if packed else stamp)
+            except Tf.ErrorException as error:
+                raise refuse(error, f"open '{Path(path).name}'") from None
         self._document.opened = opened
         self._opened()
-        return {"path": path, "object_count": opened.names.count}
+        return {"path": path, "object_count": len(opened.names.paths)}
 
     def save(self, path: str | None) -> Json:
         opened = self._document.opened
@@ -47,16 +58,28 @@ class UsdFiles:
         return {"path": target, "bytes": size}
 
 
-def read_layer(path: str) -> Sdf.Layer:
-    """A file's root layer, which nothing else shares. Raises HostError."""
-    _check(Path(path), seen=set())
+@contextmanager
+def read_layer(path: str) -> Iterator[Sdf.Layer]:
+    """A file's root layer, which nothing else shares: other readers of the file must not see edits
+    that aren't saved. The layers it is composed of are kept for the block, so that whoever opens a
+    stage there reads none twice. Raises HostError."""
+    kept: list[Sdf.Layer] = []
+    seen: set[Path] = set()
+    _check(Path(path))
     try:
         if Path(path).suffix.lower() == ".usdz":
             # What a package refers to is inside it, and is found only from there.
-            return Usd.Stage.Open(path).Flatten(False)
-        return Sdf.Layer.OpenAsAnonymous(path)
+            layer = Usd.Stage.Open(path).Flatten(False)
+        else:
+            # The arguments mean nothing to the format, and make it a layer of its own.
+            own = Sdf.Layer.CreateIdentifier(path, {_OWN: uuid4().hex})
+            layer = Sdf.Layer.FindOrOpen(own)
     except Tf.ErrorException as error:
         raise refuse(error, f"read '{Path(path).name}'") from None
+    if layer is None:
+        raise HostError(f"OpenUSD found no layer in '{Path(path).name}'")
+    _keep_used(layer, Path(path).parent, kept, seen)
+    yield layer
 
 
 def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
@@ -81,20 +104,31 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
     return Path(path).stat().st_size
 
 
-def _check(file: Path, seen: set[Path]) -> None:
-    """Refuses what would take the process down, in the file or in the files it is composed of."""
+def _check(file: Path) -> None:
+    """Refuses what would take the process down."""
     checked_suffix(str(file), READ)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
     check_usd_nesting(str(file))
-    seen.add(file)
-    if file.suffix.lower() == ".usdz":
-        return
-    try:
-        layer = Sdf.Layer.OpenAsAnonymous(str(file))
-    except Tf.ErrorException as error:
-        raise refuse(error, f"read '{file.name}'") from None
+
+
+def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[Path]) -> None:
+    """Checks the files that the layer is composed of, and reads them as they are now."""
     for asset in layer.GetCompositionAssetDependencies():
-        used = file.parent / asset
-        if used not in seen and used.suffix.lower() in READ and used.is_file():
-            _check(used, seen)
+        used = folder / asset
+        if used in seen or used.suffix.lower() not in READ or not used.is_file():
+            continue
+        seen.add(used)
+        _check(used)
+        if used.suffix.lower() == ".usdz":
+            continue
+        try:
+            known = Sdf.Layer.Find(str(used))
+            if known is not None:
+                known.Reload()
+            found = known or Sdf.Layer.FindOrOpen(str(used))
+        except Tf.ErrorException:
+            continue  # the stage goes without it, as it does in every other program
+        if found is not None:
+            kept.append(found)
+            _keep_used(found, used.parent, kept, seen)

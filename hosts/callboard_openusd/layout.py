@@ -36,11 +36,6 @@ def is_object(prim: Usd.Prim) -> bool:
     return bool(prim.IsA(UsdGeom.Xformable)) and not _is_world(prim)
 
 
-def objects(stage: Usd.Stage) -> Iterator[Usd.Prim]:
-    """Every object, parents before children, siblings in scene order."""
-    return (prim for prim in stage.Traverse() if is_object(prim))
-
-
 def objects_in(prim: Usd.Prim) -> Iterator[Usd.Prim]:
     """``prim``, if it is an object, and the objects below it."""
     return (found for found in Usd.PrimRange(prim) if is_object(found))

@@ -1,56 +1,64 @@
-"""From an object's name, or path, to its prim, without walking the stage for every call."""
+"""From an object's name, path or place in the scene to its prim, without walking the stage for
+every call."""
 
 from __future__ import annotations
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
-from callboard_openusd.layout import is_object, objects, objects_in
+from callboard_openusd.layout import WORLD, is_object, objects_in
+from callboard_openusd.patch import ROOT
+
+#: How far entries may drift from where they were counted before all are counted anew.
+_DRIFT = 1000
+#: Moving the prim that is the scene itself makes it an object.
+_WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
 
 
 class NameIndex:
-    """Bare names to paths. Built at the first look-up, extended when prims appear, and built anew
-    after anything else happened to one it knows."""
+    """The objects in scene order, and bare names to paths. Built at the first look-up; what changes
+    later is put in its place at the next one, for the cost of what changed.
+
+    The objects below a prim follow each other, so a subtree is one piece of the list. Where a piece
+    is, is looked for around where it was when the list was counted."""
 
     def __init__(self, stage: Usd.Stage) -> None:
         self._stage = stage
-        self._paths: dict[str, list[Sdf.Path]] | None = None
-        self._known: set[Sdf.Path] = set()
+        self._counted = False
+        self._order: list[Sdf.Path] = []
+        self._named: dict[str, list[Sdf.Path]] = {}
+        #: Where each prim was when all were counted: an object, or what is below another prim.
+        self._places: dict[Sdf.Path, int] = {}
+        self._drift = 0
+        self._pending: set[Sdf.Path] = set()
 
     def prims_changed(self, path: Sdf.Path) -> None:
         """The prim at ``path``, and all below it, appeared, went or became something else."""
-        if self._paths is None:
-            return
-        if path == Sdf.Path.absoluteRootPath or path in self._known or not self._extend(path):
-            self._paths = None
+        if self._counted:
+            self._pending.add(path)
 
-    def _extend(self, path: Sdf.Path) -> bool:
-        prim = self._stage.GetPrimAtPath(path)
-        if not prim or not _is_there(prim):
-            return False
-        added = list(objects_in(prim))
-        if any(found.GetPath() in self._known for found in added):
-            return False
-        for found in added:
-            self._add(found)
-        return True
-
-    def _add(self, prim: Usd.Prim) -> None:
-        assert self._paths is not None
-        self._known.add(prim.GetPath())
-        self._paths.setdefault(prim.GetName(), []).append(prim.GetPath())
-
-    def _table(self) -> dict[str, list[Sdf.Path]]:
-        if self._paths is None:
-            self._paths, self._known = {}, set()
-            for prim in objects(self._stage):
-                self._add(prim)
-        return self._paths
+    def property_changed(self, path: Sdf.Path) -> None:
+        """The property at ``path`` appeared, went or has another value."""
+        if path == _WORLDS_PLACE:
+            self.prims_changed(WORLD)
 
     @property
-    def count(self) -> int:
-        self._table()
-        return len(self._known)
+    def paths(self) -> list[Sdf.Path]:
+        """Every object, parents before children, siblings in scene order. Not to be changed."""
+        if self._pending and (ROOT in self._pending or self._far()):
+            self._counted = False
+        if not self._counted:
+            self._count_all()
+        elif self._pending:
+            changed = Sdf.Path.RemoveDescendentPaths(sorted(map(self._ordered, self._pending)))
+            self._pending.clear()
+            if ROOT in changed:
+                self._count_all()
+            else:
+                self._order = list(self._order)
+                for path in changed:
+                    self._replace(path)
+        return self._order
 
     def find(self, name: str) -> Usd.Prim:
         """The object of that bare name or full path. Raises ObjectNotFound, AmbiguousName."""
@@ -58,15 +66,104 @@ class NameIndex:
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
             if prim and _is_there(prim) and is_object(prim):
                 return prim
-        else:
-            paths = self._table().get(name, [])
-            if len(paths) > 1:
-                raise AmbiguousName(name, [str(path) for path in paths[:10]])
-            if paths:
-                return self._stage.GetPrimAtPath(paths[0])
-        raise ObjectNotFound(name, nearest_names(name, self._table()))
+        elif self.paths and (found := self._named.get(name)):
+            if len(found) > 1:
+                raise AmbiguousName(name, [str(path) for path in found[:10]])
+            return self._stage.GetPrimAtPath(found[0])
+        raise ObjectNotFound(name, nearest_names(name, self._named) if self.paths else [])
+
+    def _ordered(self, path: Sdf.Path) -> Sdf.Path:
+        """The path, or the one above it that says in which order its children are: there, one that
+        comes or goes may move the others."""
+        above = self._stage.GetPrimAtPath(path.GetParentPath())
+        while above and above.HasAuthoredMetadata("primOrder"):
+            path = above.GetPath()
+            above = above.GetParent()
+        return path
+
+    def _far(self) -> bool:
+        return self._drift > _DRIFT + len(self._order) // 20
+
+    def _count_all(self) -> None:
+        order: list[Sdf.Path] = []
+        places: dict[Sdf.Path, int] = {}
+        xformable = UsdGeom.Xformable
+        world = self._stage.GetPrimAtPath(WORLD)
+        if world and is_object(world):
+            world = None
+        for prim in self._stage.Traverse():
+            path = prim.GetPath()
+            places[path] = len(order)
+            if prim.IsA(xformable) and prim != world:
+                order.append(path)
+        self._order, self._places = order, places
+        self._named = {}
+        for path in order:
+            self._named.setdefault(path.name, []).append(path)
+        self._pending.clear()
+        self._drift = 0
+        self._counted = True
+
+    def _replace(self, path: Sdf.Path) -> None:
+        """Takes out what was known at and below ``path``, and puts in what is there now."""
+        start, stop = self._piece(path)
+        for gone in self._order[start:stop]:
+            same = self._named[gone.name]
+            same.remove(gone)
+            if not same:
+                del self._named[gone.name]
+            del self._places[gone]
+        del self._order[start:stop]
+        self._drift += stop - start
+        prim = self._stage.GetPrimAtPath(path)
+        if not prim or not _is_reached(prim):
+            self._places.pop(path, None)
+            return
+        place = self._place_of(prim)
+        found: list[Sdf.Path] = []
+        for each in Usd.PrimRange(prim):
+            self._places[each.GetPath()] = place + len(found)
+            if is_object(each):
+                found.append(each.GetPath())
+        self._order[place:place] = found
+        self._drift += len(found)
+        for path in found:
+            self._named.setdefault(path.name, []).append(path)
+
+    def _piece(self, path: Sdf.Path) -> tuple[int, int]:
+        """From which index to which one the objects at and below ``path`` are."""
+        place = self._places.get(path)
+        if place is None:
+            return 0, 0
+        order = self._order
+        low, high = max(0, place - self._drift), min(len(order), place + self._drift + 1)
+        start = next((i for i in range(low, high) if order[i].HasPrefix(path)), high)
+        stop = start
+        while stop < len(order) and order[stop].HasPrefix(path):
+            stop += 1
+        return start, stop
+
+    def _place_of(self, prim: Usd.Prim) -> int:
+        """The index of the first object after the prim and all below it."""
+        above = prim
+        while above and not above.IsPseudoRoot():
+            after = above.GetNextSibling()
+            while after:
+                first = next(objects_in(after), None)
+                if first and first.GetPath() in self._places:
+                    start, stop = self._piece(first.GetPath())
+                    if start < stop:
+                        return start
+                after = after.GetNextSibling()
+            above = above.GetParent()
+        return len(self._order)
 
 
 def _is_there(prim: Usd.Prim) -> bool:
     """Whether the scene has it: not a class to inherit from, not an opinion on a missing prim."""
     return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())
+
+
+def _is_reached(prim: Usd.Prim) -> bool:
+    """Whether a walk over the stage comes by it."""
+    return _is_there(prim) and prim.IsLoaded() and not prim.IsInstanceProxy()

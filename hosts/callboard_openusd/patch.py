@@ -28,12 +28,13 @@ class Touched:
 @dataclass(frozen=True)
 class Patch:
     """What ``layer`` has at ``paths`` is to be copied; where it has nothing, removed. Of ``fields``
-    only the metadata is. ``places`` says at which index among its siblings a prim that isn't the
-    last one belongs."""
+    only the metadata is. ``anew`` are those whose content has another order, which a copy over what
+    is there would keep. ``places`` says at which index among its siblings each prim belongs."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
     fields: tuple[Sdf.Path, ...]
+    anew: tuple[Sdf.Path, ...]
     places: dict[Sdf.Path, int]
 
     def __bool__(self) -> bool:
@@ -43,6 +44,8 @@ class Patch:
         if ROOT in self.paths:
             target.TransferContent(self.layer)
             return
+        for path in self.anew:
+            _remove(path, target)
         for path in self.paths:
             _copy(path, self.layer, target)
         for path in self.fields:
@@ -63,15 +66,17 @@ def difference(touched: Touched, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch
     alone = sorted(path for path in fields if inside.isdisjoint(path.GetPrefixes()))
     if ROOT in inside:
         alone = []
-    places = {}
+    anew, places = [], {}
     for path in least:
         spec = wanted.GetObjectAtPath(path) if path.IsPrimPath() else None
-        if spec is None or present.GetObjectAtPath(path) is not None:
+        there = present.GetObjectAtPath(path)
+        if spec is None:
             continue
-        siblings = spec.realNameParent.nameChildren
-        if siblings[len(siblings) - 1].name != spec.name:
-            places[path] = siblings.index(spec.name)
-    return Patch(wanted, least, tuple(alone), places)
+        if there is not None and not _same_order(spec, there):
+            anew.append(path)
+        siblings, last = spec.realNameParent.nameChildren, len(spec.realNameParent.nameChildren) - 1
+        places[path] = last if siblings[last].name == spec.name else siblings.index(spec.name)
+    return Patch(wanted, least, tuple(alone), tuple(anew), places)
 
 
 def keep(patch: Patch) -> Patch:
@@ -84,7 +89,7 @@ def keep(patch: Patch) -> Patch:
             _copy(path, patch.layer, kept)
         for path in patch.fields:
             _copy_fields(path, patch.layer, kept)
-    return Patch(kept, patch.paths, patch.fields, patch.places)
+    return Patch(kept, patch.paths, patch.fields, patch.anew, patch.places)
 
 
 def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Path:
@@ -105,6 +110,10 @@ def _copy(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
         Sdf.CreatePrimInLayer(target, path.GetPrimPath())
         Sdf.CopySpec(source, path, target, path)
         return
+    _remove(path, target)
+
+
+def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
     spec = target.GetObjectAtPath(path)
     if spec is None:
         return
@@ -115,6 +124,19 @@ def _copy(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
         spec.owner.RemoveProperty(spec)
 
 
+def _same_order(wanted: Sdf.PrimSpec, present: Sdf.PrimSpec) -> bool:
+    """Whether both hold the same properties and prims, all the way down, in the same order. What
+    variants hold isn't looked into, so where there are some the answer is no."""
+    children = wanted.nameChildren
+    return (
+        not wanted.variantSets
+        and not present.variantSets
+        and list(wanted.properties.keys()) == list(present.properties.keys())
+        and list(children.keys()) == list(present.nameChildren.keys())
+        and all(_same_order(child, present.nameChildren[child.name]) for child in children)
+    )
+
+
 def _copy_fields(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
     if path != ROOT:
         Sdf.CreatePrimInLayer(target, path)
@@ -122,6 +144,9 @@ def _copy_fields(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
 
 
 def _place(path: Sdf.Path, place: int, target: Sdf.Layer) -> None:
+    siblings = target.GetPrimAtPath(path).realNameParent.nameChildren
+    if place < len(siblings) and siblings[place].name == path.name:
+        return
     # Moving a prim to another index under its own name is refused, so it goes by way of another.
     aside = path.ReplaceName(f"{path.name}__moving")
     moves = Sdf.BatchNamespaceEdit()

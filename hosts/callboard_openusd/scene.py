@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import overload
 
-from pxr import Gf, Usd, UsdGeom
+from pxr import Gf, Sdf, Usd, UsdGeom
 
 from callboard.host import Json
 from callboard_openusd.document import Document
-from callboard_openusd.layout import children_of, objects, parent_of
+from callboard_openusd.layout import children_of, parent_of
 from callboard_openusd.materials import read_color
 from callboard_openusd.shapes import kind_of
 from callboard_openusd.transforms import TIME, read
@@ -32,12 +33,12 @@ class UsdSceneReader:
             "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
             "frame_range": [stage.GetStartTimeCode(), stage.GetEndTimeCode()] if authored else None,
             "fps": stage.GetTimeCodesPerSecond(),
-            "object_count": self._document.names.count,
+            "object_count": len(self._document.names.paths),
             "selection": self.selection(),
         }
 
     def names(self) -> list[str]:
-        return [str(prim.GetPath()) for prim in objects(self._document.stage)]
+        return [str(path) for path in self._document.names.paths]
 
     def get(self, name: str) -> Json:
         prim = self._document.names.find(name)
@@ -56,8 +57,8 @@ class UsdSceneReader:
             "bounds": _bounds(prim),
         }
 
-    def summaries(self) -> Iterator[Json]:
-        return (_summary(prim) for prim in objects(self._document.stage))
+    def summaries(self) -> Sequence[Json]:
+        return _Summaries(self._document.stage, self._document.names.paths)
 
     def selection(self) -> list[str]:
         opened = self._document.opened
@@ -76,6 +77,31 @@ class UsdSceneReader:
         if own or any(spec and (spec.properties or spec.ListInfoKeys() != _OVER) for spec in above):
             return "the session layer, which isn't saved, has opinions on it"
         return None
+
+
+class _Summaries(Sequence[Json]):
+    """Told when they are asked for, so that a page costs its own length. What is gone by then is
+    told by its name alone."""
+
+    def __init__(self, stage: Usd.Stage, paths: Sequence[Sdf.Path]) -> None:
+        self._stage = stage
+        self._paths = paths
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Json]: ...
+    def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
+        if isinstance(index, slice):
+            return _Summaries(self._stage, self._paths[index])
+        path = self._paths[index]
+        prim = self._stage.GetPrimAtPath(path)
+        if prim:
+            return _summary(prim)
+        return {"name": path.name, "path": str(path), "type": "prim", "parent": None}
 
 
 def _summary(prim: Usd.Prim) -> Json:

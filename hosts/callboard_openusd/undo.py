@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pxr import Sdf
+
 from callboard_openusd.document import Document, OpenStage
 from callboard_openusd.patch import Patch, difference, keep
 
@@ -17,6 +19,8 @@ HISTORY = 64
 class _Begun:
     label: str
     opened: OpenStage
+    #: What is there now, to go back to.
+    shadow: Sdf.Layer
     selection: list[str]
     modified: bool
 
@@ -44,14 +48,14 @@ class UsdUndo:
             # Somebody changed the stage outside a step, so older steps no longer fit.
             self._steps.clear()
             opened.settle()
-        return _Begun(label, opened, list(opened.selection), opened.modified)
+        return _Begun(label, opened, opened.shadow, list(opened.selection), opened.modified)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, _Begun)
         opened = self._document.opened
         if opened is token.opened and not opened.touched and opened.selection == token.selection:
             return None
-        before = difference(token.opened.touched, token.opened.shadow, token.opened.layer)
+        before = difference(token.opened.touched, token.shadow, token.opened.layer)
         self._count += 1
         step = _Step(str(self._count), token, keep(before))
         token.opened.settle()
@@ -63,7 +67,7 @@ class UsdUndo:
     def rollback(self, token: object) -> bool:
         assert isinstance(token, _Begun)
         opened = token.opened
-        difference(opened.touched, opened.shadow, opened.layer).apply(opened.layer)
+        difference(opened.touched, token.shadow, opened.layer).apply(opened.layer)
         self._put_back(token)
         return True
 

@@ -11,7 +11,7 @@ from callboard.host import Json
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
-from callboard_openusd.document import Document, refuse, working_layer
+from callboard_openusd.document import Document, refuse
 from callboard_openusd.files import read_layer, write_layer
 from callboard_openusd.instances import owned_parent
 from callboard_openusd.layout import home, objects_in
@@ -72,11 +72,11 @@ class UsdStages:
 
 
 def _open(path: str) -> Usd.Stage:
-    content = read_layer(path)
-    try:
-        return Usd.Stage.Open(working_layer(path, content))
-    except Tf.ErrorException as error:
-        raise refuse(error, f"open '{Path(path).name}'") from None
+    with read_layer(path) as layer:
+        try:
+            return Usd.Stage.Open(layer)
+        except Tf.ErrorException as error:
+            raise refuse(error, f"open '{Path(path).name}'") from None
 
 
 def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:

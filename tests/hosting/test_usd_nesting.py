@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 from callboard.errors import HostError
-from callboard.hosting.usd_nesting import MAX_DEPTH, check_usd_nesting
+from callboard.hosting.usd_nesting import MAX_DEPTH, _bound, _depth, check_usd_nesting
 
 DEEP = MAX_DEPTH + 1
 
@@ -54,3 +55,11 @@ def test_other_files_are_not_its_business(tmp_path: Path) -> None:
     for name, data in {"crate": b"PXR-USDC" + b"{" * 5000, "empty": b""}.items():
         (tmp_path / name).write_bytes(data)
         check_usd_nesting(str(tmp_path / name))
+
+
+def test_the_quick_look_never_finds_less() -> None:
+    dice = random.Random(3)
+    alphabet = [*"([{}])\"'@#", '"""', "//", "/*", "*/", "a", " ", *["\n"] * 3]
+    for _ in range(3000):
+        text = "".join(dice.choices(alphabet, k=dice.randint(1, 60))).encode()
+        assert _bound(text) >= _depth(text), text
