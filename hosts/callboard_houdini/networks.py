@@ -1,4 +1,4 @@
-"""Nodes of any network by path, for the skill ``houdini-nodes``."""
+"""Nodes of any network by path, for the skill ``houdini-networks``."""
 
 from __future__ import annotations
 

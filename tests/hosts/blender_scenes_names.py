@@ -116,10 +116,10 @@ def test_changes_of_linked_objects_are_refused(rig: Rig) -> None:
         "animation__set_keys": {"name": path, "keys": keys},
         "animation__delete_keys": {"name": path, "start": 1, "end": 9},
         "animation__bake": {"names": [path], "start": 1, "end": 2},
-        "blender_geometry__add_modifier": {"name": path, "kind": "bevel"},
-        "blender_geometry__remove_modifier": {"name": path, "modifier": "Bevel"},
-        "blender_geometry__apply_modifiers": {"name": path},
-        "blender_geometry__shade": {"name": path, "smooth": True},
+        "blender_modelling__add_modifier": {"name": path, "kind": "bevel"},
+        "blender_modelling__remove_modifier": {"name": path, "modifier": "Bevel"},
+        "blender_modelling__apply_modifiers": {"name": path},
+        "blender_modelling__shade": {"name": path, "smooth": True},
     }.items():
         said = refused(lambda t=tool, a=arguments: rig.tool(t, **a))  # type: ignore[misc]
         assert "linked from 'prop.blend'" in said, (tool, said)
@@ -152,10 +152,12 @@ def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
     assert done["object"]["path"] == "Base"
     rig.tool("scene__transform", name="Base", translate=[1, 2, 3], rotate=[0, 0, 90])
     rig.tool("scene__transform", name="Lid", translate=[0, 0, 5])
-    rig.tool("blender_geometry__add_modifier", name="Lid", kind="bevel")
+    rig.tool("blender_modelling__add_modifier", name="Lid", kind="bevel")
     rig.tool("animation__set_keys", name="Base", keys=[{"frame": 5, "scale": [2, 2, 2]}])
     assert "bring it back" in refused(lambda: rig.tool("scene__delete", name="Lid"))
-    assert "linked" in refused(lambda: rig.tool("blender_geometry__shade", name="Lid", smooth=True))
+    assert "linked" in refused(
+        lambda: rig.tool("blender_modelling__shade", name="Lid", smooth=True)
+    )
     found = rig.reopened()
     assert near(found["Base"]["translate"], [1, 2, 3])
     assert near(found["Base"]["rotate"], [0, 0, 90])

@@ -222,7 +222,7 @@ def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
         rig.tool("scene__duplicate", name="Box 1", new_name="Copy", translate=[0, 0, 9]),
         rig.tool("scene__create_primitive", kind="torus", name="Ring", **place),
     ]
-    rig.tool("blender_geometry__add_modifier", name="Ring", kind="bevel")
+    rig.tool("blender_modelling__add_modifier", name="Ring", kind="bevel")
     rig.cube("Keyed")
     rig.tool("animation__set_keys", name="Keyed", keys=[{"frame": 3, "rotate": [0, 0, 45]}])
     gone = rig.tool("scene__delete", name="Box 0")["deleted"]

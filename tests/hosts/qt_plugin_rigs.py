@@ -94,9 +94,9 @@ class Rig(ABC):
 class MayaRig(Rig):
     cube = "|Cube"
     skill = (
-        "maya_geometry__bevel_edges",
-        "maya-geometry.bevel_all_edges",
-        "maya-geometry.rounded_crate",
+        "maya_modelling__bevel_edges",
+        "maya-modelling.bevel_all_edges",
+        "maya-modelling.rounded_crate",
     )
     inputs: ClassVar[dict[str, Any]] = {}
     script = ("cmds.polyCube(name='Made')[0]", "Made")
@@ -195,9 +195,9 @@ class MayaRig(Rig):
 class HoudiniRig(Rig):
     cube = "/obj/Cube"
     skill = (
-        "houdini_nodes__create_node",
-        "houdini-nodes.repair_network",
-        "houdini-nodes.raised_box",
+        "houdini_networks__create_node",
+        "houdini-networks.repair_network",
+        "houdini-networks.raised_box",
     )
     inputs: ClassVar[dict[str, Any]] = {"height": 3}
     script = ("hou.fps()", 24.0)

@@ -359,18 +359,18 @@ def test_a_script_that_raises_is_taken_back(bench: Bench) -> None:
     assert bench.everything() == before
 
 
-# -- houdini-nodes ------------------------------------------------------------------------------
+# -- houdini-networks ------------------------------------------------------------------------------
 
 
 def test_a_chain_is_built_inspected_and_cooked(bench: Bench) -> None:
     bench.cube("Crate", 2.0)
-    listed = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    listed = bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"})
     assert [node["type"] for node in listed["nodes"]] == ["box"]
     assert listed["nodes"][0]["displayed"] is True
-    found = bench.call("houdini_nodes__find_node_types", {"network": "/obj/Crate", "text": "xf"})
+    found = bench.call("houdini_networks__find_node_types", {"network": "/obj/Crate", "text": "xf"})
     assert "xform" in [type["name"] for type in found["types"]]
     made = bench.call(
-        "houdini_nodes__create_node",
+        "houdini_networks__create_node",
         {
             "network": "/obj/Crate",
             "type": "xform",
@@ -383,53 +383,53 @@ def test_a_chain_is_built_inspected_and_cooked(bench: Bench) -> None:
     assert made["path"] == "/obj/Crate/raise"
     assert made["inputs"] == [listed["nodes"][0]["path"]]
     assert bench.get("Crate")["bounds"] == {"min": [-2, 0, -1], "max": [2, 2, 1]}
-    read = bench.call("houdini_nodes__get_node", {"path": made["path"]})
+    read = bench.call("houdini_networks__get_node", {"path": made["path"]})
     assert read["parms"] == {"t": [0, 1, 0], "s": [2, 1, 1]}
-    cooked = bench.call("houdini_nodes__cook_node", {"path": made["path"]})
+    cooked = bench.call("houdini_networks__cook_node", {"path": made["path"]})
     assert (cooked["cooked"], cooked["points"], cooked["primitives"]) == (True, 8, 6)
-    bench.call("houdini_nodes__display_node", {"path": listed["nodes"][0]["path"]})
+    bench.call("houdini_networks__display_node", {"path": listed["nodes"][0]["path"]})
     assert bench.get("Crate")["bounds"]["max"] == [1, 1, 1]
-    bench.call("houdini_nodes__connect_nodes", {"path": made["path"], "source": None})
-    assert bench.call("houdini_nodes__get_node", {"path": made["path"]})["inputs"] == []
-    gone = bench.call("houdini_nodes__delete_nodes", {"paths": [made["path"]]})
+    bench.call("houdini_networks__connect_nodes", {"path": made["path"], "source": None})
+    assert bench.call("houdini_networks__get_node", {"path": made["path"]})["inputs"] == []
+    gone = bench.call("houdini_networks__delete_nodes", {"paths": [made["path"]]})
     assert gone["deleted"] == [made["path"]]
 
 
 def test_a_node_that_does_not_cook_says_why(bench: Bench) -> None:
     bench.cube("Crate")
-    made = bench.call("houdini_nodes__create_node", {"network": "/obj/Crate", "type": "file"})
-    cooked = bench.call("houdini_nodes__cook_node", {"path": made["node"]["path"]})
+    made = bench.call("houdini_networks__create_node", {"network": "/obj/Crate", "type": "file"})
+    cooked = bench.call("houdini_networks__cook_node", {"path": made["node"]["path"]})
     assert cooked["cooked"] is False
     assert "Unable to read" in cooked["errors"][0]
 
 
 def test_code_needs_the_artists_leave(bench: Bench) -> None:
     bench.cube("Crate")
-    before = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    before = bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"})
     create: dict[str, Any] = {"network": "/obj/Crate"}
     for more in (
         {"type": "python", "parms": {"python": "import os"}},
         {"type": "file", "parms": {"file": "`system('touch /tmp/x')`"}},
     ):
         with pytest.raises(ValueError, match="script__execute"):
-            bench.call("houdini_nodes__create_node", {**create, **more})
-        assert bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"}) == before
+            bench.call("houdini_networks__create_node", {**create, **more})
+        assert bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"}) == before
     wrangle = {"type": "attribwrangle", "parms": {"snippet": "@P.y += 1;"}}
-    assert bench.call("houdini_nodes__create_node", {**create, **wrangle})["verified"] is True
+    assert bench.call("houdini_networks__create_node", {**create, **wrangle})["verified"] is True
 
 
 def test_files_are_set_by_a_tool_whose_path_is_checked(bench: Bench) -> None:
     bench.cube("Crate")
     create = {"network": "/obj/Crate", "type": "file"}
-    with pytest.raises(ValueError, match="houdini_nodes__set_file"):
-        bench.call("houdini_nodes__create_node", {**create, "parms": {"file": "/etc/passwd"}})
-    node = bench.call("houdini_nodes__create_node", create)["node"]["path"]
+    with pytest.raises(ValueError, match="houdini_networks__set_file"):
+        bench.call("houdini_networks__create_node", {**create, "parms": {"file": "/etc/passwd"}})
+    node = bench.call("houdini_networks__create_node", create)["node"]["path"]
     for name in ("rock.bgeo", "rock.$F4.bgeo"):
         file = (bench.folder / name).as_posix()
         arguments = {"path": node, "parm": "file", "file": file}
-        assert bench.call("houdini_nodes__set_file", arguments)["verified"] is True
+        assert bench.call("houdini_networks__set_file", arguments)["verified"] is True
         assert hou.node(node).parm("file").unexpandedString() == file
-    before = bench.call("houdini_nodes__get_node", {"path": node})
+    before = bench.call("houdini_networks__get_node", {"path": node})
     for parm, file, words in (
         ("file", "/x/$HOME/rock.bgeo", "no variables"),
         ("file", "/x/$FF.bgeo", "no variables"),
@@ -437,13 +437,13 @@ def test_files_are_set_by_a_tool_whose_path_is_checked(bench: Bench) -> None:
         ("files", "/x/rock.bgeo", "no parameter 'files'"),
     ):
         with pytest.raises(ValueError, match=words):
-            bench.call("houdini_nodes__set_file", {"path": node, "parm": parm, "file": file})
-        assert bench.call("houdini_nodes__get_node", {"path": node}) == before
+            bench.call("houdini_networks__set_file", {"path": node, "parm": parm, "file": file})
+        assert bench.call("houdini_networks__get_node", {"path": node}) == before
 
 
 def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
     bench.cube("Crate")
-    before = bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"})
+    before = bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"})
     box = before["nodes"][0]["path"]
     create = {"network": "/obj/Crate", "type": "xform"}
     for tool, arguments, words in (
@@ -459,8 +459,8 @@ def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
         ("delete_nodes", {"paths": [box, "/obj/Nobody"]}, "there is no node"),
     ):
         with pytest.raises((ValueError, HostError), match=words):
-            bench.call(f"houdini_nodes__{tool}", arguments)
-        assert bench.call("houdini_nodes__list_nodes", {"network": "/obj/Crate"}) == before, tool
+            bench.call(f"houdini_networks__{tool}", arguments)
+        assert bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"}) == before, tool
 
 
 # -- rendering ----------------------------------------------------------------------------------

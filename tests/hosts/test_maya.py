@@ -334,33 +334,33 @@ def test_a_script_that_raises_is_taken_back(bench: Bench) -> None:
         bench.call("script__execute", {"code": "this is no MEL", "language": "mel"})
 
 
-# -- maya-geometry ------------------------------------------------------------------------------
+# -- maya-modelling ------------------------------------------------------------------------------
 
 
 def test_the_seeds_prompt_works(bench: Bench) -> None:
     bench.call("scene__create_primitive", {"kind": "cube", "name": "Crate"})
     bench.editor.select(["Crate"])
-    edges = bench.call("maya_geometry__select_edges")
+    edges = bench.call("maya_modelling__select_edges")
     assert edges["count"] == 12
     assert edges["edges"] == ["|Crate.e[0:11]"]
-    done = bench.call("maya_geometry__bevel_edges", {"width": 0.2, "segments": 3})
+    done = bench.call("maya_modelling__bevel_edges", {"width": 0.2, "segments": 3})
     assert done["before"] == 6
     assert done["after"] > 6
     assert done["changed"] == ["|Crate"]
-    assert bench.call("maya_geometry__delete_history", {"name": "Crate"})["verified"] is True
-    counts = bench.call("maya_geometry__mesh_info", {"name": "Crate"})
+    assert bench.call("maya_modelling__delete_history", {"name": "Crate"})["verified"] is True
+    counts = bench.call("maya_modelling__mesh_info", {"name": "Crate"})
     assert counts["faces"] == done["after"]
 
 
 def test_edges_and_faces_are_chosen_by_name(bench: Bench) -> None:
     bench.cube("Crate")
-    assert bench.call("maya_geometry__select_edges", {"edges": ["Crate.e[0:2]"]})["count"] == 3
-    assert bench.call("maya_geometry__select_edges", {"names": ["Crate"]})["count"] == 12
-    pulled = bench.call("maya_geometry__extrude_faces", {"faces": ["Crate.f[0]"], "distance": 2.0})
+    assert bench.call("maya_modelling__select_edges", {"edges": ["Crate.e[0:2]"]})["count"] == 3
+    assert bench.call("maya_modelling__select_edges", {"names": ["Crate"]})["count"] == 12
+    pulled = bench.call("maya_modelling__extrude_faces", {"faces": ["Crate.f[0]"], "distance": 2.0})
     assert pulled["after"] == pulled["before"] + 4
     size = bench.get("Crate")["bounds"]
     assert max(b - a for a, b in zip(size["min"], size["max"], strict=True)) == pytest.approx(4.0)
-    smoothed = bench.call("maya_geometry__smooth", {"name": "Crate"})
+    smoothed = bench.call("maya_modelling__smooth", {"name": "Crate"})
     assert smoothed["after"] == 4 * smoothed["before"]
 
 
@@ -379,17 +379,17 @@ def test_wrong_parts_are_refused_and_nothing_changes(bench: Bench) -> None:
         ("smooth", {"name": "persp"}),
     ):
         with pytest.raises((ValueError, HostError)):
-            bench.call(f"maya_geometry__{tool}", arguments)
+            bench.call(f"maya_modelling__{tool}", arguments)
         assert bench.everything() == before, tool
     with pytest.raises(ObjectNotFound):
-        bench.call("maya_geometry__mesh_info", {"name": "Nobody"})
+        bench.call("maya_modelling__mesh_info", {"name": "Nobody"})
 
 
 def test_freezing_leaves_the_object_where_it_is(bench: Bench) -> None:
     bench.cube("Crate")
     bench.editor.set_transform("Crate", [1, 2, 3], [0, 45, 0], [2, 2, 2])
     before = bench.get("Crate")["bounds"]
-    bench.call("maya_geometry__freeze_transforms", {"name": "Crate"})
+    bench.call("maya_modelling__freeze_transforms", {"name": "Crate"})
     after = bench.get("Crate")
     assert after["scale"] == [1.0, 1.0, 1.0]
     assert after["bounds"]["max"] == pytest.approx(before["max"])
@@ -397,7 +397,7 @@ def test_freezing_leaves_the_object_where_it_is(bench: Bench) -> None:
 
 def test_the_ports_are_the_ones_of_the_contract(host: Any) -> None:
     assert {SCENE_READ, SCENE_MUTATE, ANIMATION, SCRIPT} <= set(host.ports)
-    assert Path(host.skill_paths[0], "maya-geometry", "SKILL.md").is_file()
+    assert Path(host.skill_paths[0], "maya-modelling", "SKILL.md").is_file()
 
 
 # -- rendering ----------------------------------------------------------------------------------

@@ -74,11 +74,22 @@ class Tool:
         """What of it the artist's policies are about, whatever its arguments are."""
         if SCRIPT in self.required_capabilities:
             return "script"
-        return "destructive" if self.annotations.get("destructiveHint") is True else None
+        hint = self.annotations.get("destructiveHint")
+        # Where a skill's tool says nothing, the specification's default holds: it deletes.
+        unknown = hint is None and self.skill is not None and not self.reads_only
+        return "destructive" if hint is True or unknown else None
+
+    @cached_property
+    def reads_only(self) -> bool:
+        """Whether it says that it changes nothing."""
+        return self.annotations.get("readOnlyHint") is True
 
     @cached_property
     def mutates(self) -> bool:
-        return SCENE_MUTATE in self.required_capabilities
+        """Whether a call is an undo step: a skill's tool that doesn't say it only reads is."""
+        if SCENE_MUTATE in self.required_capabilities:
+            return True
+        return self.skill is not None and self.affinity == "main" and not self.reads_only
 
     @cached_property
     def writes_files(self) -> bool:

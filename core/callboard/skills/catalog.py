@@ -201,7 +201,8 @@ class SkillCatalog:
         """Looks at the disk again. Loaded skills whose files changed are replaced, unless the new
         files are broken in a way the old ones weren't; those that are gone are unloaded."""
         with self._lock:
-            skills, failures = scan(self.paths, self._dcc, self._cache.load)
+            shipped = [path for path, scope in self._scopes.items() if scope == "bundled"]
+            skills, failures = scan(self.paths, self._dcc, self._cache.load, shipped)
             self._cache.save()
             self._known = {one.skill.name: one.skill for one in skills}
             self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in skills})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,11 +102,13 @@ def scan(
     paths: Iterable[Path],
     dcc_name: str | None = None,
     load: Callable[[Path], SkillMetadata] = load_skill,
+    shipped: Collection[Path] = (BUNDLED,),
 ) -> tuple[list[Found], list[Failure]]:
-    """:func:`scan_and_load` over exactly these search paths, most important first."""
+    """:func:`scan_and_load` over exactly these search paths, most important first. What ships,
+    in ``shipped``, is never replaced by a skill of the same name from elsewhere."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
-    for search_path in paths:
+    for search_path in sorted(paths, key=lambda path: path not in shipped):
         try:
             folders = list(skill_folders(search_path))
         except FileNotFoundError:
@@ -124,9 +126,11 @@ def scan(
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
             if first.skill is not skill:
+                why = "was found before it"
+                if first.search_path in shipped:
+                    why = "ships with callboard and is never replaced; give yours another name"
                 reason = (
-                    f"the skill in folder '{folder.name}' isn't used: "
-                    f"'{first.skill.name}' was found before it"
+                    f"the skill in folder '{folder.name}' isn't used: '{first.skill.name}' {why}"
                 )
                 skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
     return sorted(by_name.values(), key=lambda one: one.skill.name), skipped

@@ -20,7 +20,7 @@ from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.load import SKILL_FILE, load_skill
 from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
 
-_FORMAT = 1
+_FORMAT = 2
 
 Stamps = tuple[Stamp, ...]
 

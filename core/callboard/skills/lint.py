@@ -98,6 +98,12 @@ def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]
         except Exception as error:
             message = f"tool '{tool.name}': '{key}' isn't a valid JSON Schema: {error}"
             yield Finding(place, 1, "error", message)
+    if tool.runs_code is not None:
+        message = (
+            f"tool '{tool.name}' runs code that it is given ({tool.runs_code}), so it needs "
+            "script.execute; add that to its required_capabilities, or give it another name"
+        )
+        yield Finding(place, 1, "warning", message)
     if tool.script is None:
         yield Finding(place, 1, "warning", f"tool '{tool.name}' has no script to run")
         return

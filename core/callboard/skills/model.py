@@ -52,6 +52,8 @@ class ToolDeclaration:
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
     required_capabilities: tuple[str, ...] = ()
+    #: Why it needs ``script.execute``, which it doesn't declare and is given; else None.
+    runs_code: str | None = None
     script: Path | None = None
     affinity: Affinity = "main"
     execution: Execution = "sync"

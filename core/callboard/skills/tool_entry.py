@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from callboard.calls.entry import Affinity
+from callboard.hosting.contract import SCRIPT
 from callboard.skills.model import Execution, FailureKind, ToolDeclaration
+from callboard.skills.script_runners import runs_code
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
 #: MCP revision 2025-11-25, "Tool names".
@@ -70,12 +72,17 @@ def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise EntryProblem("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")
     next_key, next_tools = _either(entry, "next_tools")
+    schema = _schema(entry, "input_schema") or {"type": "object"}
+    needs = _capabilities(entry)
+    # Whoever can give it code can do anything: not a matter of what its author declares.
+    code = None if SCRIPT in needs else runs_code(name, schema)
     return ToolDeclaration(
         name=name,
         description=_text(entry, "description") or "",
-        input_schema=_schema(entry, "input_schema") or {"type": "object"},
+        input_schema=schema,
         output_schema=_schema(entry, "output_schema"),
-        required_capabilities=_capabilities(entry),
+        required_capabilities=needs if code is None else (*needs, SCRIPT),
+        runs_code=code,
         script=_script(entry, name, folder),
         affinity=cast(Affinity, _choice(entry, "affinity", ("main", "any"))),
         execution=cast(Execution, _choice(entry, "execution", ("sync", "async"))),

@@ -1,4 +1,4 @@
-"""The tools of the skill ``maya-geometry``. Each compares the mesh before and after."""
+"""The tools of the skill ``maya-modelling``. Each compares the mesh before and after."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def bevel_edges(ctx: Any, width: float, segments: int = 2, edges: Sequence[str] 
         each for each in cmds.ls(selection=True, long=True) or [] if ".e[" in each
     ]
     if not chosen:
-        raise ValueError("no edges are selected; call maya_geometry__select_edges, or give edges")
+        raise ValueError("no edges are selected; call maya_modelling__select_edges, or give edges")
 
     def bevel() -> list[str]:
         made = cmds.polyBevel3(

@@ -123,7 +123,7 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
             target = target[0]
         _refuse_code(node, name, target, value)
         if isinstance(value, str) and _holds_file(target):
-            raise ValueError(f"'{name}' holds a file; set it with houdini_nodes__set_file")
+            raise ValueError(f"'{name}' holds a file; set it with houdini_networks__set_file")
         with _telling(f"set '{name}' of {node.path()}"):
             target.set(int(value) if isinstance(value, bool) else value)
         _read_back(name, target, value)

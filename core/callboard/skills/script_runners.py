@@ -1,0 +1,41 @@
+"""Which tools run code that the caller gives them, whatever they say about themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+#: Names of tools of published packages, and what others call theirs.
+_RUNNERS = re.compile(
+    r"(?:execute|run|exec|eval|evaluate)_?"
+    r"(?:(?:arbitrary|host|blender|maya|houdini|max|scene)_)?"
+    r"(?:python|code|script|mel|maxscript|hscript|vex|expression|command|commands|string|source)"
+    r"(?:_(?:code|script|file|string|command|source))?"
+)
+#: Arguments that hold code, or name a file of it.
+_CODE = re.compile(
+    r"(?:(?:python|mel|maxscript|hscript|vex|ms)_?)?(?:code|script|snippet|expression|source_code)"
+    r"(?:_(?:text|string|body|path|file))?|python|mel|maxscript|hscript|vex|py_?code"
+)
+
+
+def runs_code(name: str, schema: Mapping[str, Any]) -> str | None:
+    """Why a tool of this name and input schema is taken for one that runs code; None for others."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    if _RUNNERS.fullmatch(plain.rpartition("__")[2]):
+        return f"its name is '{name}'"
+    properties = schema.get("properties")
+    for key, value in properties.items() if isinstance(properties, Mapping) else ():
+        spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).lower().replace("-", "_")
+        if _CODE.fullmatch(spelt) and _may_be_text(value):
+            return f"it takes '{key}'"
+    return None
+
+
+def _may_be_text(schema: Any) -> bool:
+    if not isinstance(schema, Mapping) or "enum" in schema or "const" in schema:
+        return False
+    kind = schema.get("type", "string")
+    kinds = kind if isinstance(kind, list) else [kind]
+    return "string" in kinds or ("array" in kinds and _may_be_text(schema.get("items", {})))

@@ -1,0 +1,170 @@
+"""Other people's tools pass the same gate, whatever they say or do not say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.calls.entry import entry_of
+from callboard.calls.tools import Tool
+from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.lint import lint
+from callboard.skills.script_runners import runs_code
+from serving import Served, served
+from skills.skill_tree import write_skill
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with served() as running:
+        yield running
+
+
+def theirs(server: Served, **options: Any) -> None:
+    """A skill's tool that reaches the scene without asking for a port."""
+
+    def delete_object(name: str) -> dict[str, Any]:
+        server.host.scene.create("cube", name, {})
+        return {"success": True}
+
+    entry = entry_of(delete_object, "delete_object", "theirs__delete_object")
+    server.app.tools.add(
+        Tool(
+            "theirs__delete_object",
+            "Deletes.",
+            {"type": "object"},
+            lambda: entry,
+            skill="theirs",
+            **options,
+        )
+    )
+
+
+def test_a_tool_that_says_nothing_is_an_undo_step(server: Served) -> None:
+    theirs(server)
+    with server.client() as client:
+        client.call("theirs__delete_object", {"name": "a"})
+    assert server.host.undo_stack.steps == ["Callboard: theirs__delete_object"]
+
+
+def test_a_tool_that_says_it_reads_is_none(server: Served) -> None:
+    theirs(server, annotations={"readOnlyHint": True})
+    with server.client() as client:
+        client.call("theirs__delete_object", {"name": "a"})
+    assert server.host.undo_stack.steps == []
+
+
+@pytest.mark.parametrize(
+    ("annotations", "refused"),
+    [
+        ({}, True),
+        ({"readOnlyHint": False}, True),
+        ({"destructiveHint": True}, True),
+        ({"destructiveHint": False}, False),
+        ({"readOnlyHint": True}, False),
+    ],
+)
+def test_a_tool_that_says_nothing_passes_the_artists_rule_for_deleting(
+    server: Served, annotations: dict[str, bool], refused: bool
+) -> None:
+    theirs(server, annotations=annotations)
+    desk = server.app.dispatcher.consent
+    server.on_main(lambda: desk.set_policy("destructive", "refuse"))
+    with server.client() as client:
+        call = {"name": "theirs__delete_object", "arguments": {"name": "a"}}
+        answer = client.request("tools/call", call)
+    if refused:
+        assert answer["error"]["code"] == REFUSED_BY_ARTIST
+    else:
+        assert not answer["result"]["isError"]
+
+
+TEXT = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("name", "properties"),
+    [
+        ("execute_python", {}),
+        ("execute-python", {}),
+        ("executePython", {}),
+        ("run_script", {}),
+        ("run_mel_script", {}),
+        ("execute_maxscript", {}),
+        ("execute_hscript", {}),
+        ("execute_python_file", {}),
+        ("execute_blender_code", {}),
+        ("eval_expression", {}),
+        ("do_it", {"code": TEXT}),
+        ("do_it", {"script": {}}),
+        ("do_it", {"python": TEXT}),
+        ("do_it", {"pythonCode": TEXT}),
+        ("do_it", {"mel": {"type": ["string", "null"]}}),
+        ("do_it", {"expression": TEXT}),
+        ("do_it", {"script_path": TEXT}),
+        ("do_it", {"snippet": {"type": "array", "items": TEXT}}),
+    ],
+)
+def test_a_tool_that_runs_code_needs_script_execute(
+    tmp_path: Path, name: str, properties: dict[str, Any]
+) -> None:
+    assert runs_code(name, {"type": "object", "properties": properties}) is not None
+    files = {
+        "tools.yaml": f"tools: [{{name: {name}, description: d, required_capabilities: [usd], "
+        f"input_schema: {{type: object, properties: {properties!r}}}}}]",
+        f"scripts/{name}.py": "def main(**arguments):\n    return {'ran': True}\n",
+    }
+    folder = write_skill(tmp_path / "skills", "theirs", files=files)
+    with (
+        served(skills=True, skill_paths=[str(tmp_path / "skills")], deny=["script.execute"]) as app,
+        app.client() as client,
+    ):
+        client.call("skills__load", {"names": ["theirs"]})
+        answer = client.request("tools/call", {"name": f"theirs__{name}", "arguments": {}})
+    assert answer["error"]["code"] == CAPABILITY_MISSING
+    assert "script.execute" in answer["error"]["data"]["missing"]
+    assert [f for f in lint(folder) if "needs script.execute" in f.message]
+
+
+@pytest.mark.parametrize(
+    ("name", "properties"),
+    [
+        ("execute_render", {}),
+        ("run_simulation", {}),
+        ("evaluate_curve", {}),
+        ("describe_script_nodes", {}),
+        ("do_it", {"language_code": TEXT}),
+        ("do_it", {"code": {"type": "integer"}}),
+        ("do_it", {"expression": {"enum": ["smile", "frown"]}}),
+        ("do_it", {"description": TEXT}),
+    ],
+)
+def test_others_do_not(name: str, properties: dict[str, Any]) -> None:
+    assert runs_code(name, {"type": "object", "properties": properties}) is None
+
+
+def test_what_ships_is_not_replaced_and_the_artist_is_told(tmp_path: Path) -> None:
+    for folder, said in (("shipped", "Ours."), ("user", "Theirs.")):
+        text = f"---\nname: scene-tools\ndescription: {said}\n---\n"
+        (tmp_path / folder / "scene-tools").mkdir(parents=True)
+        (tmp_path / folder / "scene-tools" / "SKILL.md").write_text(text)
+    paths = [(tmp_path / "user", "user"), (tmp_path / "shipped", "bundled")]
+    catalog = SkillCatalog(paths)  # type: ignore[arg-type]
+    catalog.refresh()
+    assert catalog.get("scene-tools").description == "Ours."
+    (failure,) = catalog.failures
+    assert failure.skill == "scene-tools"
+    assert "never replaced; give yours another name" in failure.message
+
+
+def test_no_skill_of_ours_has_a_published_skills_name() -> None:
+    """Those of the packages for dcc-mcp."""
+    theirs = {"blender-geometry", "maya-geometry", "houdini-nodes", "blender-scripting"}
+    hosts = Path(__file__).parents[2] / "hosts"
+    ours = {path.parent.name for path in hosts.glob("*/skills/*/SKILL.md")}
+    assert len(ours) >= 4
+    assert not ours & theirs
