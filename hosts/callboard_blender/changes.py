@@ -44,6 +44,7 @@ class Changes:
         # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
         @persistent  # type: ignore[untyped-decorator]
         def updated(*_: object) -> None:
+            forget()
             self.touch()
 
         @persistent  # type: ignore[untyped-decorator]
@@ -74,6 +75,7 @@ class Changes:
             if self._added and updated not in handlers.depsgraph_update_post:
                 handlers.depsgraph_update_post.append(updated)
             # Nobody told of what the artist did meanwhile.
+            forget()
             self.touch()
 
         added = [
@@ -110,7 +112,7 @@ class Changes:
             self._unnoticed = False
 
     def touch(self) -> None:
-        forget()
+        """Something changes. Who adds, removes or renames objects also has them looked up anew."""
         if self._unnoticed:
             return
         self.unsaved = True

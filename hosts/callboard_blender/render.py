@@ -25,7 +25,7 @@ from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
 from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
-from callboard_blender.names import scene, view_layer
+from callboard_blender.names import forget, scene, view_layer
 from callboard_blender.world import bounds
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -152,3 +152,4 @@ def _camera_at(view: View) -> Iterator[None]:
             marker.camera = bound_camera
         shown.camera = before
         bpy.data.batch_remove([camera, data])
+        forget()

@@ -9,6 +9,7 @@ import bpy
 
 from callboard.hosting.script_code import run_python
 from callboard_blender.changes import Changes
+from callboard_blender.names import forget
 from callboard_blender.undo import marked
 from callboard_blender.views import find_view
 
@@ -24,7 +25,10 @@ class BlenderScripts:
         """Python finds ``bpy`` there already, and operators the 3D view that they expect."""
         self._changes.touch()
         with marked(), _in_the_view():
-            return run_python(code, {"bpy": bpy})
+            try:
+                return run_python(code, {"bpy": bpy})
+            finally:
+                forget()
 
 
 def _in_the_view() -> AbstractContextManager[Any]:

@@ -55,7 +55,7 @@ class BlenderUsd:
                 if obj.parent is None and obj not in prototypes:
                     obj.parent = under
             view_layer().update()
-            forget()
+        forget()
         return {"path": path, "created": [obj.name_full for obj in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:

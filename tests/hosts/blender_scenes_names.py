@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callboard.host import AmbiguousName
+from callboard.host import AmbiguousName, ObjectNotFound
 from callboard.testing.check_objects import raised
 from hosts.blender_scenes import Rig, near, refused
 
@@ -190,3 +190,24 @@ def test_nothing_to_override_is_said(rig: Rig) -> None:
     said = refused(lambda: rig.tool("blender_library__make_override", name="Mine"))
     assert "isn't linked" in said
     assert rig.read.names() == ["Mine"]
+
+
+def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
+    """Names are remembered, and Blender tells of such a change when it updates the scene."""
+    import bpy
+
+    rig.cube("First")
+    rig.cube("Second")
+    assert rig.read.names() == ["First", "Second"]
+    bpy.data.objects["Second"].name = "Renamed"
+    assert rig.read.get("Renamed")["path"] == "Renamed"
+    raised(ObjectNotFound, rig.read.get, "Second")
+    first = bpy.data.objects["First"]
+    bpy.data.objects["Renamed"].parent = first
+    assert rig.read.get("First")["children"] == ["Renamed"]
+    bpy.data.objects.remove(bpy.data.objects["Renamed"])
+    assert [each["path"] for each in rig.tool("scene__list_objects")["objects"]] == ["First"]
+    raised(ObjectNotFound, rig.read.get, "Renamed")
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Third", None))
+    assert sorted(rig.read.names()) == ["First", "Third"]
+    assert rig.tool("scene__list_objects", pattern="th*")["total"] == 1

@@ -49,6 +49,8 @@ class DirectCaller:
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
+        #: What checks a tool's arguments, and its answer.
+        self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         skills, _ = scan_and_load(host.identity.kind, [*skill_paths, *host.skill_paths])
         for skill in skills:
             scripts = SkillScripts(skill)
@@ -75,7 +77,8 @@ class DirectCaller:
             declared = sorted(self._host.ports)
             raise CapabilityMissing(name, tool.required_capabilities, missing, declared)
         given = dict(arguments or {})
-        Validator(tool.input_schema).check(given)
+        arguments_check, answer_check = self._checked(name, tool)
+        arguments_check.check(given)
         entry = scripts.entry(tool)
         ctx = DirectContext(self._host, tool)
         if entry.takes_ctx:
@@ -86,8 +89,8 @@ class DirectCaller:
             answer = entry.function(**given)
             if entry.kind == "generator":
                 answer = _exhaust(answer, ctx, each_slice)
-            if tool.output_schema is not None:
-                Validator(tool.output_schema, name="answer").check(answer)
+            if answer_check is not None:
+                answer_check.check(answer)
         except BaseException:
             if undo:
                 undo.rollback(token)
@@ -95,6 +98,13 @@ class DirectCaller:
         if undo:
             undo.commit(token)
         return answer
+
+    def _checked(self, name: str, tool: ToolDeclaration) -> tuple[Validator, Validator | None]:
+        if name not in self._checks:
+            schema = tool.output_schema
+            answer = Validator(schema, name="answer") if schema is not None else None
+            self._checks[name] = Validator(tool.input_schema), answer
+        return self._checks[name]
 
 
 def _exhaust(slices: Any, ctx: DirectContext, each_slice: Callable[[DirectContext], None]) -> Any:

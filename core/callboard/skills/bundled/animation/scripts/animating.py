@@ -105,6 +105,8 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
 
 
 def _at(keys: Mapping[float, Json], frame: float) -> Json:
+    if frame in keys:
+        return keys[frame]
     for there, key in keys.items():
         if math.isclose(there, frame, abs_tol=1e-3):
             return key

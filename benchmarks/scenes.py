@@ -1,0 +1,35 @@
+"""What a scene's size costs, in Blender and on OpenUSD stages, beside what the application itself
+takes for the same change.
+
+    python benchmarks/scenes.py [blender | openusd] [arguments of that half]
+
+Each half is a program of its own, in a process of its own: ``scenes_blender.py`` and
+``scenes_openusd.py``. Without a name both run.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HALVES = {"blender": "scenes_blender.py", "openusd": "scenes_openusd.py"}
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--help"]:
+        print(__doc__)
+        return 0
+    named = arguments[:1] if arguments and arguments[0] in HALVES else []
+    codes = [
+        subprocess.run(
+            [sys.executable, str(Path(__file__).with_name(HALVES[half])), *arguments[len(named) :]],
+            check=False,
+        ).returncode
+        for half in named or HALVES
+    ]
+    return max(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

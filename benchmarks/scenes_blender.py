@@ -1,0 +1,224 @@
+"""What a scene's size costs in Blender: each tool on scenes of 100 to 20,000 objects, beside what
+plain ``bpy`` takes for the same change.
+
+    python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
+
+A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
+step; plain ``bpy`` makes the change, has the scene updated and pushes the step. Times are medians
+in milliseconds; ``--cpu`` counts what the thread was busy, for a machine that does other work too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from statistics import median
+from time import perf_counter, thread_time
+from typing import Any
+
+import bpy
+
+from callboard.testing.direct import DirectCaller
+from callboard_blender.host import BlenderHost
+
+#: How many objects hang below one group.
+GROUP = 100
+ROUNDS = 5
+#: What measures; a list, so that an option changes it.
+CLOCK = [perf_counter]
+
+
+def make_scene(count: int) -> None:
+    """Groups of cubes that share a mesh; a tenth of all is below ``Tree``."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    mesh = bpy.data.meshes.new("Shared")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    link = bpy.context.scene.collection.objects.link
+    tree = group = bpy.data.objects.new("Tree", None)
+    link(tree)
+    for number in range(count):
+        below_tree = number < count // 10
+        if not below_tree and number % GROUP == 0:
+            group = bpy.data.objects.new(f"G{number // GROUP}", None)
+            link(group)
+        obj = bpy.data.objects.new(f"P{number}", mesh)
+        obj.location = (number % 100, number // 100, 0)
+        obj.parent = tree if below_tree else group
+        link(obj)
+    bpy.context.view_layer.update()
+
+
+def timed(work: Callable[[], object]) -> float:
+    gc.collect()
+    gc.disable()
+    begun = CLOCK[0]()
+    work()
+    spent = CLOCK[0]() - begun
+    gc.enable()
+    return spent * 1000
+
+
+def several(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
+    return median(timed(lambda number=number: work(number)) for number in range(rounds))
+
+
+class Plain:
+    """The same changes by bpy alone. ``at`` is given an object that no tool changes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def at(self, number: int) -> Any:
+        return bpy.data.objects[f"P{self.count - 1 - number}"]
+
+    def create(self, number: int) -> None:
+        made = bpy.data.objects.new("Plain", bpy.data.meshes["Shared"])
+        bpy.context.scene.collection.objects.link(made)
+
+    def transform(self, number: int) -> None:
+        self.at(number).location.x += 1
+
+    def rename(self, number: int) -> None:
+        self.at(number + 10).name = f"Plainly {number}"
+
+    def color(self, number: int) -> None:
+        material = bpy.data.materials.new("Plain")
+        obj = self.at(number + 20)
+        if not obj.material_slots:
+            obj.data.materials.append(None)
+        obj.material_slots[0].link = "OBJECT"
+        obj.material_slots[0].material = material
+
+    def parent(self, number: int) -> None:
+        self.at(number + 30).parent = bpy.data.objects["Tree"]
+
+    def duplicate(self, number: int) -> None:
+        bpy.context.scene.collection.objects.link(self.at(number + 40).copy())
+
+    def delete(self, number: int) -> None:
+        bpy.data.objects.remove(self.at(number + 50))
+
+    def select(self, number: int) -> None:
+        bpy.ops.object.select_all(action="DESELECT")
+        self.at(number).select_set(True)
+
+    def keys(self, number: int) -> None:
+        obj = self.at(number)
+        for frame in range(1000):
+            obj.location = (frame, 0, 0)
+            obj.keyframe_insert("location", frame=frame)
+
+    def delete_many(self, number: int) -> None:
+        first, many = self.count * 3 // 4, min(200, self.count // 10)
+        found = bpy.data.objects
+        bpy.data.batch_remove([found[f"P{first + number}"] for number in range(many)])
+
+    def duplicate_tree(self, number: int) -> None:
+        link = bpy.context.scene.collection.objects.link
+        for obj in bpy.data.objects["Tree"].children:
+            copy = obj.copy()
+            copy.data = obj.data.copy()
+            link(copy)
+
+
+def stepped(work: Callable[[int], object]) -> Callable[[int], None]:
+    def step(number: int) -> None:
+        work(number)
+        bpy.context.view_layer.update()
+        bpy.ops.ed.undo_push(message="plain")
+
+    return step
+
+
+def measured(count: int) -> Iterator[tuple[str, float, float | None]]:
+    """What was done, how long it took, and how long plain bpy takes for it."""
+    make_scene(count)
+    host = BlenderHost(lambda fn: None)
+    call, plain = DirectCaller(host), Plain(count)
+    many = [f"P{count // 2 + number}" for number in range(min(200, count // 10))]
+
+    def tool(called: str, /, **arguments: Any) -> Any:
+        return call(called, arguments)
+
+    stepped(plain.transform)(0)
+    tool("scene__transform", name="P0", translate=[0, 0, 0])
+    yield "info", several(lambda _: tool("scene__scene_info")), None
+    yield "list 100", several(lambda _: tool("scene__list_objects")), None
+    last = max(0, count - 100)
+    yield "list the last 100", several(lambda _: tool("scene__list_objects", offset=last)), None
+    yield "get", several(lambda _: tool("scene__get_object", name=f"P{count // 2}")), None
+    changes: dict[str, tuple[Callable[[int], object], Callable[[int], object]]] = {
+        "transform": (
+            lambda n: tool("scene__transform", name=f"P{n}", translate=[1, 2, n]),
+            plain.transform,
+        ),
+        "rename": (
+            lambda n: tool("scene__rename", name=f"P{n + 10}", new_name=f"R{n}"),
+            plain.rename,
+        ),
+        "select": (lambda n: tool("scene__select", name=f"P{n}"), plain.select),
+        "1,000 keys": (
+            lambda n: tool(
+                "animation__set_keys",
+                name=f"P{n}",
+                keys=[{"frame": frame, "translate": [frame, 0, 0]} for frame in range(1000)],
+            ),
+            plain.keys,
+        ),
+        "colour": (
+            lambda n: tool("scene__set_material_color", name=f"P{n + 20}", color=[1, 0, 0]),
+            plain.color,
+        ),
+        "parent": (
+            lambda n: tool("scene__set_parent", name=f"P{count // 2 - n}", parent="Tree"),
+            plain.parent,
+        ),
+        "create": (lambda n: tool("scene__create_primitive", kind="cube"), plain.create),
+        "duplicate": (lambda n: tool("scene__duplicate", name=f"P{n + 30}"), plain.duplicate),
+        "delete": (lambda n: tool("scene__delete", name=f"P{n + 40}"), plain.delete),
+    }
+    for what, (ours, theirs) in changes.items():
+        rounds = 3 if count > 1000 else ROUNDS
+        yield what, several(ours, rounds), several(stepped(theirs), rounds)
+    yield (
+        f"delete {len(many)}",
+        timed(lambda: tool("scene__delete", names=many)),
+        timed(lambda: stepped(plain.delete_many)(0)),
+    )
+    yield (
+        f"duplicate a tree of {count // 10}",
+        timed(lambda: tool("scene__duplicate", name="Tree")),
+        timed(lambda: stepped(plain.duplicate_tree)(0)),
+    )
+    yield "list 100 after changes", timed(lambda: tool("scene__list_objects")), None
+    host.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--objects", type=int, nargs="+", default=[100, 1000, 5000, 20_000])
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--cpu", action="store_true", help="the thread's own time")
+    options = parser.parse_args()
+    if options.cpu:
+        CLOCK[0] = thread_time
+    for count in options.objects:
+        for what, ours, plain in measured(count):
+            if options.json:
+                row = {"objects": count, "what": what, "ms": ours, "bpy_ms": plain}
+                print(json.dumps(row), flush=True)
+            else:
+                beside = "" if plain is None else f"{plain:10.2f}  x{ours / plain:.1f}"
+                print(f"{count:8d}  {what:26s}{ours:10.2f}{beside}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    # In its destructors Blender's module now and then hangs.
+    os._exit(code)
