@@ -28,6 +28,7 @@ from callboard.hosting.contract import (
     UsdPort,
     Vector,
     ViewportPort,
+    Work,
     nearest_names,
 )
 
@@ -59,5 +60,6 @@ __all__ = [
     "UsdPort",
     "Vector",
     "ViewportPort",
+    "Work",
     "nearest_names",
 ]

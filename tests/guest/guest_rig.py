@@ -11,17 +11,18 @@ from concurrent.futures import Future
 from typing import Any
 
 from callboard.guest.loop import GuestLoop
-from callboard.guest.main_thread import MainThread, Transaction, Turn
+from callboard.guest.main_thread import PATIENCE, MainThread, Transaction, Turn
+from callboard.host import Work
 from callboard.testing.fake_host import DEADLINE, FakeHost
 
 
 class Guest:
     """Made on the host's main thread; ``start`` and ``close`` are called there too."""
 
-    def __init__(self, host: FakeHost, *, limit: int = 16) -> None:
+    def __init__(self, host: FakeHost, *, limit: int = 16, patience: float = PATIENCE) -> None:
         self.host = host
         self.loop = GuestLoop(host)
-        self.main = MainThread(self.loop, limit)
+        self.main = MainThread(self.loop, limit, patience)
         self.port = 0
         self._server: asyncio.Server | None = None
 
@@ -59,7 +60,11 @@ class Guest:
         return Echo(self.port)
 
     def job(
-        self, work: Callable[[], Any], transaction: Transaction | None = None, name: str = "job"
+        self,
+        work: Callable[[], Any],
+        transaction: Transaction | None = None,
+        name: str = "job",
+        kind: Work = "read",
     ) -> tuple[Turn, Future[Any]]:
         """Submits a job from any thread; the future holds its outcome."""
         outcome: Future[Any] = Future()
@@ -72,7 +77,7 @@ class Guest:
             else:
                 outcome.set_exception(error)
 
-        job = Turn(name, work, done, transaction=transaction)
+        job = Turn(name, work, done, transaction=transaction, kind=kind)
         self.on_loop(lambda: self.main.submit(job))
         return job, outcome
 
@@ -137,9 +142,9 @@ class InThread:
 
 
 @contextlib.contextmanager
-def guest_in(host: FakeHost, *, limit: int = 16) -> Iterator[Guest]:
+def guest_in(host: FakeHost, *, limit: int = 16, patience: float = PATIENCE) -> Iterator[Guest]:
     """A started guest whose host's main thread is the test's own."""
-    guest = Guest(host, limit=limit).start()
+    guest = Guest(host, limit=limit, patience=patience).start()
     try:
         yield guest
     finally:

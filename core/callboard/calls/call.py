@@ -105,6 +105,17 @@ class Call:
             params["message"] = message
         self.request.notify("notifications/progress", params)
 
+    def hold(self, doing: str | None) -> None:
+        """Says what its turn waits for; None: for nothing any more. Main thread."""
+        self.on_loop(self._wait_for, doing)
+
+    def _wait_for(self, doing: str | None) -> None:
+        if doing is not None:
+            self.send_progress(0, None, f"waiting: busy with {doing}")
+        else:
+            self.latest_progress = (None, None, None)
+            self._activity.tell()
+
     def send_log(self, level: str, message: str, data: Json) -> None:
         if self.finished or not wants(self.request, level):
             return

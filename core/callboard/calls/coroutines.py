@@ -30,7 +30,7 @@ class Coroutines:
         """What the tool returns. Its undo step spans all of its visits. Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
-        stay = MainStay(self._main, tool.name, call.context, call.undo)
+        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call.hold)
         call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

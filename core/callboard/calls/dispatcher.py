@@ -39,7 +39,7 @@ from callboard.errors import (
 )
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
-from callboard.hosting.contract import Host
+from callboard.hosting.contract import Host, Work
 from callboard.hosting.held_folder import recheck
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
@@ -324,7 +324,7 @@ class Dispatcher:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
         if kind == "coroutine":
             return await self._coroutines.run(call)
-        return await self._on_main(call, partial(self._invoke, call), call.undo)
+        return await self._on_main(call, partial(self._invoke, call), call.undo, tool.work)
 
     async def _load(self, call: Call) -> None:
         """Imports the tool's script on the thread it will run on."""
@@ -335,7 +335,7 @@ class Dispatcher:
             )
         else:
             load = partial(finished, lambda: tool.entry, lambda entry: None)
-            await self._on_main(call, load, None)
+            await self._on_main(call, load, None, "read")
 
     def _invoke(self, call: Call) -> Any:
         call.state = "running"
@@ -347,13 +347,16 @@ class Dispatcher:
             extra["_workspace_roots"] = call.visible_roots
         return finished(partial(entry.function, **call.arguments, **extra), call.shape)
 
-    async def _on_main(self, call: Call, work: Callable[[], Any], undo: UndoStep | None) -> Any:
+    async def _on_main(
+        self, call: Call, work: Callable[[], Any], undo: UndoStep | None, kind: Work
+    ) -> Any:
         future: asyncio.Future[Any] = self._guest.loop.create_future()
 
         def done(value: Any, error: BaseException | None) -> None:
             self._guest.complete(partial(settle, future, value, error))
 
-        turn = Turn(call.tool.name, work, done, transaction=undo, context=call.context)
+        name, context, held = call.tool.name, call.context, call.hold
+        turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, on_hold=held)
         self.main.submit(turn)
         try:
             return await future
@@ -361,21 +364,12 @@ class Dispatcher:
             call.cancelled = True
             self.main.cancel(turn)
             if call.timed_out and turn.started_at is None:
-                raise self._busy(call) from None
+                raise self.main.busy(turn) from None
             raise
         finally:
             started = turn.started_at or monotonic()
             call.queue_wait += started - turn.queued_at
             call.main_seconds += turn.main_seconds
-
-    def _busy(self, call: Call) -> HostBusy:
-        stall = self.main.stall()
-        reason = f" ({stall['blocked_by']})" if "blocked_by" in stall else ""
-        return HostBusy(
-            f"the host is busy{reason} and did not get to {call.tool.name} in time; nothing was "
-            "changed. Ask the artist what it is doing, or call again later",
-            data=stall,
-        )
 
     def close(self) -> None:
         """Ends what is queued and running. Main thread, outside the loop."""

@@ -11,19 +11,36 @@ from typing import Any
 from callboard.calls.tool_errors import settle
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn
+from callboard.hosting.contract import Work
 
 
 class MainStay:
     """Holds one parked turn open while the coroutine runs, and wakes it per visit. Loop side."""
 
-    def __init__(self, main: MainThread, name: str, context: Any, step: Transaction | None) -> None:
+    def __init__(
+        self,
+        main: MainThread,
+        name: str,
+        context: Any,
+        step: Transaction | None,
+        kind: Work,
+        on_hold: Callable[[str | None], None] | None = None,
+    ) -> None:
         self._main = main
         self._loop = asyncio.get_running_loop()
         self._visits: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
         self._closing = False
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._opened = False
-        self.turn = Turn(name, self._serve, self._done, transaction=step, context=context)
+        self.turn = Turn(
+            name,
+            self._serve,
+            self._done,
+            transaction=step,
+            context=context,
+            kind=kind,
+            on_hold=on_hold,
+        )
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         """Queues one visit. Raises HostBusy."""

@@ -15,12 +15,26 @@ from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams
-from callboard.hosting.contract import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
+from callboard.hosting.contract import (
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    RENDER,
+    SCENE_MUTATE,
+    SCRIPT,
+    Work,
+)
 from callboard.protocol.revisions import Revision
 from callboard.workspace.fields import PathFields
 
 #: What every client takes for a name (2025-11-25, Tools, Tool Names).
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+#: What a capability says about a tool's work, that which most stands in the artist's way first.
+_WORK: tuple[tuple[str, Work], ...] = (
+    (SCRIPT, "script"),
+    (RENDER, "render"),
+    (SCENE_MUTATE, "change"),
+    (FILESYSTEM_WRITE, "files"),
+)
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -90,6 +104,15 @@ class Tool:
         if SCENE_MUTATE in self.required_capabilities:
             return True
         return self.skill is not None and self.affinity == "main" and not self.reads_only
+
+    @cached_property
+    def work(self) -> Work:
+        """What it does on the main thread. One that says nothing of itself may do anything."""
+        for capability, work in _WORK:
+            if capability in self.required_capabilities:
+                return work
+        said = self.required_capabilities or self.annotations.get("readOnlyHint") or self.internal
+        return "read" if said else "script"
 
     @cached_property
     def writes_files(self) -> bool:

@@ -160,6 +160,7 @@ class GuestLoop:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.may_run = host.may_run
         self._selector = GuestSelector()
         # Explicit, because a host may have set a policy whose loops aren't ours to have.
         self.loop = asyncio.SelectorEventLoop(self._selector)
@@ -232,6 +233,12 @@ class GuestLoop:
             self._posted = True
             self._asked = monotonic()
             self._host.post(self._tick)
+
+    def ask_anew(self) -> None:
+        """Asks for a tick although one seems to be on its way: that one may be lost. Main
+        thread."""
+        self._posted = False
+        self.request_tick()
 
     def attend_turns(self) -> None:
         """A turn was queued: end the slice if the main thread runs it, else ask for a tick.

@@ -7,17 +7,31 @@ block, or spin the host's own event loop, without touching ours.
 from __future__ import annotations
 
 import contextvars
+import logging
 from collections import deque
 from collections.abc import Callable, Generator
 from enum import Enum
+from functools import partial
 from time import monotonic
 from typing import Any, Protocol
 
 from callboard.errors import CallCancelled, HostBusy
+from callboard.guest.interruption import Interruptible
 from callboard.guest.loop import GuestLoop
+from callboard.hosting.contract import Work
+
+log = logging.getLogger(__name__)
 
 #: Calls that may wait for the main thread.
 QUEUE_LIMIT = 256
+#: Seconds that a turn waits for the artist before it is refused.
+PATIENCE = 20.0
+#: Seconds until the host is asked again whether a turn that waits may run.
+ASK_AGAIN = 0.05
+#: Seconds that a cancelled turn has to see that it is, and to end by itself.
+GRACE = 1.0
+#: Seconds until a turn that was interrupted, and goes on, is interrupted again.
+INTERRUPT_AGAIN = 0.5
 #: What a generator yields to be left alone until ``MainThread.unpark``.
 PARK = object()
 
@@ -49,8 +63,16 @@ class Turn:
         *,
         transaction: Transaction | None = None,
         context: contextvars.Context | None = None,
+        kind: Work = "read",
+        on_hold: Callable[[str | None], None] | None = None,
     ) -> None:
+        """``kind`` is what the host is asked about; ``on_hold`` hears, on the main thread, what the
+        artist does that it waits for, and None when that is over."""
         self.name = name
+        self.kind: Work = kind
+        #: What it waits for, in the artist's words.
+        self.held_by: str | None = None
+        self.held_since = 0.0
         self.state = TurnState.QUEUED
         self.queued_at = monotonic()
         self.started_at: float | None = None
@@ -63,6 +85,31 @@ class Turn:
         self._slices: Generator[Any, None, Any] | None = None
         self._wants_park = False
         self._woken = False
+        self._on_hold = on_hold
+        self._code = Interruptible()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was asked to end in the middle of its work."""
+        return self._code.asked
+
+    def interrupt(self) -> None:
+        """Ends what of it runs now, by an exception. Any thread but the main one."""
+        self._code.ask()
+
+    def hold(self, doing: str | None) -> None:
+        """Notes what it waits for. Main thread."""
+        if doing == self.held_by:
+            return
+        if self.held_by is None:
+            self.held_since = monotonic()
+        self.held_by = doing
+        if self._on_hold is not None:
+            self._on_hold(doing)
+
+    def refuse(self, error: BaseException) -> None:
+        """Ends it before it began. Main thread."""
+        self._finish(None, error)
 
     @property
     def parked(self) -> bool:
@@ -102,17 +149,17 @@ class Turn:
             self.started_at = monotonic()
             if self._transaction is not None:
                 self._transaction.enter()
-            value = self._work()
+            value = self._code.run(self._work)
             if not isinstance(value, Generator):
                 return True, value
             slices = self._slices = value
         if self.cancelled:
-            slices.close()
+            self._code.run(slices.close)
             raise CallCancelled("cancelled")
         # Before the slice looks whether there is anything to do.
         self._woken = False
         try:
-            self._wants_park = next(slices) is PARK
+            self._wants_park = self._code.run(partial(next, slices)) is PARK
         except StopIteration as stop:
             return True, stop.value
         return False, None
@@ -133,9 +180,14 @@ class Turn:
 class MainThread:
     """The bounded queue, drained by the guest loop's ticks."""
 
-    def __init__(self, guest: GuestLoop, limit: int = QUEUE_LIMIT) -> None:
+    def __init__(
+        self, guest: GuestLoop, limit: int = QUEUE_LIMIT, patience: float = PATIENCE
+    ) -> None:
         self._guest = guest
         self._limit = limit
+        self._patience = patience
+        #: The host is asked again by and by; until then those that it held are left alone.
+        self._asks_again = False
         self._queue: deque[Turn] = deque()
         self._active: list[Turn] = []
         self._abandoned = False
@@ -171,11 +223,31 @@ class MainThread:
             facts["blocked_by"] = blocked_by
         return facts
 
+    def busy(self, turn: Turn) -> HostBusy:
+        """What a turn that waited in vain is refused with. Any thread."""
+        facts = self.stall()
+        if turn.held_by is not None:
+            facts["blocked_by"] = turn.held_by
+        reason = f" ({facts['blocked_by']})" if "blocked_by" in facts else ""
+        return HostBusy(
+            f"the host is busy{reason} and did not get to {turn.name} in time; nothing was "
+            "changed. Ask the artist what it is doing, or call again later",
+            data=facts,
+        )
+
     def cancel(self, turn: Turn) -> None:
         """A queued turn never starts; a generator stops before its next slice; a plain function can
-        ask. On the server's loop."""
+        ask. What runs on nevertheless is interrupted. On the server's loop."""
+        if turn.state is TurnState.RUNNING and not turn.cancelled:
+            self._guest.loop.call_later(GRACE, self._interrupt, turn)
         turn.cancelled = True
         self.unpark(turn)
+
+    def _interrupt(self, turn: Turn) -> None:
+        if turn.state is not TurnState.DONE:
+            turn.interrupt()
+            # Code that catches it, or finds it inside a callback, goes on.
+            self._guest.loop.call_later(INTERRUPT_AGAIN, self._interrupt, turn)
 
     def unpark(self, turn: Turn) -> None:
         """Gives a parked turn its next slice. On the server's loop."""
@@ -188,16 +260,52 @@ class MainThread:
 
     def pending(self) -> bool:
         """Whether a drain would do anything now."""
-        if any(not turn.parked for turn in self._active):
+        if any(not turn.parked and not self._left_alone(turn) for turn in self._active):
             return True
         held = any(turn.exclusive for turn in self._active)
-        return any(not (held and turn.exclusive) or turn.cancelled for turn in self._queue)
+        return any(
+            turn.cancelled or not ((held and turn.exclusive) or self._left_alone(turn))
+            for turn in self._queue
+        )
+
+    def _left_alone(self, turn: Turn) -> bool:
+        return self._asks_again and turn.held_by is not None
+
+    def _held(self, turn: Turn) -> bool:
+        """Whether the artist does something that the turn has to wait for. Main thread."""
+        if turn.cancelled and turn.state is TurnState.QUEUED:
+            return False
+        try:
+            doing = self._guest.may_run(turn.kind)
+        except Exception:
+            log.exception("the host could not say whether it is busy")
+            doing = "something that it could not name"
+        turn.hold(doing)
+        if doing is None:
+            return False
+        if (
+            turn.state is TurnState.QUEUED
+            and not turn.cancelled
+            and monotonic() - turn.held_since >= self._patience
+        ):
+            turn.refuse(self.busy(turn))
+        elif not self._asks_again:
+            self._asks_again = True
+            self._guest.complete(self._ask_later)
+        return True
+
+    def _ask_later(self) -> None:
+        self._guest.loop.call_later(ASK_AGAIN, self._ask_again)
+
+    def _ask_again(self) -> None:
+        self._asks_again = False
+        self._guest.attend_turns()
 
     def drain(self, until: float) -> None:
         """One slice of every generator, then queued turns until time is up; at least one turn. Main
         thread."""
         for turn in list(self._active):
-            if turn.parked:
+            if turn.parked or self._held(turn):
                 continue
             self._step(turn)
             if turn.state is TurnState.DONE and turn in self._active:
@@ -207,6 +315,10 @@ class MainThread:
             turn = self._queue.popleft()
             if turn.exclusive and not turn.cancelled and any(a.exclusive for a in self._active):
                 waiting.append(turn)
+                continue
+            if self._held(turn):
+                if turn.state is not TurnState.DONE:
+                    waiting.append(turn)
                 continue
             self._step(turn)
             if turn.state is not TurnState.DONE:
@@ -223,6 +335,9 @@ class MainThread:
                 turn.step()  # it stopped the server that ran it: this was its last slice
         finally:
             self.running = None
+            if turn.interrupted:
+                # It may have landed between the host and a tick that was posted.
+                self._guest.ask_anew()
 
     def abandon(self) -> None:
         """Ends every turn at shut-down; what was open is rolled back. Main thread."""

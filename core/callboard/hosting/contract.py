@@ -29,6 +29,9 @@ from callboard.errors import HostError
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
 HostEvent = Literal["ports", "scene", "project", "closing"]
+#: What a turn on the main thread does: reads the scene, writes files, changes the scene, renders
+#: it, or runs code that may do anything.
+Work = Literal["read", "files", "change", "render", "script"]
 
 SCENE_READ = "scene.read"
 SCENE_MUTATE = "scene.mutate"
@@ -344,6 +347,12 @@ class Host(ABC):
     def project_roots(self) -> list[str]:
         """Absolute folders the host calls its project, first one first. Main thread."""
         return []
+
+    def may_run(self, work: Work) -> str | None:
+        """What the artist is doing that ``work`` has to wait for, in the artist's words
+        (``dragging Cube``, ``rendering``, a dialog's title); None when it may run now. Asked before
+        every turn, so it takes microseconds and changes nothing. Main thread."""
+        return None
 
     def blocked_by(self) -> str | None:
         """What the main thread is busy with, in the artist's words (``rendering``, a dialog's

@@ -138,7 +138,7 @@ class Controls:
             answered(value is True)
             self.refresh()
 
-        job = Turn("undo", lambda: port.undo(undo_id), done)
+        job = Turn("undo", lambda: port.undo(undo_id), done, kind="change")
         self._do(self._dispatcher.main.submit, job)
 
     def load_plug_in(
@@ -157,7 +157,7 @@ class Controls:
             answered(None if error is None else str(error) or type(error).__name__)
             self.refresh()
 
-        job = Turn(f"load {plug_in.name}", plug_in.load, done)
+        job = Turn(f"load {plug_in.name}", plug_in.load, done, kind="script")
 
         def submit() -> None:
             try:

@@ -112,7 +112,8 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
         return undone, len(ids) - undone
 
     done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
-    stay = MainStay(dispatcher.main, "undo of a workflow", contextvars.copy_context(), _Alone())
+    context = contextvars.copy_context()
+    stay = MainStay(dispatcher.main, "undo of a workflow", context, _Alone(), "change")
     stay.submit(undo_all, done)
     try:
         return await done

@@ -1,0 +1,166 @@
+"""What waits for the artist, and how what doesn't end is ended."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import Future
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from guest_rig import Guest, guest_in
+
+from callboard.errors import CallCancelled, HostBusy
+from callboard.guest import main_thread
+from callboard.guest.interruption import Interrupted, Interruptible
+from callboard.guest.main_thread import Turn
+from callboard.host import Work
+from callboard.testing.fake_host import FakeHost
+
+
+class _Dragged(FakeHost):
+    """The artist drags something: only reading goes on."""
+
+    doing: str | None = "dragging Cube"
+
+    def may_run(self, work: Work) -> str | None:
+        self.require_main_thread()
+        return None if work == "read" else self.doing
+
+
+def _submit(guest: Guest, work: Any, kind: Work, said: list[str | None]) -> Future[Any]:
+    outcome: Future[Any] = Future()
+
+    def done(value: Any, error: BaseException | None) -> None:
+        outcome.set_result(value) if error is None else outcome.set_exception(error)
+
+    turn = Turn(str(kind), work, done, kind=kind, on_hold=said.append)
+    guest.on_loop(lambda: guest.main.submit(turn))
+    return outcome
+
+
+def test_a_change_waits_for_the_drag_to_end_while_reading_goes_on() -> None:
+    host = _Dragged()
+    with guest_in(host) as guest:
+        ran: list[str] = []
+        said: list[str | None] = []
+        first = _submit(guest, lambda: ran.append("first"), "change", said)
+        second = _submit(guest, lambda: ran.append("second"), "render", [])
+        read = _submit(guest, lambda: ran.append("read"), "read", [])
+        host.tick_until(read.done)
+        assert ran == ["read"]
+        assert said == ["dragging Cube"]
+        host.doing = None
+        host.tick_until(lambda: first.done() and second.done())
+        assert ran == ["read", "first", "second"], "the queue's order is kept"
+        assert said == ["dragging Cube", None]
+
+
+def test_who_waits_does_not_keep_the_host_awake() -> None:
+    host = _Dragged()
+    with guest_in(host) as guest, guest.connect() as client:
+        held = _submit(guest, lambda: None, "change", said := [])
+        host.tick_until(lambda: said)
+        while host.wait_for_post(main_thread.ASK_AGAIN / 5):
+            host.tick()
+        assert not held.done()
+        assert client is not None
+        host.doing = None
+        host.tick_until(held.done)
+
+
+def test_patience_ends_with_what_the_artist_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = _Dragged()
+    with guest_in(host, patience=0.2) as guest:
+        held = _submit(guest, lambda: None, "change", [])
+        host.tick_until(held.done)
+        with pytest.raises(HostBusy, match="dragging Cube") as busy:
+            held.result()
+        assert busy.value.data is not None
+        assert busy.value.data["blocked_by"] == "dragging Cube"
+
+
+def test_a_started_generator_waits_between_its_slices() -> None:
+    host = _Dragged()
+    host.doing = None
+    with guest_in(host) as guest:
+        ran: list[int] = []
+
+        def slices() -> Any:
+            for number in range(3):
+                ran.append(number)
+                host.doing = "rendering" if number == 0 else None
+                yield
+
+        outcome = _submit(guest, slices, "render", said := [])
+        host.tick_until(lambda: said)
+        assert ran == [0]
+        host.doing = None
+        host.tick_until(outcome.done)
+        assert ran == [0, 1, 2]
+
+
+def test_a_cancelled_turn_that_waits_never_runs() -> None:
+    host = _Dragged()
+    with guest_in(host) as guest:
+        turn, outcome = guest.job(lambda: None, kind="change")
+        host.tick_until(lambda: turn.held_by)
+        guest.on_loop(lambda: guest.main.cancel(turn))
+        host.tick_until(outcome.done)
+        with pytest.raises(CallCancelled):
+            outcome.result()
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_a_loop_without_end_is_ended_and_the_host_lives(swallows: bool) -> None:
+    host = FakeHost()
+    with guest_in(host) as guest:
+        caught: list[BaseException] = []
+
+        def forever() -> None:
+            while True:
+                try:
+                    while True:
+                        pass
+                except BaseException as error:
+                    caught.append(error)
+                    if not swallows or len(caught) > 1:
+                        raise
+
+        def spin() -> None:
+            guest.on_loop(lambda: guest.main.cancel(turn))
+            forever()
+
+        turn, outcome = guest.job(spin)
+        host.tick_until(outcome.done)
+        with pytest.raises(Interrupted):
+            outcome.result()
+        assert len(caught) == (2 if swallows else 1)
+        _, after = guest.job(lambda: "alive")
+        host.tick_until(after.done)
+        assert after.result() == "alive"
+
+
+def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
+    code, over, usual = Interruptible(), Event(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def ask() -> None:
+        while not over.is_set():
+            code.ask()
+
+    asking = Thread(target=ask)
+    asking.start()
+    landed = 0
+    try:
+        for _ in range(20_000):
+            try:
+                code.run(lambda: sum(range(200)))
+            except Interrupted:
+                landed += 1
+            sum(range(200))  # ours: nothing lands here, or the test ends with Interrupted
+    finally:
+        sys.setswitchinterval(usual)
+        over.set()
+        asking.join()
+    assert landed
