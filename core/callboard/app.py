@@ -19,6 +19,8 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.recent_log import RecentLog
 from callboard.calls.tools import ToolRegistry
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.folders import cache_folder, data_folder
@@ -40,7 +42,7 @@ from callboard.skills.prompts.registry import PromptRegistry
 from callboard.skills.serving.catalog_tools import catalog_tools
 from callboard.skills.serving.loaded_skills import LoadedSkills
 from callboard.transport import instances
-from callboard.transport.http.access import Access, new_token
+from callboard.transport.http.access import Access
 from callboard.transport.http.listener import Listener
 from callboard.transport.http.mcp import McpEndpoint
 from callboard.workspace.roots import RootsBook
@@ -76,6 +78,7 @@ class Callboard:
         self._started = 0.0
         self.token = config.token if config.auth == "token" else None
         self.guest = GuestLoop(host)
+        self.clients = ClientBook()
         self.log = RecentLog()
         self.tools = tools if tools is not None else ToolRegistry()
         self.prompts = prompts if prompts is not None else PromptRegistry()
@@ -185,7 +188,7 @@ class Callboard:
         from callboard.transport.rest.endpoint import RestEndpoint
 
         report = None if self.records is None else partial(_report, self.records)
-        return RestEndpoint(self.id, self.service, self.catalog, report)
+        return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.look)
 
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
@@ -242,6 +245,7 @@ class Callboard:
         access = Access(
             self._listener.port,
             self.token,
+            self.clients.find,
             hosts=self.config.allowed_hosts,
             origins=self.config.allowed_origins,
         )
@@ -249,9 +253,20 @@ class Callboard:
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))
         self._listener.sweeps.watch(self.endpoint.sessions.expire)
+        self._listener.sweeps.watch(self.clients.look)
+        self.clients.revoked.watch(lambda who: self.guest.loop.call_soon(self._end_client, who))
         if self.config.skills:
             self._listener.sweeps.watch(self.bundles.look)
         self.guest.run(self._listener.start(access))
+
+    def _end_client(self, holder: TokenHolder) -> None:
+        """A revoked client has nothing open here any more, and nothing of it runs."""
+        self.endpoint.end(holder)
+        self._listener.end(holder)
+        self.jobs.end(holder)
+        for call in list(self.dispatcher.calls.values()):
+            if call.request.peer.holder == holder and call.task is not None:
+                call.task.cancel()
 
     def _tell_of_changes(self, began: ExitStack) -> None:
         """From now on clients hear of what changes."""

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from callboard.clients.holder import LOCAL
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.recent_clients import KEPT, LIMIT, RecentClients
 from callboard.protocol.revisions import REVISION_2026_07_28
 
 
 def peer(name: str) -> Peer:
-    return Peer("stateless", REVISION_2026_07_28, ClientInfo(name, "1"), {})
+    return Peer("stateless", REVISION_2026_07_28, ClientInfo(name, "1"), {}, LOCAL)
 
 
 def names(recent: RecentClients) -> list[str]:

@@ -118,21 +118,21 @@ def test_a_state_is_good_once(asking: Asking) -> None:
 def test_a_state_expires() -> None:
     now = [time()]
     states = RequestStates(clock=lambda: now[0])
-    state, late = (states.make("tools/call", {}, {"name": "Ada"}) for _ in range(2))
+    state, late = (states.make("tools/call", {}, {"name": "Ada"}, "me") for _ in range(2))
     now[0] += LIFETIME - 60
-    assert states.open(state, "tools/call", {}) == {"name": "Ada"}
+    assert states.open(state, "tools/call", {}, "me") == {"name": "Ada"}
     now[0] += 61
     with pytest.raises(InvalidParams):
-        states.open(late, "tools/call", {})
+        states.open(late, "tools/call", {}, "me")
 
 
 def test_a_state_from_the_future_is_refused() -> None:
     now = [time()]
     states = RequestStates(clock=lambda: now[0])
-    state = states.make("tools/call", {}, {})
+    state = states.make("tools/call", {}, {}, "me")
     now[0] -= 60
     with pytest.raises(InvalidParams):
-        states.open(state, "tools/call", {})
+        states.open(state, "tools/call", {}, "me")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_state_is_for_the_call_it_was_made_for(asking: Asking, elsewhere: Json
 def test_a_state_of_another_server_is_refused(asking: Asking) -> None:
     stranger = RequestStates()
     params = {"name": "ask", "arguments": {"n": 1}}
-    assert asking.refused(requestState=stranger.make("tools/call", params, {}))
+    assert asking.refused(requestState=stranger.make("tools/call", params, {}, "local"))
 
 
 @pytest.mark.parametrize("state", [None, 0, True, "", ".", "..", "a.b", [], {}, "é.é", "\ud800"])
@@ -197,7 +197,7 @@ def test_a_state_whose_content_was_edited_is_refused(asking: Asking) -> None:
 
 STATES = RequestStates()
 PARAMS = {"name": "ask", "arguments": {}}
-STATE = STATES.make("tools/call", PARAMS, {})
+STATE = STATES.make("tools/call", PARAMS, {}, "me")
 
 
 @settings(deadline=None)
@@ -206,14 +206,14 @@ def test_no_other_character_anywhere_is_accepted(place: int, character: str) -> 
     edited = STATE[:place] + character + STATE[place + 1 :]
     if edited != STATE:
         with pytest.raises(InvalidParams):
-            STATES.open(edited, "tools/call", PARAMS)
+            STATES.open(edited, "tools/call", PARAMS, "me")
 
 
 def test_a_used_state_is_never_forgotten_into_being_good_again() -> None:
     states = RequestStates()
-    first = states.make("tools/call", PARAMS, {})
-    states.open(first, "tools/call", PARAMS)
+    first = states.make("tools/call", PARAMS, {}, "me")
+    states.open(first, "tools/call", PARAMS, "me")
     for _ in range(MEMORY + 1):
-        states.open(states.make("tools/call", PARAMS, {}), "tools/call", PARAMS)
+        states.open(states.make("tools/call", PARAMS, {}, "me"), "tools/call", PARAMS, "me")
     with pytest.raises(InvalidParams):
-        states.open(first, "tools/call", PARAMS)
+        states.open(first, "tools/call", PARAMS, "me")

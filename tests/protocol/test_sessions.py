@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from callboard.clients.holder import LOCAL
 from callboard.content import Json
 from callboard.errors import INVALID_PARAMS, INVALID_REQUEST, InvalidParams
 from callboard.protocol.jsonrpc import Notification, Request, Response
@@ -70,7 +71,7 @@ def opened(
     era: SessionEra, version: Any = "2025-11-25", capabilities: Any = None
 ) -> tuple[Session, Json]:
     params = {"protocolVersion": version, "capabilities": capabilities or {}}
-    return era.initialize(Request(1, "initialize", params))
+    return era.initialize(Request(1, "initialize", params), LOCAL)
 
 
 def scene(play: Callable[[SessionEra, Backstage], Any]) -> None:
@@ -116,7 +117,7 @@ def test_a_known_revision_is_spoken_else_the_newest_with_sessions(asked: str, gi
 )
 def test_initialize_with_wrong_params_opens_nothing(params: Json) -> None:
     with pytest.raises(InvalidParams):
-        SessionEra(Backstage()).initialize(Request(1, "initialize", params))
+        SessionEra(Backstage()).initialize(Request(1, "initialize", params), LOCAL)
 
 
 def test_session_ids_cannot_be_guessed() -> None:
@@ -129,7 +130,7 @@ def test_session_ids_cannot_be_guessed() -> None:
 @pytest.mark.parametrize("info", [None, 5, {}, {"name": 5}, {"name": "x" * 10_000}])
 def test_whatever_a_client_calls_itself_it_has_a_short_name(info: Any) -> None:
     params = {"protocolVersion": "2025-11-25", "clientInfo": info}
-    session, _ = SessionEra(Backstage()).initialize(Request(1, "initialize", params))
+    session, _ = SessionEra(Backstage()).initialize(Request(1, "initialize", params), LOCAL)
     assert 0 < len(session.client.name) <= 200
 
 

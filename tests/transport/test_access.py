@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 from raw_http import RawConnection
 
+from callboard.clients.holder import LOCAL
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access
+from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access, Refusal
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.socket_stream import LINGER_BYTES
 from serving import Served, served
@@ -143,13 +144,13 @@ def test_a_preflight_does_not_open_the_door_to_what_follows() -> None:
 def test_the_rules_of_one_listener() -> None:
     access = Access(80, "t", hosts=["render.studio:80"])
     ok = {"Authorization": "Bearer t"}
-    assert access.check({"Host": "localhost", **ok}) is None
-    assert access.check({"Host": "render.studio:80", **ok}) is None
+    assert access.check({"Host": "localhost", **ok}) == LOCAL
+    assert access.check({"Host": "render.studio:80", **ok}) == LOCAL
     refusal = access.check({"Host": "render.studio:81", **ok})
-    assert refusal is not None
+    assert isinstance(refusal, Refusal)
     assert refusal.status == 421
     refusal = access.check({"Host": "localhost", "Authorization": "Bearer \udcff"})
-    assert refusal is not None
+    assert isinstance(refusal, Refusal)
     assert refusal.status == 401
 
 

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Literal
 
 from callboard.changes import Changes
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardError, HostBusy, InvalidParams
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
@@ -39,7 +40,9 @@ Work = Callable[[PeerRequest], Awaitable[Json]]
 class Job:
     """One job. On the server's loop."""
 
-    def __init__(self, tool: str) -> None:
+    def __init__(self, tool: str, holder: TokenHolder) -> None:
+        #: Who asked for it.
+        self.holder = holder
         # Whoever knows the id may ask for the job, so it can't be guessed.
         self.id = secrets.token_urlsafe(18)
         self.tool = tool
@@ -184,7 +187,7 @@ class Jobs:
                 f"{running} jobs run already; wait for one to end, or cancel one",
                 data={"jobs": running},
             )
-        job = Job(tool)
+        job = Job(tool, origin.peer.holder)
         self._jobs[job.id] = job
         job.work = asyncio.get_running_loop().create_task(self._run(job, origin, work))
         return job
@@ -223,6 +226,12 @@ class Jobs:
     def all(self) -> list[Job]:
         """Oldest first."""
         return list(self._jobs.values())
+
+    def end(self, holder: TokenHolder) -> None:
+        """Ends what this client began."""
+        for job in self._jobs.values():
+            if job.holder == holder and job.work is not None:
+                job.work.cancel()
 
     def close(self) -> None:
         for job in self._jobs.values():

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import PeerError
+from callboard.hosting.private_file import write_private
 from callboard.transport.instances import Instance
 
 __all__ = ["COMMAND", "Change", "ClientFormat", "Instance", "bridge", "formats", "planned"]
@@ -103,13 +104,8 @@ class Change:
 
     def write(self) -> None:
         """Replaces the file, whole or not at all. Raises OSError."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        # It holds a token.
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(self.after)
-        partial.replace(self.path)
+        # It may hold a token.
+        write_private(self.path, self.after)
 
 
 def planned(path: Path, key: str, entry: dict[str, Any]) -> Change:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.protocol.jsonrpc import Id
@@ -85,8 +86,15 @@ class Peer:
     """One client. In a session it lives as long as the session, else as long as the request."""
 
     def __init__(
-        self, label: str, features: Revision, client: ClientInfo, capabilities: Mapping[str, Any]
+        self,
+        label: str,
+        features: Revision,
+        client: ClientInfo,
+        capabilities: Mapping[str, Any],
+        holder: TokenHolder,
     ) -> None:
+        """``holder`` is who asks; ``client`` is only what it calls itself."""
+        self.holder = holder
         self.label = label
         self.features = features
         self.client = client

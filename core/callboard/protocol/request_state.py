@@ -1,7 +1,8 @@
 """What a stateless client carries for us between two rounds: signed, short-lived, used once.
 
 The state holds the answers of earlier rounds. It is bound to the method and params it was
-made for, so that answers given for one call can't be spent on another (2026-07-28, Multi Round-Trip
+made for, and to the client it was made for, so that answers given for one call can't be spent on
+another, nor by another (2026-07-28, Multi Round-Trip
 Requests: requestState is attacker-controlled).
 """
 
@@ -34,11 +35,11 @@ class RequestStates:
         self._used: OrderedDict[str, float] = OrderedDict()
         self._not_before = 0.0
 
-    def make(self, method: str, params: Json, answers: Json) -> str:
-        """A state with the answers so far, for a retry of this very request."""
+    def make(self, method: str, params: Json, answers: Json, owner: str) -> str:
+        """A state with the answers so far, for ``owner``'s retry of this very request."""
         body = json.dumps(
             {
-                "for": _digest(method, params),
+                "for": _digest(method, params, owner),
                 "at": self._clock(),
                 "once": secrets.token_hex(8),
                 "answers": answers,
@@ -46,10 +47,10 @@ class RequestStates:
         ).encode()
         return f"{_text(body)}.{_text(self._sign(body))}"
 
-    def open(self, state: object, method: str, params: Json) -> Json:
+    def open(self, state: object, method: str, params: Json, owner: str) -> Json:
         """The answers in it. Raises InvalidParams, always with the same words, for a state that
-        is forged, edited, expired, used before, or made for another request."""
-        answers = self._open(state, method, params)
+        is forged, edited, expired, used before, or made for another request or client."""
+        answers = self._open(state, method, params, owner)
         if answers is None:
             raise InvalidParams(
                 "requestState is not valid for this request, or not any more; send the request "
@@ -57,7 +58,7 @@ class RequestStates:
             )
         return answers
 
-    def _open(self, state: object, method: str, params: Json) -> Json | None:
+    def _open(self, state: object, method: str, params: Json, owner: str) -> Json | None:
         if not isinstance(state, str) or not state.isascii():
             return None
         encoded = state.partition(".")[0]
@@ -70,7 +71,7 @@ class RequestStates:
             return None
         value = json.loads(body)
         made, once = value["at"], value["once"]
-        if value["for"] != _digest(method, params) or once in self._used:
+        if value["for"] != _digest(method, params, owner) or once in self._used:
             return None
         if made <= self._not_before or not -5 <= self._clock() - made <= LIFETIME:
             return None
@@ -85,13 +86,13 @@ class RequestStates:
         return hmac.digest(self._key, body, "sha256")
 
 
-def _digest(method: str, params: Json) -> str:
+def _digest(method: str, params: Json, owner: str) -> str:
     salient = {
         key: value
         for key, value in params.items()
         if key not in ("_meta", "inputResponses", "requestState")
     }
-    text = json.dumps([method, salient], sort_keys=True)
+    text = json.dumps([owner, method, salient], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

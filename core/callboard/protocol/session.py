@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any, Literal, Protocol
 
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import (
     RESOURCE_NOT_FOUND,
@@ -63,9 +64,13 @@ class Session(Peer):
     """One client's session: its requests under way, what we asked it, what waits to be sent."""
 
     def __init__(
-        self, features: Revision, client: ClientInfo, capabilities: Mapping[str, Any]
+        self,
+        features: Revision,
+        client: ClientInfo,
+        capabilities: Mapping[str, Any],
+        holder: TokenHolder,
     ) -> None:
-        super().__init__(secrets.token_hex(16), features, client, capabilities)
+        super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
         self.inflight: dict[Id, SessionRequest] = {}
         #: What we asked it, and it hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
@@ -209,8 +214,8 @@ class SessionEra:
     def __init__(self, server: Server) -> None:
         self._server = server
 
-    def initialize(self, request: Request) -> tuple[Session, Json]:
-        """Opens a session (2025-11-25, Lifecycle). Raises InvalidParams."""
+    def initialize(self, request: Request, holder: TokenHolder) -> tuple[Session, Json]:
+        """Opens a session of ``holder``'s (2025-11-25, Lifecycle). Raises InvalidParams."""
         params = request.params
         asked = params.get("protocolVersion")
         if not isinstance(asked, str):
@@ -219,7 +224,8 @@ class SessionEra:
         if not isinstance(capabilities, dict):
             raise InvalidParams("capabilities must be an object")
         revision = negotiate(asked)
-        session = Session(revision, ClientInfo.read(params.get("clientInfo")), capabilities)
+        client = ClientInfo.read(params.get("clientInfo"))
+        session = Session(revision, client, capabilities, holder)
         result = {"protocolVersion": revision.name, **self._server.introduce(session)}
         return session, jsonrpc.result_message(request.id, result)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -130,10 +131,12 @@ class StatelessEra:
         self._states = RequestStates()
         self.recent = RecentClients()
 
-    def check(self, message: Request, headers: Mapping[str, str] | None) -> Peer:
-        """Who asks. ``headers`` is None where there are none, as on stdio. Raises HeaderMismatch,
-        InvalidParams, UnsupportedVersion, MethodNotFound, in the order that the specification's
-        rules leave."""
+    def check(
+        self, message: Request, headers: Mapping[str, str] | None, holder: TokenHolder
+    ) -> Peer:
+        """Who asks: ``holder``, and what it says of itself. ``headers`` is None where there are
+        none, as on stdio. Raises HeaderMismatch, InvalidParams, UnsupportedVersion, MethodNotFound,
+        in the order that the specification's rules leave."""
         meta = message.params.get("_meta")
         meta = meta if isinstance(meta, dict) else {}
         version, capabilities = meta.get(VERSION_KEY), meta.get(CAPABILITIES_KEY)
@@ -158,7 +161,7 @@ class StatelessEra:
         if headers is not None:
             header_rules.check_name(message, headers)
         client = ClientInfo.read(meta.get(CLIENT_KEY))
-        peer = Peer("stateless", REVISION_2026_07_28, client, capabilities)
+        peer = Peer("stateless", REVISION_2026_07_28, client, capabilities, holder)
         level = meta.get(LOG_LEVEL_KEY)
         if level is not None and level not in LOG_LEVELS:
             raise InvalidParams(f"_meta['{LOG_LEVEL_KEY}'] must be one of {', '.join(LOG_LEVELS)}")
@@ -171,10 +174,11 @@ class StatelessEra:
         message: Request,
         headers: Mapping[str, str] | None,
         channel: Channel,
+        holder: TokenHolder,
     ) -> tuple[int, Json]:
         """The HTTP status and the response. Raises CancelledError when the client went away."""
         try:
-            peer = self.check(message, headers)
+            peer = self.check(message, headers, holder)
             return 200, jsonrpc.result_message(
                 message.id, await self._result(peer, message, headers, channel)
             )
@@ -196,7 +200,7 @@ class StatelessEra:
                 peer, message.method, {"supportedVersions": SUPPORTED_VERSIONS, **introduction}
             )
         request = StatelessRequest(
-            peer, message.id, message.method, params, channel, self._answers(message)
+            peer, message.id, message.method, params, channel, self._answers(message, peer)
         )
         if headers is not None and message.method == "tools/call":
             self._check_arguments(params, headers)
@@ -213,7 +217,7 @@ class StatelessEra:
         if schema is not None and isinstance(arguments, (dict, type(None))):
             header_rules.check_params(schema, arguments or {}, headers)
 
-    def _answers(self, message: Request) -> Json:
+    def _answers(self, message: Request, peer: Peer) -> Json:
         """What the client answered so far: what the state holds, and this round's."""
         params = message.params
         given = params.get("inputResponses", {})
@@ -221,7 +225,8 @@ class StatelessEra:
             raise InvalidParams("params.inputResponses must be an object")
         if "requestState" not in params:
             return given
-        earlier = self._states.open(params["requestState"], message.method, params)
+        owner = peer.holder.id
+        earlier = self._states.open(params["requestState"], message.method, params, owner)
         return {**given, **earlier}
 
     def _ask(self, request: StatelessRequest, asking: InputRequired) -> Json:
@@ -234,7 +239,9 @@ class StatelessEra:
         return {
             "resultType": "input_required",
             "inputRequests": asks,
-            "requestState": self._states.make(request.method, request.params, request.answers),
+            "requestState": self._states.make(
+                request.method, request.params, request.answers, request.peer.holder.id
+            ),
             "_meta": {SERVER_KEY: self._info(request.peer)},
         }
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.hosting.file_lock import lock
 from callboard.records import schema
-from callboard.records.file_lock import lock
 
 _log = logging.getLogger(__name__)
 

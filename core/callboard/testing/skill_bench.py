@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from callboard.app import Callboard
+from callboard.clients.holder import LOCAL
 from callboard.config import McpHttpConfig
 from callboard.content import Json
 from callboard.errors import CallboardError
@@ -128,7 +129,7 @@ class SkillBench:
 
 class _BenchRequest(PeerRequest):
     def __init__(self, bench: SkillBench, method: str, params: Mapping[str, Any] | None = None):
-        peer = Peer("test", NEWEST_WITH_SESSIONS, ClientInfo("pytest"), _ASKABLE)
+        peer = Peer("test", NEWEST_WITH_SESSIONS, ClientInfo("pytest"), _ASKABLE, LOCAL)
         super().__init__(peer, next(_ids), method, {**(params or {}), "_meta": {}})
         self.meta["progressToken"] = "bench"
         self._bench = bench

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from callboard.folders import data_folder
+from callboard.hosting.private_file import write_private
 
 #: Seconds a listed instance gets to say that it lives.
 PROBE_TIMEOUT = 1.5
@@ -49,14 +50,8 @@ def new_id() -> str:
 
 def announce(instance: Instance) -> Path:
     """Writes the instance's file, mode 0600, whole or not at all."""
-    where = folder()
-    where.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = where / f"{instance.id}.json"
-    partial = where / f".{instance.id}.{os.getpid()}"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(instance), file)
-    partial.replace(path)
+    path = folder() / f"{instance.id}.json"
+    write_private(path, json.dumps(asdict(instance)))
     return path
 
 

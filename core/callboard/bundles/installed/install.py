@@ -27,8 +27,8 @@ from callboard.bundles.installed.manifest import (
 )
 from callboard.bundles.installed.unpacking import check_name, remove_tree, unpack
 from callboard.errors import SkillError
+from callboard.hosting.file_lock import lock
 from callboard.hosting.replacing import replacing
-from callboard.records.file_lock import lock
 
 CURRENT = "current.json"
 SKILL = "SKILL.md"

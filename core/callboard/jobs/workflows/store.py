@@ -11,8 +11,8 @@ import secrets
 from pathlib import Path
 
 from callboard.content import Json
+from callboard.hosting.file_lock import lock
 from callboard.hosting.replacing import replacing
-from callboard.records.file_lock import lock
 
 #: Runs that are kept on disk.
 KEPT = 200

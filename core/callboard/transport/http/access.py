@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hmac
-import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, token_hash
 
 #: Bytes of a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
 #: Bytes of a request's headers.
 HEADER_LIMIT = 32 * 1024
 
+#: What a browser's preflight is told.
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, "
+        "Mcp-Name, Last-Event-ID"
+    ),
+    "Access-Control-Max-Age": "600",
+}
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(32)
 
 
 @dataclass(frozen=True)
@@ -36,31 +42,35 @@ class Access:
         self,
         port: int,
         token: str | None,
+        find: Callable[[str], TokenHolder | None] = lambda token: None,
         *,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
+        """``token`` is the instance's own, None where none is asked for; ``find`` says whose
+        another one is."""
         self._hosts = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
         if port == 80:
             self._hosts.update(_LOOPBACK)
         self._origins = {origin.rstrip("/") for origin in origins}
-        self._bearer = None if token is None else f"bearer {token}".encode()
+        self._own = None if token is None else token_hash(token)
+        self._find = find
 
-    def check(self, headers: Mapping[str, str]) -> Refusal | None:
-        """None where the request may pass."""
+    def check(self, headers: Mapping[str, str]) -> TokenHolder | Refusal:
+        """Who sends the request, where it may pass."""
         refusal = self.check_origin(headers)
-        if refusal is not None or self._bearer is None:
+        if refusal is not None:
             return refusal
-        given = headers.get("Authorization", "")
-        scheme, _, credentials = given.partition(" ")
-        presented = f"{scheme.lower()} {credentials.strip()}".encode("utf-8", "replace")
-        if not hmac.compare_digest(presented, self._bearer):
-            return Refusal(
-                401,
-                "a bearer token is needed; `callboard config CLIENT` writes one into a client's "
-                "configuration",
-            )
-        return None
+        if self._own is None:
+            return ANYONE
+        scheme, _, token = headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and (token := token.strip()):
+            if hmac.compare_digest(token_hash(token), self._own):
+                return LOCAL
+            holder = self._find(token)
+            if holder is not None:
+                return holder
+        return _NO_TOKEN
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
         """Host and Origin only: for a browser's preflight, which carries no token."""
@@ -80,3 +90,21 @@ class Access:
             return parts.scheme == "http" and parts.netloc.lower() in self._hosts
         except ValueError:
             return False
+
+
+_NO_TOKEN = Refusal(
+    401,
+    "a bearer token is needed, and one that was not revoked; `callboard config CLIENT` writes one "
+    "into a client's configuration",
+)
+
+
+def check_length(length: str) -> Refusal | None:
+    """Of a Content-Length. The same length twice is left to Tornado."""
+    if not (length.isascii() and length.isdigit()):
+        return None if "," in length else Refusal(400, "Content-Length must be a number")
+    # Python refuses to read a number of thousands of digits.
+    return TOO_LARGE if len(length) > 18 or int(length) > BODY_LIMIT else None
+
+
+TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes")

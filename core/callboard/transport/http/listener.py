@@ -30,13 +30,17 @@ from tornado.httputil import (
 from tornado.iostream import IOStream
 
 from callboard.changes import Changes
+from callboard.clients.holder import NOBODY, TokenHolder
 from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import (
     BODY_LIMIT,
     HEADER_LIMIT,
+    PREFLIGHT,
+    TOO_LARGE,
     Access,
     Refusal,
+    check_length,
 )
 from callboard.transport.http.bound_socket import bound
 from callboard.transport.http.limits import HttpLimits
@@ -79,6 +83,7 @@ class Exchange(HTTPMessageDelegate):
         self.path = ""
         self.query = ""
         self.headers = _NO_HEADERS
+        self.holder = NOBODY
         self.began = monotonic()
         self.state = "waiting"
         self.stream: EventStream | None = None
@@ -107,10 +112,12 @@ class Exchange(HTTPMessageDelegate):
             if refusal is None:
                 return
         else:
-            refusal = self._listener.access.check(headers)
+            who = self._listener.access.check(headers)
+            refusal = who if isinstance(who, Refusal) else None
+            self.holder = who if isinstance(who, TokenHolder) else NOBODY
         if refusal is None:
             self._listener.strangers.pop(self._sender, None)
-            refusal = _check_length(headers.get("Content-Length", "0"))
+            refusal = check_length(headers.get("Content-Length", "0"))
         if refusal is not None:
             self.refuse(refusal, close=True)
 
@@ -120,7 +127,7 @@ class Exchange(HTTPMessageDelegate):
             self._size += len(chunk)
             if self._size > BODY_LIMIT:  # a chunked body doesn't say so before
                 self._chunks.clear()
-                self.refuse(_TOO_LARGE, close=True)
+                self.refuse(TOO_LARGE, close=True)
 
     def finish(self) -> None:
         if self.state != "reading":
@@ -292,6 +299,12 @@ class Listener(HTTPServerConnectionDelegate):
         )
         self._sweeper = loop.create_task(self._sweep())
 
+    def end(self, holder: TokenHolder) -> None:
+        """Closes the connections on which this client asked last."""
+        for exchange in list(self._exchanges.values()):
+            if exchange.holder == holder:
+                exchange.abort()
+
     async def stop(self) -> None:
         """Closes the port and every connection."""
         if self._sweeper is not None:
@@ -347,7 +360,7 @@ class Listener(HTTPServerConnectionDelegate):
     def serve(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
         if exchange.method == "OPTIONS":
-            exchange.respond(204, headers=_PREFLIGHT)
+            exchange.respond(204, headers=PREFLIGHT)
             return
         handler = self._routes.get(exchange.path)
         if handler is None:
@@ -377,23 +390,4 @@ class Listener(HTTPServerConnectionDelegate):
             self.sweeps.tell()
 
 
-def _check_length(length: str) -> Refusal | None:
-    """Of a Content-Length. The same length twice is left to Tornado."""
-    if not (length.isascii() and length.isdigit()):
-        return None if "," in length else Refusal(400, "Content-Length must be a number")
-    # Python refuses to read a number of thousands of digits.
-    return _TOO_LARGE if len(length) > 18 or int(length) > BODY_LIMIT else None
-
-
-_TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes")
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
-
-
-_PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, "
-        "Mcp-Name, Last-Event-ID"
-    ),
-    "Access-Control-Max-Age": "600",
-}

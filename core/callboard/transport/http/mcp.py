@@ -7,6 +7,7 @@ import asyncio
 import logging
 from typing import Any
 
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
@@ -108,6 +109,12 @@ class McpEndpoint:
         else:
             exchange.respond(405, headers={"Allow": "GET, POST, DELETE"})
 
+    def end(self, holder: TokenHolder) -> None:
+        """Ends a client's sessions."""
+        for session in self.sessions:
+            if session.holder == holder:
+                self.sessions.end(session)
+
     def close(self) -> None:
         """Ends the streams and the sessions."""
         self.subscriptions.close()
@@ -154,7 +161,7 @@ class McpEndpoint:
     def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
         try:
             self.sessions.room()
-            session, response = self.era.initialize(message)
+            session, response = self.era.initialize(message, exchange.holder)
         except TooManySessions as full:
             body = jsonrpc.encode(jsonrpc.error_message(message.id, full))
             exchange.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
@@ -175,13 +182,15 @@ class McpEndpoint:
         exchange.on_gone = lambda: _cancel(task)
 
     async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
-        status, response = await self.stateless.answer(message, exchange.headers, reply)
+        status, response = await self.stateless.answer(
+            message, exchange.headers, reply, exchange.holder
+        )
         exchange.on_gone = None
         reply.finish([response], status=status)
 
     def _listen(self, exchange: Exchange, message: Request) -> None:
         try:
-            self.stateless.check(message, exchange.headers)
+            self.stateless.check(message, exchange.headers, exchange.holder)
             self.subscriptions.check(message)
         except CallboardError as error:
             _fail(exchange, status_of(error), error, message.id)
@@ -252,7 +261,8 @@ class McpEndpoint:
             _fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
         session = self.sessions.get(id)
-        if session is None:
+        # Whose session it is stays untold to everybody else.
+        if session is None or session.holder != exchange.holder:
             _fail(exchange, 404, PeerError("this session is not open any more; initialize again"))
             return None
         if version is not None and version != session.features.name:

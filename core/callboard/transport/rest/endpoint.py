@@ -70,8 +70,10 @@ class RestEndpoint:
         service: Service,
         catalog: SkillCatalog,
         build_report: BuildReport | None,
+        look_at_clients: Callable[[], None],
     ) -> None:
         """``build_report`` is None where no records are kept."""
+        self._look_at_clients = look_at_clients
         self._instance = instance
         self._service = service
         self._catalog = catalog
@@ -138,6 +140,7 @@ class RestEndpoint:
                 self._ready,
                 {200: "Readiness", 503: "Readiness"},
             ),
+            Route("POST", "/v1/clients/look", "Look who may connect", self._look, {200: "Looked"}),
             Route("GET", "/v1/tools", "Every tool", self._list_tools, {200: "Tools"}),
             Route("GET", "/v1/tools/{name}", "One tool", self._get_tool, {200: "Tool"}, (_NAME,)),
             Route(
@@ -242,6 +245,10 @@ class RestEndpoint:
         if blocked_by is not None:
             facts["blocked_by"] = blocked_by
         return 200 if ready else 503, {"ready": ready, "paused": paused, **facts}
+
+    async def _look(self, asked: Asked) -> RestAnswer:
+        self._look_at_clients()
+        return 200, {"looked": True}
 
     # -- tools ------------------------------------------------------------------------------
 
@@ -370,8 +377,8 @@ class RestEndpoint:
 
     async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
-        agent = asked.exchange.headers.get("User-Agent", "")
-        peer = Peer("REST", FEATURES, ClientInfo(agent[:200] or "REST"), {})
+        agent, holder = asked.exchange.headers.get("User-Agent", ""), asked.exchange.holder
+        peer = Peer("REST", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         return await self._service.handle(RestRequest(peer, next(_ids), method, params))
 
 

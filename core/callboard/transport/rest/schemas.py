@@ -51,6 +51,7 @@ SCHEMAS: Json = {
         {"code": {"type": "integer"}, "data": OBJECT},
     ),
     "Health": _object({"instance": STRING, "host": STRING, "version": STRING}),
+    "Looked": _object({"looked": BOOLEAN}),
     "Readiness": _object(
         {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},
         {"call": STRING, "blocked_by": STRING},

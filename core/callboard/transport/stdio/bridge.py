@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from callboard.clients.holder import LOCAL
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, PeerError
 from callboard.protocol import jsonrpc
@@ -212,7 +213,7 @@ class Bridge:
             return _error(request.id, CallboardBug(f"internal error in {request.method[:80]}"))
 
     async def _initialize(self, request: Request, value: Json) -> Json:
-        session, response = self._sessions.initialize(request)
+        session, response = self._sessions.initialize(request, LOCAL)
         client = BridgedClient(value, session)
         link = await self._keeper.current()
         if link is not None:
@@ -246,7 +247,7 @@ class Bridge:
         return await self._sessions.answer(client.session, request, self)
 
     async def _answer_stateless(self, request: Request, value: Json) -> Json | None:
-        self._stateless.check(request, None)
+        self._stateless.check(request, None, LOCAL)
         schema = self._keeper.offline.known.tool_schema(request.params.get("name"))
         headers = stateless_headers(request, schema)
         if request.method == "subscriptions/listen":
@@ -261,8 +262,8 @@ class Bridge:
             except Unreachable:
                 self._keeper.drop(link)
             except Broken:
-                return (await self._lost_stateless.answer(local, None, self))[1]
-        return (await self._stateless.answer(local, None, self))[1]
+                return (await self._lost_stateless.answer(local, None, self, LOCAL))[1]
+        return (await self._stateless.answer(local, None, self, LOCAL))[1]
 
     async def _listen(
         self, request: Request, value: Json, headers: Mapping[str, str]

@@ -1,0 +1,158 @@
+"""The clients that this user let in: one file in the user's data folder, read by every host."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import time
+
+from callboard.changes import Changes
+from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, new_token, token_hash
+from callboard.errors import HostError, PeerError
+from callboard.folders import data_folder
+from callboard.hosting.file_lock import lock
+from callboard.hosting.private_file import read_private, write_private
+
+log = logging.getLogger(__name__)
+
+#: Letters that mean the same in a file, a terminal and a panel.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_RESERVED = {LOCAL.name, ANYONE.name}
+_MOST_BYTES = 2**20
+#: Seconds another process may take to change the file.
+_PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class KnownClient:
+    """One entry. ``made`` is Unix time, seconds; ``hash`` is of its token, which nobody keeps."""
+
+    name: str
+    id: str
+    hash: str
+    made: float
+
+    @property
+    def holder(self) -> TokenHolder:
+        return TokenHolder(self.name, self.id)
+
+
+class ClientBook:
+    """Who holds which token, as the file says now. A host asks it on the server's loop."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path or data_folder() / "clients.json"
+        self._stamp: object = None
+        self._known: dict[str, KnownClient] = {}
+        #: A client's token counts no more.
+        self.revoked: Changes[[TokenHolder]] = Changes()
+        self.look()
+
+    def find(self, token: str) -> TokenHolder | None:
+        """Whose token it is, if it is anybody's."""
+        self.look()
+        # What is compared is a hash: how long that takes tells nothing of any token.
+        known = self._known.get(token_hash(token))
+        return None if known is None else known.holder
+
+    def all(self) -> list[KnownClient]:
+        """By name."""
+        self.look()
+        return sorted(self._known.values(), key=lambda known: known.name)
+
+    def look(self) -> None:
+        """Reads the file again if it is another one by now. One that can't be trusted lets nobody
+        in."""
+        stamp = self._look_at_stamp()
+        if stamp == self._stamp:
+            return
+        before, self._stamp = self._known, stamp
+        try:
+            self._known = self._read()
+        except HostError as error:
+            log.warning("%s", error.message)
+            self._known = {}
+        still = {known.holder for known in self._known.values()}
+        for known in before.values():
+            if known.holder not in still:
+                self.revoked.tell(known.holder)
+
+    def make(self, name: str) -> tuple[KnownClient, str]:
+        """Lets a client in; its entry, and its token, which is never shown again. One that had the
+        name is revoked. Raises PeerError for a name that can't be one, HostError."""
+        if _NAME.fullmatch(name) is None or name in _RESERVED:
+            raise PeerError(
+                f"{name[:80]!r} can't name a client; use up to 64 letters, digits, dots, dashes "
+                f"and underscores, and neither {' nor '.join(sorted(_RESERVED))}"
+            )
+        token = new_token()
+        made = KnownClient(name, secrets.token_hex(8), token_hash(token), round(time(), 3))
+        with self._changing() as known:
+            known[:] = [one for one in known if one.name != name] + [made]
+        return made, token
+
+    def revoke(self, name: str) -> KnownClient | None:
+        """The client that had the name and is let in no more; None where there was none. Raises
+        HostError."""
+        gone = None
+        with self._changing() as known:
+            gone = next((one for one in known if one.name == name), None)
+            known[:] = [one for one in known if one.name != name]
+        return gone
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[KnownClient]]:
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Not the file itself, which is replaced.
+            with self._path.with_suffix(".lock").open("ab") as held:
+                lock(held.fileno(), _PATIENCE)
+                known = list(self._read().values())
+                yield known
+                entries = [asdict(one) for one in known]
+                write_private(self._path, json.dumps({"clients": entries}, indent=1))
+        except OSError as error:
+            raise HostError(f"{self._path} can't be changed: {error}") from None
+        self.look()
+
+    def _read(self) -> dict[str, KnownClient]:
+        """By the hash. An entry that is none loses only itself. Raises HostError."""
+        try:
+            value = json.loads(read_private(self._path, _MOST_BYTES))
+            entries = value["clients"]
+            if not isinstance(entries, list):
+                raise ValueError("it has no list of clients")
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise HostError(
+                f"{self._path} says who may connect and can't be used ({error}), so no client but "
+                "the command line gets in; move it away and run `callboard config CLIENT` again"
+            ) from None
+        return {one.hash: one for one in map(_entry, entries) if one is not None}
+
+    def _look_at_stamp(self) -> object:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_uid, found.st_mode
+
+
+def _entry(value: object) -> KnownClient | None:
+    if not isinstance(value, dict):
+        return None
+    texts = [value.get(key) for key in ("name", "id", "hash")]
+    name, id, hash = (text if isinstance(text, str) else "" for text in texts)
+    made = value.get("made")
+    if not (_NAME.fullmatch(name) and _NAME.fullmatch(id) and len(hash) == 64):
+        return None
+    if name in _RESERVED or id in _RESERVED:
+        return None
+    return KnownClient(name, id, hash, made if isinstance(made, (int, float)) else 0.0)
