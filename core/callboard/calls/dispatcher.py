@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
@@ -14,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.call import Call, UndoStep
+from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
@@ -53,8 +53,6 @@ T = TypeVar("T")
 
 #: A call without ``timeout_hint_secs`` is given up after this long, seconds.
 DEFAULT_TIMEOUT = 300.0
-#: Threads for tools with ``affinity: any``.
-WORKERS = 4
 
 #: Errors of the host's that JSON-RPC reports, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
@@ -108,9 +106,7 @@ class Dispatcher:
         self._find_resource = find_resource
         self._guest = guest
         self._coroutines = Coroutines(guest.loop, self.main)
-        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="callboard-worker")
-        # Tools that hang on every worker mustn't keep the others from their paths.
-        self._path_workers = ThreadPoolExecutor(2, thread_name_prefix="callboard-paths")
+        self.workers = CallWorkers()
 
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
@@ -303,10 +299,7 @@ class Dispatcher:
                     call.leaves_roots = True
             return admitted
 
-        # A network drive may take its time to answer.
-        call.arguments = await self._guest.loop.run_in_executor(
-            self._path_workers, tool.paths.resolve, call.arguments, admit
-        )
+        call.arguments = await self.workers.look(tool, tool.paths.resolve, call.arguments, admit)
         call.context.run(recheck.set, places)
 
     # -- running ----------------------------------------------------------------------------
@@ -317,9 +310,7 @@ class Dispatcher:
             await self._load(call)
         kind = tool.entry.kind
         if tool.affinity == "any" and kind == "function":
-            return await self._guest.loop.run_in_executor(
-                self._workers, run_contained, call.context.run, self._invoke, call
-            )
+            return await self.workers.run(tool, run_contained, call.context.run, self._invoke, call)
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
         if kind == "coroutine":
@@ -330,9 +321,7 @@ class Dispatcher:
         """Imports the tool's script on the thread it will run on."""
         tool = call.tool
         if tool.affinity == "any":
-            await self._guest.loop.run_in_executor(
-                self._workers, finished, lambda: tool.entry, lambda entry: None
-            )
+            await self.workers.run(tool, finished, lambda: tool.entry, lambda entry: None)
         else:
             load = partial(finished, lambda: tool.entry, lambda entry: None)
             await self._on_main(call, load, None, "read")
@@ -374,8 +363,7 @@ class Dispatcher:
     def close(self) -> None:
         """Ends what is queued and running. Main thread, outside the loop."""
         self.main.abandon()
-        self._workers.shutdown(wait=False, cancel_futures=True)
-        self._path_workers.shutdown(wait=False, cancel_futures=True)
+        self.workers.close()
 
 
 def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:

@@ -61,6 +61,8 @@ class Tool:
     own_patterns: bool = False
     #: A prompt's or a resource's function, which is nobody's call of a tool.
     internal: bool = False
+    #: One of callboard's own, which has threads of its own.
+    ours: bool = False
 
     @cached_property
     def entry(self) -> Entry:

@@ -7,16 +7,15 @@ import difflib
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 from callboard.app import Callboard
 from callboard.calls.capabilities import VOCABULARY
+from callboard.cli.ending import Ending
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
@@ -87,13 +86,11 @@ def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
 
     _warn_of_unknown_words(app, config.deny)
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def stop() -> None:
         inbox.stop()
         app.guest.interrupt()
 
-    for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), stop)
+    Ending(stop)
     identity = host.identity
     line = {"event": "ready", "url": app.url, "token": app.token, "pid": identity.pid}
     print(json.dumps(line), file=ready, flush=True)

@@ -26,6 +26,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from callboard.guest.short_turns import short_turns
+from callboard.guest.worker_loop import WorkerLoop
 from callboard.hosting.contract import Host
 
 log = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class GuestLoop:
         self.may_run = host.may_run
         self._selector = GuestSelector()
         # Explicit, because a host may have set a policy whose loops aren't ours to have.
-        self.loop = asyncio.SelectorEventLoop(self._selector)
+        self.loop = WorkerLoop(self._selector)
         self._selector.stop = self.loop.stop
         self.turns: Turns | None = None
         self._lock = threading.Lock()
@@ -214,16 +215,8 @@ class GuestLoop:
         self._selector.wake()
         if self._watcher is not None:
             self._watcher.join()
-        self.run(self._finish())
+        self.run(self.loop.finish())
         self.loop.close()
-
-    async def _finish(self) -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.loop.shutdown_asyncgens()
-        await self.loop.shutdown_default_executor()
 
     # -- what others call -----------------------------------------------------------------------
 

@@ -51,5 +51,6 @@ def _tool(name: str, description: str, function: Any, *, read_only: bool = False
         input_schema=_SCHEMA,
         load=lambda: entry,
         affinity="any",
+        ours=True,
         annotations={"readOnlyHint": read_only, "destructiveHint": False, "openWorldHint": False},
     )

@@ -93,6 +93,7 @@ def _tool(
         input_schema=schema,
         load=lambda: entry,
         affinity="any",
+        ours=True,
         execution=execution,
         timeout_secs=timeout_secs,
         annotations=annotations,

@@ -135,5 +135,6 @@ def _tool(
         input_schema=schema,
         load=lambda: entry,
         affinity="any",
+        ours=True,
         annotations={"readOnlyHint": read_only, "destructiveHint": False, "openWorldHint": False},
     )

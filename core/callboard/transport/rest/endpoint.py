@@ -240,7 +240,10 @@ class RestEndpoint:
     async def _ready(self, asked: Asked) -> RestAnswer:
         facts = self._service.dispatcher.main.stall()
         paused = self._service.dispatcher.paused
-        ready = not paused and not facts["stalled_ms"]
+        starving = self._service.dispatcher.workers.starving()
+        ready = not paused and not facts["stalled_ms"] and starving is None
+        if starving is not None:
+            facts["starving"] = starving
         blocked_by = self._service.host.blocked_by() if facts["stalled_ms"] else None
         if blocked_by is not None:
             facts["blocked_by"] = blocked_by

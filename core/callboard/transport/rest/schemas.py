@@ -54,7 +54,11 @@ SCHEMAS: Json = {
     "Looked": _object({"looked": BOOLEAN}),
     "Readiness": _object(
         {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},
-        {"call": STRING, "blocked_by": STRING},
+        {
+            "call": STRING,
+            "blocked_by": STRING,
+            "starving": _object({"waited_ms": COUNT, "running": _list(STRING)}),
+        },
     ),
     "Tool": _object(
         {"name": STRING, "description": STRING, "inputSchema": OBJECT},

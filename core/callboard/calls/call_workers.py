@@ -1,0 +1,66 @@
+"""The threads that tools run on which don't need the main thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from callboard.calls.tools import Tool
+from callboard.content import Json
+from callboard.guest.workers import Workers
+
+T = TypeVar("T")
+
+#: Threads for tools with ``affinity: any``, for those that are ours, and for looking at paths: what
+#: hangs on one kind keeps no other from running.
+WORKERS, OWN_WORKERS, PATH_WORKERS = 4, 2, 2
+#: Seconds that a call waits for a thread before that counts as starving.
+STARVED = 5.0
+
+
+class CallWorkers:
+    """On the server's loop, but for :meth:`close`."""
+
+    def __init__(self, starved: float = STARVED) -> None:
+        """``starved`` is how long a call waits, in seconds, before that is told."""
+        self._starved = starved
+        self._tools = Workers(WORKERS, "callboard-worker")
+        self._ours = Workers(OWN_WORKERS, "callboard-own")
+        self._paths = Workers(PATH_WORKERS, "callboard-paths")
+        self._names: dict[Future[Any], str] = {}
+
+    async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
+        """What ``function`` returns on a thread for this tool. Where the call is given up, another
+        thread takes the place of the one that may hang."""
+        return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
+
+    async def look(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
+        """The same, for looking at the tool's paths: a network drive may take its time."""
+        return await self._run(self._paths, tool, function, *args)
+
+    async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:
+        future = workers.submit(function, *args)
+        self._names[future] = tool.name
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            workers.abandon(future)
+            raise
+        finally:
+            del self._names[future]
+
+    def starving(self) -> Json | None:
+        """``{waited_ms, running}``: that calls wait for a thread, and which tools hold them; None
+        while they needn't wait for long."""
+        waited = max(self._tools.waited(), self._ours.waited(), self._paths.waited())
+        if waited < self._starved:
+            return None
+        running = sorted({name for future, name in self._names.items() if future.running()})
+        return {"waited_ms": round(waited * 1000), "running": running}
+
+    def close(self) -> None:
+        """Starts nothing more. Any thread."""
+        for workers in (self._tools, self._ours, self._paths):
+            workers.shutdown(cancel_futures=True)

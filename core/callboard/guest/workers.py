@@ -1,0 +1,118 @@
+"""Threads for work that may never end. None of them holds up the end of the process."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+#: Threads that may hang for ever at once, beside those that work. Past them nothing takes their
+#: place any more, and what comes waits.
+MOST_ABANDONED = 64
+
+
+@dataclass(eq=False)
+class _Job:
+    future: Future[Any]
+    run: Callable[[], Any]
+    queued: float = field(default_factory=monotonic)
+    abandoned: bool = False
+
+
+class Workers(Executor):
+    """``count`` threads, started when there is work. Python waits at its end for the threads of its
+    own pools; it doesn't for these. Any thread."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._count = count
+        self._name = name
+        self._there = threading.Condition()
+        self._queue: deque[_Job] = deque()
+        self._running: set[_Job] = set()
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Runs it as soon as a thread is free. Raises RuntimeError once shut down."""
+        job = _Job(Future(), lambda: fn(*args, **kwargs))
+        with self._there:
+            if self._closed:
+                raise RuntimeError("these threads were shut down")
+            self._queue.append(job)
+            self._grow()
+            self._there.notify()
+        return job.future
+
+    def abandon(self, future: Future[Any]) -> None:
+        """Nobody waits for it any more. Where it runs, another thread takes the place of its own,
+        which ends with it."""
+        future.cancel()
+        with self._there:
+            waiting = [job for job in self._queue if job.future is not future]
+            self._queue = deque(waiting)
+            for job in self._running:
+                if job.future is future and self._abandoned() < MOST_ABANDONED:
+                    job.abandoned = True
+            self._grow()
+
+    def waited(self) -> float:
+        """Seconds that the oldest work has waited for a thread; 0.0 where none waits."""
+        with self._there:
+            return monotonic() - self._queue[0].queued if self._queue else 0.0
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Takes nothing more. Never waits, whatever ``wait`` says: some of it may never end."""
+        with self._there:
+            self._closed = True
+            dropped = list(self._queue) if cancel_futures else []
+            if cancel_futures:
+                self._queue.clear()
+            self._there.notify_all()
+        for job in dropped:
+            job.future.cancel()
+
+    def _abandoned(self) -> int:
+        return sum(job.abandoned for job in self._running)
+
+    def _surplus(self) -> bool:
+        return self._threads > self._count + self._abandoned()
+
+    def _grow(self) -> None:
+        if len(self._queue) > self._idle and self._threads < self._count + self._abandoned():
+            self._threads += 1
+            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._there:
+                self._idle += 1
+                while not self._queue and not self._closed and not self._surplus():
+                    self._there.wait()
+                self._idle -= 1
+                if self._surplus() or not self._queue:
+                    self._threads -= 1
+                    return
+                job = self._queue.popleft()
+                self._running.add(job)
+            _run(job)
+            with self._there:
+                self._running.discard(job)
+            del job  # what it returned isn't kept until the next comes
+
+
+def _run(job: _Job) -> None:
+    if not job.future.set_running_or_notify_cancel():
+        return
+    try:
+        value = job.run()
+    except BaseException as error:
+        job.future.set_exception(error)
+    else:
+        job.future.set_result(value)
