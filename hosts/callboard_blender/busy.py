@@ -9,6 +9,9 @@ from functools import partial
 import bpy
 from bpy.app.handlers import persistent
 
+from callboard.host import Work
+from callboard_blender.window_events import WindowEvents
+
 #: From the handler that starts it to those that end it, in the artist's words.
 _TASKS = (
     ("rendering", "render_init", ("render_complete", "render_cancel")),
@@ -16,6 +19,15 @@ _TASKS = (
     ("saving a file", "save_pre", ("save_post", "save_post_fail")),
     ("playing the animation", "animation_playback_pre", ("animation_playback_post",)),
 )
+#: Jobs that read the scene in a thread of their own: Blender ends when it changes under one.
+_JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
+_RENDERING = "RENDER_OT_render"
+_DRAGS = {
+    "TRANSFORM_OT_translate": "dragging",
+    "TRANSFORM_OT_rotate": "rotating",
+    "TRANSFORM_OT_resize": "scaling",
+    "TRANSFORM_OT_trackball": "rotating",
+}
 
 
 class Busy:
@@ -28,6 +40,7 @@ class Busy:
             self._add(begin, partial(self._begin, task))
             for end in ends:
                 self._add(end, partial(self._end, task))
+        self._events = WindowEvents()
         # A handler that is left keeps the bpy module alive, and the process from ending.
         atexit.register(self.close)
 
@@ -36,6 +49,19 @@ class Busy:
         """What began last and goes on. Any thread."""
         found = self._doing[-1:]
         return found[0] if found else None
+
+    def may_run(self, work: Work) -> str | None:
+        """As :meth:`callboard.host.Host.may_run`."""
+        if work == "read" or bpy.app.background:
+            return None
+        if work != "files":  # a scene that is rendered can be saved
+            for job, doing in _JOBS.items():
+                if bpy.app.is_job_running(job):
+                    return doing
+        for taker in self._events.takers():
+            if taker.operator != _RENDERING:
+                return _said(taker.operator)
+        return None
 
     def close(self) -> None:
         """Stops listening. Idempotent."""
@@ -62,3 +88,23 @@ class Busy:
 
     def _end(self, task: str) -> None:
         self._doing = [one for one in self._doing if one != task]
+
+
+def _said(operator: str | None) -> str:
+    """What the artist does, in the artist's words."""
+    if operator is None:
+        return "a menu, a pop-up or a text field that is open"
+    verb = _DRAGS.get(operator)
+    if verb is None:
+        return f"using {_label(operator)}"
+    active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
+    return f"{verb} {active.name if active is not None else 'something'}"
+
+
+def _label(operator: str) -> str:
+    module, _, name = operator.partition("_OT_")
+    try:
+        found: str = getattr(getattr(bpy.ops, module.lower()), name).get_rna_type().name
+    except (AttributeError, KeyError):
+        return operator
+    return found

@@ -72,6 +72,9 @@ class BlenderHost(host.Host):
     def skill_paths(self) -> Sequence[str]:
         return (str(Path(__file__).parent / "skills"),)
 
+    def may_run(self, work: host.Work) -> str | None:
+        return self._busy.may_run(work)
+
     def blocked_by(self) -> str | None:
         return self._busy.doing
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import bpy
 
-from callboard.errors import HostBusy, HostError
+from callboard.errors import HostError
 from callboard_blender.changes import Changes
 from callboard_blender.names import forget, view_layer
 
@@ -39,9 +39,6 @@ class BlenderUndo:
         self._steps: deque[str] = deque(maxlen=HISTORY)
 
     def begin(self, label: str) -> object:
-        if bpy.app.is_job_running("RENDER") or bpy.app.is_job_running("OBJECT_BAKE"):
-            # Another thread reads the scene then, and Blender ends when it changes under it.
-            raise HostBusy("Blender is rendering; the scene can be changed when that is done")
         mode = bpy.context.mode
         if mode != "OBJECT":
             raise HostError(

@@ -21,6 +21,9 @@ from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
 from waiting import until
 
+#: A folder with a system of its own, and another Blender in it, to be tested instead: what
+#: ``chroot`` takes. Temporary folders have to be in it.
+ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
 DEADLINE = 120.0
 #: Seconds after which a click has been lost.
@@ -86,10 +89,24 @@ bpy.app.timers.register(act, persistent=True)
 
 def missing() -> str | None:
     """Why this can't run here, if it can't."""
-    for program in ("blender", "Xvfb", "xdotool"):
+    if ROOM and not (Path(ROOM) / "usr/bin/blender").is_file():
+        return f"there is no Blender in {ROOM}"
+    for program in ("Xvfb", "xdotool", "chroot" if ROOM else "blender"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
     return None
+
+
+def _blender() -> list[str]:
+    """The command. What is in the room has the same path inside of it: the room has a link to
+    itself, by its own name."""
+    if not ROOM:
+        return ["blender"]
+    itself = Path(ROOM + ROOM)
+    itself.parent.mkdir(parents=True, exist_ok=True)
+    if not itself.is_symlink():
+        itself.symlink_to("/")
+    return ["chroot", ROOM, "blender"]
 
 
 class Gui:
@@ -210,6 +227,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
     (folder / "driver.py").write_text(_DRIVER, "utf-8")
     environment = {
         **blender_environment(),
+        **({"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"} if ROOM else {}),
         "DISPLAY": display,
         "LIBGL_ALWAYS_SOFTWARE": "1",
         "HOME": str(folder),
@@ -224,7 +242,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
     with (folder / "blender.txt").open("w") as said:
         process = subprocess.Popen(
             [
-                *("blender", "--factory-startup", *_SMALL, *arguments),
+                *(*_blender(), "--factory-startup", *_SMALL, *arguments),
                 *("--python", str(folder / "driver.py"), "--", str(folder / "driver")),
             ],
             env=environment,

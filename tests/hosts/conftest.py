@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,10 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parent / "doubles"))
+
+
+if room := os.environ.get("CALLBOARD_BLENDER_ROOM"):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", f"{room}/tmp")
 
 
 @pytest.fixture(scope="session")

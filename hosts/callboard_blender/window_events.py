@@ -1,0 +1,142 @@
+"""Who takes a window's events: an operator that runs on, such as a drag, a menu or a text field.
+
+While one does, it keeps pointers to what it works on, and Blender ends when that is deleted.
+Python is told of operators since Blender 4.2, of menus and text fields never. So Blender's own list
+is read where it lies in memory. Each file that Blender writes says how its structures are laid out,
+so nothing is guessed; since 5.1 the list is in a structure that files don't describe, and is looked
+for there once, without touching an address that isn't readable.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from callboard_blender.blend_layout import layout
+from callboard_blender.readable_memory import reader
+
+log = logging.getLogger(__name__)
+
+#: Kinds of handlers, as in Blender's wm_event_system.h. The last is in each window's list for good.
+_GIZMO, _UI, _OPERATOR, _DROP, _KEYS = range(1, 6)
+#: Where the members of a handler lie: next, kind, and an operator's own pointer.
+_NEXT, _KIND, _ITS_OPERATOR = 0, 16, 32
+#: How far into a window's undescribed part its lists are looked for, bytes.
+_SEARCHED = 256
+#: More handlers than any window has.
+_MANY = 100
+
+
+@dataclass(frozen=True)
+class Taker:
+    """``operator`` is its name, ``TRANSFORM_OT_translate``; None for a menu, a pop-up or a text
+    field."""
+
+    operator: str | None
+
+
+class WindowEvents:
+    """Main thread, with a user interface."""
+
+    def __init__(self) -> None:
+        self._places: _Places | None = None
+        self._looked = False
+
+    def takers(self) -> Iterator[Taker]:
+        """Those of all windows, but for operators that add-ons wrote in Python: many of those run
+        for as long as Blender does, and let events through."""
+        if not self._looked:
+            self._looked = True
+            try:
+                self._places = _find()
+            except Exception:
+                log.exception("Blender's lists of event handlers were not found")
+        places = self._places
+        for window in bpy.context.window_manager.windows:
+            if places is not None:
+                yield from places.takers(window.as_pointer())
+            else:
+                for operator in getattr(window, "modal_operators", ()):
+                    if not hasattr(operator, "modal"):
+                        yield Taker(operator.bl_idname)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part that holds the
+    list, None where the window holds it itself."""
+
+    runtime: int | None
+    handlers: int
+    name: int
+    python: int
+
+    def takers(self, window: int) -> Iterator[Taker]:
+        at = window if self.runtime is None else _pointer(window + self.runtime)
+        handler = _pointer(at + self.handlers) if at else 0
+        while handler:
+            kind = ctypes.c_int.from_address(handler + _KIND).value
+            if kind == _UI:
+                yield Taker(None)
+            elif kind == _OPERATOR:
+                operator = _pointer(handler + _ITS_OPERATOR)
+                if not operator:
+                    yield Taker(None)
+                elif not _pointer(operator + self.python):
+                    yield Taker(ctypes.string_at(operator + self.name).decode("utf-8", "replace"))
+            handler = _pointer(handler + _NEXT)
+
+
+def _pointer(address: int) -> int:
+    return ctypes.c_void_p.from_address(address).value or 0
+
+
+def _find() -> _Places | None:
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    found = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
+    window, operator = found["wmWindow"], found["wmOperator"]
+    name, python = operator["idname"], operator["py_instance"]
+    if "modalhandlers" in window:
+        return _Places(None, window["modalhandlers"], name, python)
+    runtime = window["runtime"]
+    address = _pointer(bpy.context.window_manager.windows[0].as_pointer() + runtime)
+    with reader() as read:
+        handlers = _search(address, read)
+    if handlers is None:
+        log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
+        return None
+    return _Places(runtime, handlers, name, python)
+
+
+def _write(path: Path) -> None:
+    bpy.data.libraries.write(str(path), set())
+
+
+def _search(address: int, read: Callable[[int], int | None]) -> int | None:
+    """Where the second of two lists of handlers begins: that of those that come first."""
+    for offset in range(0, _SEARCHED, 8):
+        if _is_list(address + offset, read) and _is_list(address + offset + 16, read):
+            return offset + 16
+    return None
+
+
+def _is_list(address: int, read: Callable[[int], int | None]) -> bool:
+    """Whether a list of handlers that holds some is there."""
+    first, last = read(address), read(address + 8)
+    if not first or not last:
+        return False
+    handler, before = first, 0
+    for _ in range(_MANY):
+        following, previous, kind = (read(handler + at) for at in (0, 8, _KIND))
+        if kind is None or previous != before or not _GIZMO <= kind & 0xFFFFFFFF <= _KEYS:
+            return False
+        if not following:
+            return handler == last
+        handler, before = following, handler
+    return False

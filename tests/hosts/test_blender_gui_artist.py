@@ -1,0 +1,145 @@
+"""What an agent asks for while the artist is at it, in Blender's real user interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.testing.fake_client import FakeClient
+from hosts.blender_gui_rig import Gui, blender_gui, in_background, install, missing
+
+if reason := missing():
+    pytest.skip(reason, allow_module_level=True)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+#: Starts a render as F12 does, which shows nothing and goes on by itself.
+RENDER = """
+s = bpy.context.scene
+s.render.engine = "CYCLES"
+s.render.resolution_x = s.render.resolution_y = 256
+s.cycles.samples, s.cycles.use_denoising = 256, False
+bpy.context.preferences.view.render_display_type = "NONE"
+with artist():
+    bpy.ops.render.render("INVOKE_DEFAULT")
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(
+    blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gui]:
+    with blender_gui(tmp_path_factory.mktemp("artist"), display) as gui:
+        install(gui, blender_archive)
+        yield gui
+
+
+@pytest.fixture
+def gui(shared: Gui) -> Iterator[Gui]:
+    """A new scene with the cube selected, and a server."""
+    shared.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
+    shared.enable()
+    yield shared
+    shared.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+
+
+@pytest.fixture
+def client(gui: Gui) -> Iterator[FakeClient]:
+    with gui.client() as client:
+        yield client
+
+
+class _Asked:
+    """A call in a thread of its own, by a client of its own."""
+
+    def __init__(self, gui: Gui, tool: str, **arguments: Any) -> None:
+        self.answer: dict[str, Any] = {}
+        client = gui.client()
+
+        def ask() -> None:
+            with client:
+                self.answer = client.request("tools/call", {"name": tool, "arguments": arguments})
+
+        self.wait: Callable[[], None] = in_background(ask)
+
+
+def waiting(gui: Gui) -> Callable[[], Any]:
+    """The words of the call that waits."""
+    code = (
+        "from callboard_blender import addon\n"
+        "calls = addon.residence.app.dispatcher.calls.values()\n"
+        "answer = [c.latest_progress[2] for c in calls if c.latest_progress[2]]"
+    )
+    return lambda: gui.run(code)
+
+
+DRAG = "with artist(): bpy.ops.transform.translate('INVOKE_DEFAULT')"
+RENAME = "with artist(): bpy.ops.wm.call_panel('INVOKE_DEFAULT', name='TOPBAR_PT_name')"
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda gui: gui.run(DRAG), "dragging Cube"),
+        (lambda gui: gui.key("g"), "dragging Cube"),
+        (lambda gui: gui.key("F2"), "text field"),
+        (lambda gui: gui.key("shift+a"), "menu"),
+    ],
+    ids=["drag", "g", "F2", "menu"],
+)
+def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
+    gui: Gui, client: FakeClient, act: Callable[[Gui], None], said: str
+) -> None:
+    act(gui)
+    asked = _Asked(gui, "scene__delete", names=["Cube"])
+    words = gui.wait(waiting(gui), "the call that waits")
+    assert said in words[0], words
+    assert "Cube" in gui.names()
+    listed = client.call("scene__list_objects")["structuredContent"]["objects"]
+    assert "Cube" in [one["name"] for one in listed], "reading goes on"
+    gui.key("Escape")
+    asked.wait()
+    assert "result" in asked.answer, asked.answer
+    assert "Cube" not in gui.names()
+    gui.key("ctrl+z")
+    gui.wait(lambda: "Cube" in gui.names(), "the delete undone")
+    place = gui.run("answer = list(bpy.data.objects['Cube'].location)")
+    assert place == [0, 0, 0], "the drag that was left is in nobody's undo step"
+
+
+def test_a_drag_that_lasts_is_told(gui: Gui, client: FakeClient) -> None:
+    gui.run(DRAG)
+    for tool, arguments in (
+        ("scene__delete", {"names": ["Cube"]}),
+        ("render__still", {"path": str(gui.folder / "still.png"), "width": 16, "height": 16}),
+    ):
+        answer = client.request("tools/call", {"name": tool, "arguments": arguments})
+        assert answer.get("error", answer).get("code") == -31001, answer
+        assert "dragging Cube" in answer["error"]["message"]
+    gui.key("Escape")
+    assert "Cube" in gui.names()
+
+
+@pytest.mark.parametrize("tool", ["render__still", "scene__delete"])
+def test_what_a_render_reads_stays_until_it_is_done(
+    gui: Gui, client: FakeClient, tool: str
+) -> None:
+    gui.run(RENDER)
+    assert gui.run("answer = bpy.app.is_job_running('RENDER')")
+    path = str(gui.folder / "second.png")
+    arguments: dict[str, Any] = {"names": ["Cube"]}
+    if tool == "render__still":
+        arguments = {"path": path, "width": 16, "height": 16}
+    asked = _Asked(gui, tool, **arguments)
+    words = gui.wait(waiting(gui), "the call that waits")
+    assert "rendering" in words[0]
+    saved = client.call("scene__save_file", {"path": str(gui.folder / "meanwhile.blend")})
+    assert not saved.get("isError"), saved
+    assert "Cube" in gui.names()
+    gui.key("Escape")
+    asked.wait()
+    assert "result" in asked.answer, asked.answer
+    assert not asked.answer["result"].get("isError"), asked.answer
