@@ -6,6 +6,7 @@ from time import monotonic
 
 import pytest
 
+from callboard.clients.holder import LOCAL
 from callboard.protocol.peer import ClientInfo
 from callboard.protocol.revisions import negotiate
 from callboard.protocol.session import YIELDING_AFTER, Session, Sessions, TooManySessions
@@ -22,7 +23,7 @@ def filled(limit: int, idle_for: float) -> tuple[Sessions, list[Session], list[S
     """As many sessions as there is room for, the first one idle longest; and who was closed."""
     closed: list[Session] = []
     sessions = Sessions(closed.append, limit=limit)
-    made = [Session(negotiate("2025-11-25"), ClientInfo(), {}) for _ in range(limit)]
+    made = [Session(negotiate("2025-11-25"), ClientInfo(), {}, LOCAL) for _ in range(limit)]
     for number, session in enumerate(made):
         session.last_seen = monotonic() - idle_for + number
         sessions.add(session)
