@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from stat import S_IMODE
 
 import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.replacing import mode_to_keep, pointed_at
 from callboard_blender.names import scene
 
 #: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
@@ -46,11 +48,17 @@ class BlenderFiles:
         if file.is_dir():
             # Older versions move the folder aside and write in its place.
             raise HostError(f"'{file.name}' is a folder; give the name of a file")
+        if file.is_symlink():
+            # Blender would put a file in its place; what it points at is meant.
+            file = pointed_at(file)
+        mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
         try:
-            bpy.ops.wm.save_as_mainfile(filepath=target, check_existing=False)
+            bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
         except RuntimeError as error:
             raise HostError(f"Blender could not save '{file.name}': {_reason(error)}") from None
-        return {"path": target, "bytes": file.stat().st_size}
+        if mode is not None:
+            file.chmod(mode)
+        return {"path": str(file), "bytes": file.stat().st_size}
 
 
 def _reason(error: RuntimeError) -> str:

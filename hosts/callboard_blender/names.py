@@ -25,7 +25,6 @@ class _Index:
     def __init__(self, shown: bpy.types.Scene) -> None:
         self.scene = shown.as_pointer()
         self.objects = list(shown.objects)
-        self.count = len(bpy.data.objects)
         self.paths = {obj.name_full: obj for obj in self.objects}
         self._below: dict[bpy.types.Object, list[bpy.types.Object]] | None = None
 
@@ -50,9 +49,8 @@ def forget() -> None:
 
 def objects() -> list[bpy.types.Object]:
     """The scene's objects, in its order. Not to be changed, nor kept over a change."""
-    if _index is not None and _index.count != len(bpy.data.objects):
-        # A script added or removed some, and Blender tells of it later.
-        forget()
+    # What a script added or removed a moment ago, Blender tells now.
+    view_layer().update()
     return _current().objects
 
 

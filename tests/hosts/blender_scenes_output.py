@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, near
+from hosts.blender_scenes import Rig, near, refused
 
 
 def _camera(rig: Rig, name: str, y: float) -> Any:
@@ -254,3 +254,25 @@ def test_a_script_that_undoes_is_not_said_to_be_put_back(rig: Rig) -> None:
     step = undo.commit(token)
     assert undo.undo(step) is True
     assert rig.read.names() == ["Kept"]
+
+
+def test_a_saved_file_keeps_its_mode_and_its_links(rig: Rig) -> None:
+    import os
+    import stat
+
+    if os.name == "nt":
+        return
+    rig.cube("Kept")
+    real, link = rig.folder / "real.blend", rig.folder / "link.blend"
+    rig.tool("scene__save_file", path=str(real))
+    real.chmod(0o600)
+    link.symlink_to(real.name)
+    done = rig.tool("scene__save_file", path=str(link))
+    assert done["path"] == str(real.resolve())
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    real.chmod(0o444)
+    before = real.read_bytes()
+    assert "read-only" in refused(lambda: rig.tool("scene__save_file", path=str(real)))
+    assert "read-only" in refused(lambda: rig.tool("scene__save_file"))
+    assert real.read_bytes() == before

@@ -160,9 +160,14 @@ def test_a_constrained_object_is_not_verified(rig: Rig) -> None:
     import bpy
 
     follows.target = bpy.data.objects["Target"]
-    done = rig.tool("scene__transform", name="Follower", translate=[1, 2, 3])
-    assert done["verified"] is False
-    assert "Copy Location" in done["doubt"]
+    keys = [{"frame": 1, "translate": [1, 2, 3]}]
+    for done in (
+        rig.tool("scene__transform", name="Follower", translate=[1, 2, 3]),
+        rig.tool("animation__set_keys", name="Follower", keys=keys),
+    ):
+        assert done["verified"] is False
+        assert "Copy Location" in done["doubt"]
+    rig.tool("animation__delete_keys", name="Follower", start=1, end=1)
     follows = bpy.data.objects["Follower"].constraints[0]
     follows.mute = True
     done = rig.tool("scene__transform", name="Follower", translate=[1, 2, 3])

@@ -42,7 +42,7 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
     """The folder, and a name in it whose file takes the place of ``path``."""
     asked = target = Path(path)
     if target.is_symlink():
-        target = _pointed_at(target)
+        target = pointed_at(target)
     name = target.name
     if not target.parent.is_dir():
         raise HostError(f"the folder of '{name}' does not exist; create it first")
@@ -70,7 +70,11 @@ def _mode(folder: HeldFolder, name: str) -> int | None:
         return None
     if S_ISDIR(there.st_mode):
         raise HostError(f"'{name}' is a folder; give the name of a file")
-    mode = S_IMODE(there.st_mode)
+    return mode_to_keep(name, S_IMODE(there.st_mode))
+
+
+def mode_to_keep(name: str, mode: int) -> int:
+    """The mode of a file that is to be replaced. Raises HostError where nobody may write it."""
     if not mode & 0o222:
         raise HostError(
             f"'{name}' is read-only, so it was left as it is; write to another name, or make"
@@ -79,7 +83,8 @@ def _mode(folder: HeldFolder, name: str) -> int | None:
     return mode
 
 
-def _pointed_at(link: Path) -> Path:
+def pointed_at(link: Path) -> Path:
+    """What a symbolic link leads to. Raises HostError where that is the link itself."""
     try:
         target = link.resolve()
     except (OSError, RuntimeError):  # a loop, before Python 3.13

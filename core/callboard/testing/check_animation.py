@@ -71,6 +71,16 @@ class Keys:
         assert _frames(bench, path) == [1, 15]
         assert _port(bench).delete_keys(path, 5, 10) == 0
 
+    def test_a_copy_has_keys_of_its_own(self, bench: Bench) -> None:
+        path = bench.cube("Mover")
+        for frame in (1, 5):
+            _port(bench).set_key(path, frame, [frame, 0, 0], None, None)
+        copy = bench.editor.duplicate(path, "Copy")
+        _port(bench).delete_keys(copy, 0, 10)
+        _port(bench).set_key(copy, 9, [9, 9, 9], None, None)
+        assert _frames(bench, path) == [1, 5]
+        assert _frames(bench, copy) == [9]
+
     def test_an_unknown_object_is_an_error(self, bench: Bench) -> None:
         port = _port(bench)
         raised(ObjectNotFound, port.keys, "Nobody")

@@ -154,6 +154,18 @@ class Transforming:
         assert close(moved["translate"], [1e6, -1e6, 0.001], 1e-5)
         assert close(moved["scale"], [-1, 1, 1])
 
+    def test_moving_leaves_turn_and_size_alone(self, bench: Bench) -> None:
+        """Also of what is mirrored or flat, where one transform has several names."""
+        path = bench.cube()
+        for size in ([1, -2, 3], [1, 1, 0]):
+            bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], size)
+            box = bench.get(path)["bounds"]
+            done = bench.call("scene__transform", {"name": path, "translate": [4, 6, 9]})
+            moved = done["object"]["bounds"]
+            for corner in ("min", "max"):
+                step = [b - a for a, b in zip(box[corner], moved[corner], strict=True)]
+                assert close(step, [3, 4, 6]), (size, corner)
+
 
 class Parenting:
     needs = (SCENE_READ, SCENE_MUTATE)

@@ -9,6 +9,7 @@ from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard_blender.linked import refuse_linked
+from callboard_blender.names import find
 
 Json = dict[str, Any]
 
@@ -21,13 +22,11 @@ def make_override(ctx: Any, name: str) -> Json:
     ctx.port("scene.mutate")
     before = set(reader.names())
     path = reader.get(name)["path"]
-    obj = next(each for each in bpy.context.scene.objects if each.name_full == path)
-    made = _made(obj)
+    made = _made(find(path))
     bpy.context.view_layer.update()
     created = [each for each in reader.names() if each not in before] or [made.name_full]
-    for each in bpy.context.scene.objects:
-        if each.name_full in created:
-            refuse_linked(each)
+    for each in created:
+        refuse_linked(find(each))
     return {
         "changed": [],
         "created": created[:LISTED],

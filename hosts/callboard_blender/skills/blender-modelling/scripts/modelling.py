@@ -9,6 +9,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard_blender.linked import refuse_linked, refuse_linked_data
+from callboard_blender.names import find
 
 Json = dict[str, Any]
 
@@ -105,7 +106,7 @@ def shade(ctx: Any, name: str, smooth: bool) -> Json:
 
 def _mesh(ctx: Any, name: str) -> Any:
     path = ctx.port("scene.read").get(name)["path"]
-    obj = next(o for o in bpy.context.scene.objects if o.name_full == path)
+    obj = find(path)
     if obj.type != "MESH":
         raise HostError(f"'{obj.name}' is a {obj.type.lower()}, not a mesh")
     return obj

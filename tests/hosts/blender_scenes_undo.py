@@ -1,0 +1,107 @@
+"""Cases: undoing is exact, also where files are linked and rigs are copied. See
+``blender_scenes``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hosts.blender_scenes import Rig, near, refused
+
+
+def _told() -> dict[str, Any]:
+    """The file's own data, as far as it is simple: who is there, who uses whom, and how objects
+    stand."""
+    import bpy
+
+    told: dict[str, Any] = {}
+    for kind in ("objects", "meshes", "materials", "actions", "collections", "armatures", "texts"):
+        for each in getattr(bpy.data, kind):
+            told[f"{kind} {each.name_full}"] = each.users
+    for obj in bpy.data.objects:
+        told[f"{obj.name_full} stands"] = [
+            *(list(row) for row in obj.matrix_basis),
+            *(list(row) for row in obj.matrix_parent_inverse),
+            obj.parent.name_full if obj.parent else None,
+            sorted(each.name_full for each in obj.users_collection),
+            [(each.name, _name(getattr(each, "object", None))) for each in obj.modifiers],
+            [each.name for each in obj.constraints],
+            [slot.material.name if slot.material else None for slot in obj.material_slots],
+            obj.override_library is not None,
+        ]
+        data = obj.animation_data
+        action = data.action if data is not None else None
+        told[f"{obj.name_full} moves"] = action.name_full if action else None
+    shown = bpy.context.scene
+    told["children"] = [each.name_full for each in shown.collection.children_recursive]
+    told["frame"] = (shown.frame_current, shown.frame_subframe, _name(shown.camera))
+    return told
+
+
+def _name(obj: Any) -> str | None:
+    return obj.name_full if obj is not None else None
+
+
+def _changed(before: dict[str, Any]) -> dict[str, Any]:
+    now = _told()
+    keys = before.keys() | now.keys()
+    return {k: (before.get(k), now.get(k)) for k in keys if before.get(k) != now.get(k)}
+
+
+def _a_rig(rig: Rig) -> None:
+    import bpy
+
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(armature)
+    skin = rig.cube("Skin")
+    skin.parent = bpy.data.objects["Rig"]
+    skin.modifiers.new("Armature", "ARMATURE").object = bpy.data.objects["Rig"]
+    rig.tool("animation__set_keys", name="Skin", keys=[{"frame": 1, "translate": [1, 0, 0]}])
+
+
+def test_each_change_is_undone_exactly(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        collection = bpy.data.collections.new("Prop")
+        bpy.context.scene.collection.children.link(collection)
+        obj = rig.cube("Base")
+        bpy.context.scene.collection.objects.unlink(obj)
+        collection.objects.link(obj)
+
+    path = rig.library("prop.blend", make)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Prop"]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    _a_rig(rig)
+    rig.cube("Plain", translate=[1, 2, 3])
+    base = "Base [prop.blend]"
+    key = {"frame": 9, "scale": [2, 2, 2]}
+    changes: list[Callable[[], Any]] = [
+        lambda: rig.edit.duplicate("Rig", "Second"),
+        lambda: rig.edit.duplicate(base, "Own"),
+        lambda: rig.edit.delete(["Rig"]),
+        lambda: rig.edit.set_color("Skin", [1, 0, 0]),
+        lambda: rig.edit.set_parent("Plain", "Skin", True),
+        lambda: rig.edit.set_transform("Plain", None, [10, 20, 30], [1, -1, 0]),
+        lambda: rig.edit.rename("Plain", "Renamed"),
+        lambda: rig.port("animation").set_key("Skin", **key, translate=None, rotate=None),
+        lambda: rig.port("animation").bake(["Skin"], 1, 5, 1),
+        lambda: rig.port("script.execute").execute("bpy.ops.ed.undo_push(message='x')", "python"),
+    ]
+    undo = rig.host.undo
+    undo.commit(undo.begin("prepared"))
+    before = _told()
+    for number, change in enumerate(changes):
+        token = undo.begin(str(number))
+        change()
+        step = undo.commit(token)
+        assert undo.undo(step) is True, number
+        assert _changed(before) == {}, (number, _changed(before))
+        token = undo.begin(str(number))
+        change()
+        assert undo.rollback(token) is True, number
+        assert _changed(before) == {}, (number, _changed(before))
+    rig.tool("blender_library__make_override", name=base)
+    assert near(rig.read.get("Base")["translate"], [0, 0, 0])
+    assert "linked" in refused(lambda: rig.tool("blender_library__make_override", name="Plain"))
