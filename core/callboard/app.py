@@ -334,20 +334,20 @@ class Callboard:
     def _host_event(self, event: HostEvent) -> None:
         loop = self.guest.loop
         if event == "project":
-            loop.call_soon_threadsafe(self._set_project, self.host.project_roots())
+            by_call, folders = self.dispatcher.main.running is not None, self.host.project_roots()
+            loop.call_soon_threadsafe(self._set_project, folders, by_call)
         elif event == "scene" and not self._scene_pending:
             self._scene_pending = True
             loop.call_soon_threadsafe(loop.call_later, SCENE_PAUSE, self._tell_scene)
 
-    def _set_project(self, folders: list[str]) -> None:
-        self.roots.set_project(folders)
-        self.bundles.project_changed()
+    def _set_project(self, folders: list[str], by_call: bool) -> None:
+        if self.roots.project_changed(folders, by_call):
+            self.bundles.project_changed()
 
     def _tell_scene(self) -> None:
         self._scene_pending = False
-        subscriptions = self.endpoint.subscriptions
-        for uri in filter(is_scene, subscriptions.watched()):
-            subscriptions.resource_updated(uri)
+        for uri in filter(is_scene, self.endpoint.subscriptions.watched()):
+            self.endpoint.subscriptions.resource_updated(uri)
 
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:

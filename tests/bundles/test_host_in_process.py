@@ -167,10 +167,10 @@ def test_the_clients_own_files_come_first(project: Path) -> None:
         assert listed(running, client)["names"] == ["theirs.txt"]
 
 
-def test_the_workspace_is_the_clients_roots(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "client").mkdir()
-    (tmp_path / "client" / "client.txt").write_text("client's")
-    answer = {"roots": [{"uri": (tmp_path / "client").as_uri()}]}
+def test_the_workspace_is_the_clients_roots(project: Path) -> None:
+    (project / "client").mkdir()
+    (project / "client" / "client.txt").write_text("client's")
+    answer = {"roots": [{"uri": (project / "client").as_uri()}]}
     with served(skills=True, roots=[str(project)]) as running:
         with running.client({"roots": {}}, {"roots/list": lambda params: answer}) as client:
             assert listed(running, client)["names"] == ["client.txt"]

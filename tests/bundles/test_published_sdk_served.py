@@ -14,6 +14,7 @@ import pytest
 from server_bundles import server_bundle
 
 from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import FakeHost
 from e2e.client_environments import python_with
 from serving import Served, served, text_of
 from waiting import until
@@ -101,7 +102,13 @@ def running(folder: Path) -> Iterator[Served]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CALLBOARD_HOME", str(folder / "home"))
         server_bundle(folder, name="sdk", python=python, script=BUNDLE, files=True)
-        with served(skills=True, roots=[str(folder / "mine")]) as running:
+
+        def in_a_project() -> FakeHost:
+            host = FakeHost()
+            host.project.append(str(folder / "mine"))
+            return host
+
+        with served(in_a_project, skills=True) as running:
             until(lambda: "sdk__read" in running.app.tools, "the bundle's tools")
             yield running
 

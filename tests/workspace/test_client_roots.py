@@ -231,7 +231,8 @@ def test_every_client_has_its_own_roots(server: Served, tmp_path: Path) -> None:
 
 
 def test_the_artists_roots_then_the_projects_stand_in_for_the_clients(tmp_path: Path) -> None:
-    artist, project, client_root = tmp_path / "artist", tmp_path / "project", tmp_path / "client"
+    artist, project = tmp_path / "artist", tmp_path / "project"
+    client_root = artist / "client"
     with served(roots=[str(artist)]) as server:
         server.tool("see", see, **READS)
         server.on_main(lambda: server.host.project.append(str(project)))

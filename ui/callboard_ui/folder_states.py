@@ -14,7 +14,8 @@ FRESH = 5.0
 
 
 class FolderStates:
-    """``there``, ``missing``, ``no folder`` or ``unreadable`` for each path. Qt's thread."""
+    """``there``, ``missing``, ``gone`` (it was there before), ``no folder`` or ``unreadable`` for
+    each path. Qt's thread."""
 
     def __init__(self, background: Background, changed: Callable[[], None]) -> None:
         self._background = background
@@ -35,6 +36,9 @@ class FolderStates:
             return
 
         def done(found: dict[str, str] | None, error: Exception | None) -> None:
+            for path, state in (found or {}).items():
+                if found and state == "missing" and self._states.get(path) in ("there", "gone"):
+                    found[path] = "gone"
             if found and any(self._states.get(path) != state for path, state in found.items()):
                 self._states.update(found)
                 self._changed()

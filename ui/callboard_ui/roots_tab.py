@@ -246,6 +246,7 @@ class RootsTab(QWidget):
     def _row(self, group: str, number: int, root: RootStatus) -> Row:
         words = {
             "missing": self.tr("not found"),
+            "gone": self.tr("gone"),
             "no folder": self.tr("not a folder"),
             "unreadable": self.tr("can't be read"),
         }

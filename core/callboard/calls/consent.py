@@ -19,7 +19,7 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-Subject = Literal["script", "destructive", "outside_roots"]
+Subject = Literal["script", "destructive", "outside_roots", "client_roots"]
 ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
 Decision = Literal["allow", "allow_session", "refuse"]
 
@@ -34,6 +34,7 @@ _WHY: dict[Subject, str] = {
     "script": "runs code of its own in this application",
     "destructive": "deletes or replaces things",
     "outside_roots": "writes outside the workspace",
+    "client_roots": "names folders of its own to work in",
 }
 
 
@@ -102,6 +103,17 @@ class ConsentDesk:
         for subject in _subjects(call):
             await self._check(call, subject)
 
+    async def ask_about_roots(self, call: Call, folders: list[str]) -> Decision | None:
+        """Whether folders that a client named outside the artist's roots count for it. None where
+        nobody is there to ask."""
+        if not self.attended:
+            return None
+        why = "wants to work in " + ", ".join(folders) + ", outside your roots"
+        try:
+            return await self._ask(call, "client_roots", why)
+        except RefusedByArtist:
+            return "refuse"
+
     async def _check(self, call: Call, subject: Subject) -> None:
         policy = self.policies[subject]
         peer = call.request.peer.label
@@ -115,7 +127,7 @@ class ConsentDesk:
         if answer == "allow_session" or policy == "ask_once":
             self._granted.setdefault(peer, set()).add(subject)
 
-    async def _ask(self, call: Call, subject: Subject) -> Decision:
+    async def _ask(self, call: Call, subject: Subject, why: str = "") -> Decision:
         loop = asyncio.get_running_loop()
         now = time()
         question = Question(
@@ -123,7 +135,7 @@ class ConsentDesk:
             call.tool.name,
             call.request.peer.client.name,
             subject,
-            _WHY[subject],
+            why or _WHY[subject],
             call.arguments,
             now,
             now + PATIENCE,

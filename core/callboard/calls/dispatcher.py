@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.call import Call, UndoStep
+from callboard.calls.call_paths import CallPaths
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
@@ -35,17 +36,11 @@ from callboard.errors import (
     RefusedByArtist,
     ResourceNotFound,
     SkillError,
-    WorkspaceResolveError,
 )
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
 from callboard.hosting.contract import Host, Work
-from callboard.hosting.held_folder import recheck
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
-from callboard.workspace.containment import WorkspaceRoots
-from callboard.workspace.fields import is_absolute
-from callboard.workspace.path_text import shown
-from callboard.workspace.places import Places
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
@@ -107,6 +102,7 @@ class Dispatcher:
         self._guest = guest
         self._coroutines = Coroutines(guest.loop, self.main)
         self.workers = CallWorkers()
+        self._paths = CallPaths(host, roots, self.consent, self.workers)
 
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
@@ -186,8 +182,8 @@ class Dispatcher:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if tool.touches_files:
             needed = await self._needs_roots(call)
-            call.roots = await self.roots.of(call.request, needed=needed)
-            await self._in_time(call, self._resolve_paths(call))
+            await self._paths.find_roots(call, needed, self._asking)
+            await self._in_time(call, self._paths.resolve(call))
         await self._ask_artist(call)
         for _ in range(ROUND_LIMIT):
             try:
@@ -197,10 +193,14 @@ class Dispatcher:
                 call.changes_begun = False
         raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
 
-    async def _ask_artist(self, call: Call) -> None:
+    def _asking(self, call: Call) -> None:
+        """A person is about to be asked."""
         call.state = "asking"
         if self.activity.watched:
             self.activity.tell()
+
+    async def _ask_artist(self, call: Call) -> None:
+        self._asking(call)
         if call.tool.concern is not None or call.leaves_roots:
             await self.consent.check(call)
         call.state = "waiting"
@@ -273,34 +273,11 @@ class Dispatcher:
 
     async def _needs_roots(self, call: Call) -> bool:
         """Whether the call means something else with roots than without."""
-        tool = call.tool
-        if self.roots.policy == "strict" or not tool.paths.all_absolute(call.arguments):
+        if self.roots.policy == "strict" or not call.tool.paths.all_absolute(call.arguments):
             return True
-        if "entry" not in tool.__dict__:
+        if "entry" not in call.tool.__dict__:
             await self._in_time(call, self._load(call))
-        return tool.entry.takes_workspace_roots
-
-    async def _resolve_paths(self, call: Call) -> None:
-        tool = call.tool
-        if not tool.paths:
-            return
-        roots = call.roots or WorkspaceRoots()
-        places = Places(roots)
-
-        def admit(path: str) -> str:
-            admitted = roots.admit(path, write=tool.writes_files)
-            if reason := self.host.misreads(admitted):
-                raise WorkspaceResolveError(f"{shown(path)} {reason}")
-            if tool.writes_files and roots.first is not None:
-                # A relative path never leaves; if it seems to, somebody is at it right now.
-                if not is_absolute(path) or roots.contains(admitted):
-                    places.note(admitted)
-                else:
-                    call.leaves_roots = True
-            return admitted
-
-        call.arguments = await self.workers.look(tool, tool.paths.resolve, call.arguments, admit)
-        call.context.run(recheck.set, places)
+        return call.tool.entry.takes_workspace_roots
 
     # -- running ----------------------------------------------------------------------------
 

@@ -179,8 +179,8 @@ class Controls:
         roots. ``answered`` is called on another thread."""
 
         def ask() -> None:
-            roots = self._view.roots_seen_by(client)
-            self._in_thread(lambda: answered(_meaning(roots, path, write)))
+            session = self._view.session_of(client)
+            self._in_thread(lambda: answered(_meaning(self._roots.seen_by(session), path, write)))
 
         self._do(ask)
 

@@ -22,7 +22,6 @@ from callboard.panel.status import (
 from callboard.protocol.session import Session
 from callboard.skills.catalog import KnownSkill, SkillCatalog
 from callboard.transport.http.mcp import McpEndpoint
-from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 
 
@@ -107,11 +106,9 @@ class ServedView:
         """Seconds until a client that is shown now isn't any more; None where there is none."""
         return self._endpoint.stateless.recent.next_goes_in
 
-    def roots_seen_by(self, client: str | None) -> WorkspaceRoots:
-        """The roots of a call of that client's (its status's id), or of one that named none."""
-        named = next((s for s in self._endpoint.sessions if s.id[:8] == client), None)
-        theirs = self._roots.known(named).roots if named is not None else None
-        return self._roots.seen_with(theirs) or WorkspaceRoots()
+    def session_of(self, client: str | None) -> Session | None:
+        """The session of the client with that status's id; None for one without."""
+        return next((s for s in self._endpoint.sessions if s.id[:8] == client), None)
 
     # -- the parts --------------------------------------------------------------------------
 
@@ -121,13 +118,16 @@ class ServedView:
     def _client(self, session: Session) -> ClientStatus:
         known = self._roots.known(session)
         roots = known.roots.roots if known.roots is not None else ()
+        ignored = [
+            f"{path} doesn't count: outside your roots" for path in self._roots.ignored(session)
+        ]
         return ClientStatus(
             session.id[:8],
             session.client.title or session.client.name,
             session.client.version,
             session.features.name,
             tuple(map(root_status, roots)),
-            known.problem,
+            "; ".join(filter(None, (known.problem, *ignored))) or None,
         )
 
     def _recent_clients(self) -> list[ClientStatus]:

@@ -100,7 +100,8 @@ class WorkspaceRoots:
 
     Without any root it still answers: relative paths come back as they are (refused under
     ``strict``), ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` are the
-    platform's unless said otherwise. A root that can't be parsed raises WorkspaceResolveError.
+    platform's unless said otherwise. A root that can't be parsed raises WorkspaceResolveError. What
+    isn't inside ``ceiling`` too, wherever a root's folder leads by now, is outside.
     """
 
     def __init__(
@@ -110,7 +111,9 @@ class WorkspaceRoots:
         policy: RootsPolicy = "advisory",
         flavour: Flavour = NATIVE,
         realpath: Callable[[str], str] | None = None,
+        ceiling: WorkspaceRoots | None = None,
     ) -> None:
+        self._ceiling = ceiling
         self._os_path = _module(flavour)
         self._flavour: Flavour = flavour
         self._realpath = realpath or self._os_path.realpath
@@ -187,7 +190,11 @@ class WorkspaceRoots:
         """The same roots, but :meth:`resolve` also refuses paths in a read-only root. What a tool
         that declares ``filesystem.write`` gets."""
         view = WorkspaceRoots(
-            self._roots, policy=self._policy, flavour=self._flavour, realpath=self._realpath
+            self._roots,
+            policy=self._policy,
+            flavour=self._flavour,
+            realpath=self._realpath,
+            ceiling=self._ceiling,
         )
         view._problems = self._problems
         view._for_writing = True
@@ -215,6 +222,15 @@ class WorkspaceRoots:
                     "folder, or ask the artist to allow writing there"
                 )
         return located
+
+    def require_there(self, path: str) -> None:
+        """Raises WorkspaceResolveError where the root that holds an admitted path is gone."""
+        for root in self._innermost_roots(path):
+            if root is not None and not self._os_path.isdir(root.path):
+                raise WorkspaceResolveError(
+                    f"the root {shown(root.name)} is gone: its folder isn't there any more; "
+                    "ask the artist to bring it back, or to name another root"
+                )
 
     def contains(self, path: str) -> bool:
         """Whether ``path`` means something inside any root. False also where it means nothing."""
@@ -284,7 +300,9 @@ class WorkspaceRoots:
                 kept.append(part)
         joined = str(self._os_path.join(base, *kept))
         require_text(joined, self._flavour)
-        if not self._is_under(self._real(joined), self._real(base)):
+        real = self._real(joined)
+        leaves = self._ceiling is not None and self._ceiling.above(real) is None
+        if leaves or not self._is_under(real, self._real(base)):
             raise WorkspaceResolveError(
                 f"{shown(path)} leaves the workspace through a link; name a file inside it"
             )
@@ -301,6 +319,9 @@ class WorkspaceRoots:
 
     def above(self, real: str) -> Root | None:
         """The root nearest above a real path, to the letter: no link of it is followed."""
+        limit = None if self._ceiling is None else self._ceiling.above(real)
+        if self._ceiling is not None and (limit is None or limit.read_only):
+            return limit
         above = [
             (len(self._comparable(base)), root.read_only, root)
             for root, base in self._bases()

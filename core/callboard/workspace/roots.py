@@ -1,4 +1,8 @@
-"""Whose workspace roots a call sees: the client's, else the artist's, else the host's project's."""
+"""Whose workspace roots a call sees: the client's, else the artist's, else the host's project's.
+
+Where the artist named roots, they are the ceiling: a client's root inside narrows, and one outside
+counts only after a person allowed it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from callboard.changes import Changes
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
+from callboard.workspace.ceiling import Judged, is_whole_disk, judge
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 
 log = logging.getLogger(__name__)
@@ -22,6 +28,14 @@ ANSWER_TIMEOUT = 10.0
 CALL_PATIENCE = 2.0
 _ASK = Ask("roots/list")
 
+#: Runs what may wait for a disk on a thread that may.
+InThread = Callable[[Callable[[], Judged]], Awaitable[Judged]]
+#: Asks a person whether these folders of a client's count: for this call, from now on, or not. None
+#: where nobody can be asked.
+AskPerson = Callable[
+    [Sequence[Root]], Awaitable[Literal["allow", "allow_session", "refuse"] | None]
+]
+
 
 @dataclass
 class ClientRoots:
@@ -30,6 +44,8 @@ class ClientRoots:
     roots: WorkspaceRoots | None = None
     problem: str | None = None
     asking: asyncio.Task[Any] | None = field(default=None, repr=False)
+    #: The roots beside the artist's, as they were when a call last needed them.
+    judged: Judged | None = None
 
 
 class RootsBook:
@@ -38,12 +54,15 @@ class RootsBook:
     def __init__(self, artist: Sequence[str | Root] = (), policy: RootsPolicy = "advisory") -> None:
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
+        self._chosen_by_call: list[str] | None = None
         self.policy: RootsPolicy = policy
         self.answer_timeout = ANSWER_TIMEOUT
         self.call_patience = CALL_PATIENCE
         self._changes: Changes[[]] = Changes()
         #: A client without a session is forgotten with its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
+        #: What a person said of folders outside the ceiling, by the peer's label and the path.
+        self._said: dict[tuple[str, str], bool] = {}
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` when a client came or went, when one named its roots, and when the
@@ -59,6 +78,17 @@ class RootsBook:
         """The host's project folders, used where neither client nor artist named any."""
         self.project = [parse_root(folder, source="project") for folder in folders]
 
+    def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
+        """The host went to other folders; whether they count now. Those that a call saved into or
+        opened don't, not even when the artist saves there again."""
+        if by_call:
+            self._chosen_by_call = list(folders)
+        elif list(folders) != self._chosen_by_call:
+            self._chosen_by_call = None
+            self.set_project(folders)
+            return True
+        return False
+
     def set_policy(self, policy: RootsPolicy) -> None:
         """Replaces the policy, for clients that are connected too."""
         self.policy = policy
@@ -71,10 +101,18 @@ class RootsBook:
             entry = self._known[peer] = ClientRoots()
         return entry
 
+    def ignored(self, peer: Peer) -> tuple[str, ...]:
+        """The peer's folders that count for nothing, as its last call found."""
+        judged = self.known(peer).judged
+        outside = judged.outside if judged is not None and self.artist else ()
+        allowed = self._allowed(peer.label)
+        return tuple(str(root.path) for root in outside if root.path not in allowed)
+
     def forget(self, peer: Peer) -> None:
         asking = self.known(peer).asking
         if asking is not None:
             asking.cancel()
+        self._said = {key: said for key, said in self._said.items() if key[0] != peer.label}
         self._changes.tell()
 
     def ask_session(self, peer: Peer) -> None:
@@ -104,23 +142,67 @@ class RootsBook:
         entry.roots = WorkspaceRoots.from_client_roots(result.get("roots"), policy=self.policy)
         entry.problem = "; ".join(entry.roots.problems) or None
 
-    async def of(self, request: PeerRequest, *, needed: bool) -> WorkspaceRoots | None:
+    async def of(
+        self,
+        request: PeerRequest,
+        *,
+        needed: bool,
+        in_thread: InThread | None = None,
+        ask: AskPerson | None = None,
+    ) -> WorkspaceRoots | None:
         """The roots that a call sees, or None without any. ``needed`` says that the call can't do
-        without: only then is a client asked that can't be asked beforehand."""
-        return self.seen_with(await self._of_client(request, needed))
+        without: only then is a client asked that can't be asked beforehand. Without ``ask`` no
+        person is."""
+        client = await self._of_client(request, needed)
+        if client is None or client.roots is None or client.roots.first is None or not self.artist:
+            return self._without_ceiling(client)
+        roots, artist = client.roots, tuple(self.artist)
+        judged = client.judged
+        if judged is None or judged.client is not roots or judged.artist != artist:
+            judged = client.judged = await (in_thread or _in_thread)(partial(judge, roots, artist))
+        label = request.peer.label
+        for_now = await self._ask_about(label, judged, ask)
+        return judged.roots([*self._allowed(label), *for_now], self.policy)
 
-    def seen_with(self, client: WorkspaceRoots | None) -> WorkspaceRoots | None:
-        """The roots that a call sees whose client named these; None without any."""
-        if client is not None and client.first is not None:
-            # What the artist marked read-only stays so, whatever the client calls its roots.
-            guarded = [root for root in self.artist if root.read_only]
-            return WorkspaceRoots([*client.roots, *guarded], policy=self.policy)
+    async def _ask_about(self, label: str, judged: Judged, ask: AskPerson | None) -> list[str]:
+        """The folders that a person lets count for this call alone; other answers are kept."""
+        new = [root for root in judged.outside if (label, str(root.path)) not in self._said]
+        answer = await ask(new) if new and ask and self.policy != "strict" else None
+        paths = [str(root.path) for root in new]
+        if answer == "allow":
+            return paths
+        if answer is not None:
+            self._said.update({(label, path): answer == "allow_session" for path in paths})
+            self._changes.tell()
+        return []
+
+    def _allowed(self, label: str) -> list[str]:
+        if self.policy == "strict":
+            return []
+        return [path for (whose, path), yes in self._said.items() if yes and whose == label]
+
+    def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
+        """What a call of that peer's sees without anybody being asked; ``named`` are roots that it
+        named elsewhere than here. It may wait for a disk, on any thread."""
+        client = None if peer is None else self._known.get(peer)
+        if named is not None:
+            client = ClientRoots(named)
+        if peer is None or client is None or client.roots is None or not self.artist:
+            return self._without_ceiling(client) or WorkspaceRoots()
+        judged = judge(client.roots, tuple(self.artist))
+        return judged.roots(self._allowed(peer.label), self.policy)
+
+    def _without_ceiling(self, client: ClientRoots | None) -> WorkspaceRoots | None:
+        if not self.artist and client is not None and client.roots is not None:
+            named = [root for root in client.roots.roots if not is_whole_disk(root)]
+            if any(root.path is not None for root in named):
+                return WorkspaceRoots(named, policy=self.policy)
         roots = self.artist or self.project
         if roots or self.policy == "strict":
             return WorkspaceRoots(roots, policy=self.policy)
         return None
 
-    async def _of_client(self, request: PeerRequest, needed: bool) -> WorkspaceRoots | None:
+    async def _of_client(self, request: PeerRequest, needed: bool) -> ClientRoots | None:
         peer = request.peer
         if not peer.offers("roots"):
             return None
@@ -131,7 +213,11 @@ class RootsBook:
         elif entry.asking is not None and not entry.asking.done():
             request.flush_waiting()
             await asyncio.wait([entry.asking], timeout=self.call_patience)
-        return entry.roots
+        return entry
+
+
+async def _in_thread(work: Callable[[], Judged]) -> Judged:
+    return await asyncio.get_running_loop().run_in_executor(None, work)
 
 
 def _artist_root(root: str | Root) -> Root:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,5 +43,5 @@ class CallPlatform:
                 raise InputNeeded({ROOTS_KEY: ask})
             roots: WorkspaceRoots = read_answer(ask, call.answers[ROOTS_KEY])
             if roots.first is not None:
-                return roots
+                return await asyncio.to_thread(self._book.seen_by, request.peer, roots)
         return await self._book.of(request, needed=False)

@@ -1,0 +1,75 @@
+"""Which roots a call sees, and where its path arguments lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from callboard.calls.call import Call
+from callboard.calls.call_workers import CallWorkers
+from callboard.calls.consent import ConsentDesk, Decision
+from callboard.errors import WorkspaceResolveError
+from callboard.hosting.contract import Host
+from callboard.hosting.held_folder import recheck
+from callboard.workspace.containment import Root, WorkspaceRoots
+from callboard.workspace.fields import is_absolute
+from callboard.workspace.path_text import shown
+from callboard.workspace.places import Places
+from callboard.workspace.roots import RootsBook
+
+
+class CallPaths:
+    """On the server's loop; what may wait for a disk runs on ``workers``."""
+
+    def __init__(
+        self, host: Host, roots: RootsBook, consent: ConsentDesk, workers: CallWorkers
+    ) -> None:
+        self._host = host
+        self._roots = roots
+        self._consent = consent
+        self._workers = workers
+
+    async def find_roots(self, call: Call, needed: bool, asking: Callable[[Call], None]) -> None:
+        """Gives the call its roots. Where its client named some that the artist didn't, a person is
+        asked, and ``asking`` told before. ``needed`` says that the call can't do without roots."""
+
+        async def ask(outside: Sequence[Root]) -> Decision | None:
+            asking(call)
+            answer = await self._consent.ask_about_roots(call, [str(r.path) for r in outside])
+            call.state = "waiting"
+            return answer
+
+        in_thread = partial(self._workers.look, call.tool)
+        call.roots = await self._roots.of(call.request, needed=needed, in_thread=in_thread, ask=ask)
+        if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
+            call.roots = None  # the person is asked for each path, under ``strict`` too
+
+    async def resolve(self, call: Call) -> None:
+        """Replaces the call's paths by those that its tool is given. Raises
+        WorkspaceResolveError."""
+        tool = call.tool
+        if not tool.paths:
+            return
+        roots = call.roots or WorkspaceRoots()
+        places = Places(roots)
+
+        def admit(path: str) -> str:
+            admitted = roots.admit(path, write=tool.writes_files)
+            if reason := self._host.misreads(admitted):
+                raise WorkspaceResolveError(f"{shown(path)} {reason}")
+            if tool.writes_files or not is_absolute(path):
+                roots.require_there(admitted)
+            if tool.writes_files:
+                # A relative path never leaves; if it seems to, somebody is at it right now.
+                if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):
+                    places.note(admitted)
+                else:
+                    call.leaves_roots = True
+            return admitted
+
+        call.arguments = await self._workers.look(tool, tool.paths.resolve, call.arguments, admit)
+        call.context.run(recheck.set, places)
+
+
+def _has_folder(roots: WorkspaceRoots | None) -> bool:
+    return roots is not None and roots.first is not None
