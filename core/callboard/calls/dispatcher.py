@@ -19,8 +19,9 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
 from callboard.calls.coroutines import Coroutines
+from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
-from callboard.calls.outcomes import ToolRaised, finished, made
+from callboard.calls.outcomes import ToolRaised, finished, made, read
 from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.changes import Changes
@@ -109,7 +110,7 @@ class Dispatcher:
     ) -> Json:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
         missing capabilities, paths outside the workspace, a busy or paused host."""
-        with self._watched(Call(tool, arguments, request, self)) as call:
+        with self._watched(Call(tool, meant(arguments), request, self)) as call:
             call.intent, call.shape = intent, made
             try:
                 result = self._checked(tool, await self._perform(call))
@@ -131,6 +132,7 @@ class Dispatcher:
     async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
         """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
         with self._watched(Call(work, arguments, request, self)) as call:
+            call.shape = read
             try:
                 return await self._perform(call)
             except (CallboardError, InputRequired):

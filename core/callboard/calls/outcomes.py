@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from callboard.calls import results
 from callboard.calls.asks import InputNeeded
+from callboard.calls.invisible import hides, shown
 from callboard.calls.tool_errors import ToolExited
-from callboard.content import Json
+from callboard.content import Json, Resource
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -70,7 +72,7 @@ def made(value: Any) -> Json:
                 "sent. Ask for less: a page, a filter, a smaller picture; or have it written to a "
                 "file"
             )
-        copy: Json = json.loads(whole)
+        copy: Json = shown(json.loads(whole))
     except ValueError as error:
         said = results.said(error)
         return results.failure(f"the tool returned something that isn't JSON: {said}")
@@ -80,6 +82,13 @@ def made(value: Any) -> Json:
             "dicts, lists, texts and numbers"
         )
     return copy
+
+
+def read(value: Any) -> Any:
+    """What a prompt's or a resource's function returned, with what is invisible in it shown."""
+    if isinstance(value, Resource) and isinstance(value.content, str):
+        return replace(value, content=shown(value.content))
+    return shown(value)
 
 
 def told(error: BaseException) -> BaseException:
@@ -93,7 +102,7 @@ def told(error: BaseException) -> BaseException:
             error = ToolExited(f"the tool raised {kind}({text})").with_traceback(
                 error.__traceback__
             )
-        return ToolRaised(results.raised(error))
+        return ToolRaised(shown(results.raised(error)))
     except BaseException as worse:
         return ToolRaised(
             results.failure(
@@ -148,8 +157,8 @@ def _plain_error(error: BaseException) -> BaseException:
 
 
 def _plain_size(value: Any) -> int | None:
-    """About how many characters it has where it is small and surely made of nothing but JSON's own
-    types, as most answers are; else None."""
+    """About how many characters it has where it is small, surely made of nothing but JSON's own
+    types, and all of it can be seen, as most answers are; else None."""
     waiting, size = [value], 0
     for _ in range(_LOOKED_AT):
         if not waiting:
@@ -157,9 +166,11 @@ def _plain_size(value: Any) -> int | None:
         item = waiting.pop()
         kind = type(item)
         if kind is str:
+            if hides(item):
+                return None
             size += len(item)
         elif kind is dict:
-            if any(type(key) is not str for key in item):
+            if any(type(key) is not str or hides(key) for key in item):
                 return None
             size += sum(map(len, item))
             waiting.extend(item.values())

@@ -1,0 +1,61 @@
+"""Characters that a reader does not see and a model does: in the name of an object, or in a file,
+they can say something to an agent that the artist never notices. Answers show them as ⟨U+200B⟩;
+arguments may be written so too, so that what has such a name can still be named.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_INVISIBLE = re.compile(
+    "["
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"  # fillers and soft hyphens
+    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # without width, or turning the direction
+    "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"  # tags, and variations beyond those of emoji
+    "]"
+    # Emoji are joined, and told from text, by these two: once, behind one.
+    "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"
+    "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
+)
+_SHOWN = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
+
+
+def hides(text: str) -> bool:
+    """Whether there is something in it that nobody sees."""
+    return not text.isascii() and _INVISIBLE.search(text) is not None
+
+
+def shown(value: Any) -> Any:
+    """A JSON value with all that is invisible in its texts and names shown."""
+    if isinstance(value, str):
+        return _INVISIBLE.sub(_escape, value) if hides(value) else value
+    if isinstance(value, dict):
+        return {shown(key): shown(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shown(item) for item in value]
+    return value
+
+
+def meant(value: Any) -> Any:
+    """Arguments as they are meant: what :func:`shown` wrote is the character again."""
+    if isinstance(value, str):
+        return _SHOWN.sub(_unescape, value) if "⟨U+" in value else value
+    if isinstance(value, dict):
+        return {key: meant(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [meant(item) for item in value]
+    return value
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def _unescape(found: re.Match[str]) -> str:
+    code = int(found[1], 16)
+    # Of these only: nobody should write other characters this way.
+    character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
+    return character if character and _INVISIBLE.fullmatch(character) else found[0]
