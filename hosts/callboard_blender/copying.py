@@ -33,14 +33,24 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
 
 
 def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
-    copy = original.copy()
+    copy = _own(original.copy())
     # An empty's data is an image.
     if original.data is not None and original.type != "EMPTY":
-        copy.data = copies[original.data] = original.data.copy()
+        copy.data = copies[original.data] = _own(original.data.copy())
         keys = getattr(original.data, "shape_keys", None)
         if keys is not None:
             copies[keys] = copy.data.shape_keys
     return copy
+
+
+def _own(copy: Any) -> Any:
+    """The copy of an override would belong to the original's override, which brings its own members
+    back and no others."""
+    if copy.override_library is None:
+        return copy
+    known = copy.bl_rna.functions["make_local"].parameters
+    # Before Blender 3.5 that is what it does anyway.
+    return copy.make_local(**({"clear_liboverride": True} if "clear_liboverride" in known else {}))
 
 
 def _put_beside(

@@ -33,13 +33,19 @@ import json, sys
 import bpy
 from callboard.host import SCENE_READ, ANIMATION
 from callboard_blender.host import BlenderHost
+from callboard_blender.names import find
 host = BlenderHost(lambda fn: None)
 read = host.ports[SCENE_READ]
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 found = {path: read.get(path) for path in read.names()}
 for path, each in found.items():
     each["keys"] = host.ports[ANIMATION].keys(path)
-    each["modifiers"] = [one.name for one in bpy.data.objects[each["name"]].modifiers]
+    obj = find(path)
+    each["modifiers"] = [one.name for one in obj.modifiers]
+    each["selected"] = obj.select_get()
+    faces = obj.data.polygons if obj.type == "MESH" else []
+    each["faces"], each["smooth"] = len(faces), any(face.use_smooth for face in faces)
+    each["timeline"] = host.ports[ANIMATION].timeline()
 open(sys.argv[2], "w").write(json.dumps(found))
 host.leave(0)
 """

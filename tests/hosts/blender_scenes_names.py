@@ -166,6 +166,24 @@ def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
     assert [key["frame"] for key in found["Base"]["keys"]] == [5]
 
 
+def test_copies_of_overrides_stand_by_themselves(rig: Rig) -> None:
+    _link_collection(_prop(rig), "Prop")
+    rig.tool("blender_library__make_override", name="Base [prop.blend]")
+    copy = rig.tool("scene__duplicate", name="Base", new_name="Copy", translate=[7, 0, 0])["object"]
+    rig.tool("scene__transform", name="Base", translate=[1, 2, 3])
+    (below,) = copy["children"]
+    rig.tool("scene__transform", name=below, translate=[0, 0, 4])
+    found = rig.reopened()
+    assert near(found["Copy"]["translate"], [7, 0, 0])
+    assert found["Copy"]["children"] == [below]
+    assert near(found[below]["translate"], [0, 0, 4])
+    assert near(found["Base"]["translate"], [1, 2, 3])
+    assert near(found["Lid"]["translate"], [0, 0, 0])
+    deleted = rig.tool("scene__delete", name="Copy")["deleted"]
+    assert sorted(deleted) == sorted(["Copy", below])
+    assert not set(deleted) & set(rig.reopened())
+
+
 def test_an_override_of_an_instanced_collection(rig: Rig) -> None:
     import bpy
 

@@ -230,8 +230,28 @@ def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
     rig.tool("blender_modelling__add_modifier", name="Ring", kind="bevel")
     rig.cube("Keyed")
     rig.tool("animation__set_keys", name="Keyed", keys=[{"frame": 3, "rotate": [0, 0, 45]}])
+    rig.tool("animation__set_timeline", start=5, end=50, current=7)
+    modelled = {}
+    for name in ("Bevelled", "Applied", "Bare", "Smooth"):
+        rig.cube(name)
+    for name in ("Bevelled", "Applied", "Bare"):
+        rig.tool("blender_modelling__add_modifier", name=name, kind="subdivide")
+    modelled["Applied"] = rig.tool("blender_modelling__apply_modifiers", name="Applied")
+    rig.tool("blender_modelling__remove_modifier", name="Bare", modifier="Subdivide")
+    rig.tool("blender_modelling__shade", name="Smooth", smooth=True)
+    rig.tool("animation__bake", names=["Smooth"], start=1, end=3)
     gone = rig.tool("scene__delete", name="Box 0")["deleted"]
+    rig.tool("scene__select", names=["Ring", "Smooth"])
     found = rig.reopened()
+    assert {path for path, each in found.items() if each["selected"]} == {"Ring", "Smooth"}
+    assert found["Bevelled"]["modifiers"] == ["Subdivide"]
+    assert found["Bare"]["modifiers"] == found["Applied"]["modifiers"] == []
+    assert found["Applied"]["faces"] == modelled["Applied"]["mesh"]["faces"] == 24
+    assert found["Smooth"]["smooth"]
+    assert not found["Bare"]["smooth"]
+    assert [key["frame"] for key in found["Smooth"]["keys"]] == [1, 2, 3]
+    timeline = found["Ring"]["timeline"]
+    assert (timeline["start"], timeline["end"], timeline["current"]) == (5, 50, 7)
     assert not set(gone) & set(found)
     told = {answer["object"]["path"]: answer["object"] for answer in answers}
     for path, said in told.items():
