@@ -3,24 +3,62 @@ layers say it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdUtils
 
-from callboard.errors import HostError
 from callboard_openusd.assets import asset_from
 from callboard_openusd.document import OpenStage
+from callboard_openusd.specs import copy_spec
 
 
 def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
     """Copies the prim with all below it to ``target`` in the root layer. Raises HostError."""
-    path = prim.GetPath()
-    if _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
-        source = _flattened(opened.layer, path)
-    else:
-        source = _merged(prim, opened)
-    if not Sdf.CopySpec(source, path, opened.layer, target):
-        raise HostError(f"'{prim.GetName()}' could not be copied")
+    path, layer = prim.GetPath(), opened.layer
+    if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
+        copy_spec(_merged(prim, opened), path, layer, target)
+        return
+    stage = Usd.Stage.OpenMasked(layer, Usd.StagePopulationMask([path]))
+    flat = stage.Flatten(False)
+    copy_spec(flat, path, layer, target)
+    if shared := shared_in(flat, stage):
+        holder = opened.free_path(target.GetParentPath(), f"{target.name}_Shared")
+        Sdf.CreatePrimInLayer(layer, holder)
+        moved = {each: holder.AppendChild(each.name) for each in shared}
+        for each, place in moved.items():
+            copy_spec(flat, each, layer, place)
+        for each in (target, holder):
+            retarget(layer, each, moved)
+
+
+def shared_in(flat: Sdf.Layer, stage: Usd.Stage) -> list[Sdf.Path]:
+    """The root prims that flattening the stage made of what its instances share."""
+    return [spec.path for spec in flat.rootPrims if not stage.GetPrimAtPath(spec.path)]
+
+
+def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Path]) -> None:
+    """Targets, connections and references at and below ``below`` follow what was moved."""
+
+    def follow(path: Sdf.Path) -> Sdf.Path:
+        for old, new in moved.items():
+            if path.HasPrefix(old):
+                return path.ReplacePrefix(old, new)
+        return path
+
+    def refer(there: Sdf.Reference) -> Sdf.Reference:
+        return there if there.assetPath else Sdf.Reference("", follow(there.primPath))
+
+    def visit(path: Sdf.Path) -> None:
+        spec = layer.GetObjectAtPath(path)
+        if isinstance(spec, Sdf.RelationshipSpec):
+            spec.targetPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.AttributeSpec):
+            spec.connectionPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.PrimSpec) and spec.hasReferences:
+            spec.referenceList.ModifyItemEdits(refer)
+
+    layer.Traverse(below, visit)
 
 
 def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
@@ -30,17 +68,6 @@ def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
         (child.hasSpecs and child.IsDueToAncestor()) or _comes_with_an_ancestor(child)
         for child in node.children
     )
-
-
-def _flattened(layer: Sdf.Layer, path: Sdf.Path) -> Sdf.Layer:
-    """What is composed at ``path`` and below, without any arc. Instances are opened first: what
-    they share lies elsewhere in a flattened layer."""
-    stage = Usd.Stage.OpenMasked(layer, Usd.StagePopulationMask([path]))
-    with Usd.EditContext(stage, stage.GetSessionLayer()):
-        while shared := [p for p in Usd.PrimRange(stage.GetPrimAtPath(path)) if p.IsInstance()]:
-            for prim in shared:
-                prim.SetInstanceable(False)
-    return stage.Flatten(False)
 
 
 def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
@@ -59,7 +86,7 @@ def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
     for layer in local:
         part = Sdf.Layer.CreateAnonymous(".usda")
         Sdf.CreatePrimInLayer(part, path)
-        Sdf.CopySpec(layer, path, part, path)
+        copy_spec(layer, path, part, path)
         sources[part] = layer
         root.subLayerPaths.append(part.identifier)
         root.subLayerOffsets[len(root.subLayerPaths) - 1] = offsets.get(layer, Sdf.LayerOffset())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pxr import Sdf, Tf, Usd, UsdGeom
@@ -109,3 +111,12 @@ def reason(error: Tf.ErrorException) -> str:
 
 def refuse(error: Tf.ErrorException, doing: str) -> HostError:
     return HostError(f"OpenUSD could not {doing}: {reason(error)}")
+
+
+@contextmanager
+def telling(doing: str) -> Iterator[None]:
+    """What OpenUSD raises is told as a HostError. Around a block, or a function."""
+    try:
+        yield
+    except Tf.ErrorException as error:
+        raise refuse(error, doing) from None

@@ -9,7 +9,7 @@ from pxr import Sdf, Usd
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_openusd import copies, materials, shapes, transforms
-from callboard_openusd.document import Document
+from callboard_openusd.document import Document, telling
 from callboard_openusd.instances import owned, owned_parent
 from callboard_openusd.layout import home, objects_in
 
@@ -28,12 +28,14 @@ class UsdSceneEditor:
     def _own(self, name: str) -> Usd.Prim:
         return owned(self._find(name))
 
+    @telling("create that")
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         stem = kind.capitalize() if name is None else _identifier(name)
         path = self._document.opened.free_path(home(self._stage), stem)
         shapes.define(self._stage, path, kind, dimensions)
         return str(path)
 
+    @telling("set that transform")
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
@@ -41,6 +43,7 @@ class UsdSceneEditor:
         transforms.write(prim, translate, rotate, scale)
         return str(prim.GetPath())
 
+    @telling("move that")
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
         prim = self._own(name)
         above = (
@@ -63,6 +66,7 @@ class UsdSceneEditor:
             transforms.write_matrix(moved, world * frame.GetInverse())
         return str(path)
 
+    @telling("rename that")
     def rename(self, name: str, new_name: str) -> str:
         prim = self._own(name)
         path = prim.GetPath().ReplaceName(_identifier(new_name))
@@ -73,6 +77,7 @@ class UsdSceneEditor:
         self._move(prim, path)
         return str(path)
 
+    @telling("delete that")
     def delete(self, names: Sequence[str]) -> list[str]:
         doomed = [self._own(name).GetPath() for name in names]
         removed = []
@@ -82,6 +87,7 @@ class UsdSceneEditor:
             self._remove(prim)
         return removed
 
+    @telling("copy that")
     def duplicate(self, name: str, new_name: str | None) -> str:
         prim = self._own(name)
         stem = prim.GetName() if new_name is None else _identifier(new_name)
@@ -94,6 +100,7 @@ class UsdSceneEditor:
         self._document.opened.selection = paths
         return paths
 
+    @telling("colour that")
     def set_color(self, name: str, color: Vector) -> str:
         prim = self._own(name)
         materials.set_color(prim, color)
@@ -104,7 +111,7 @@ class UsdSceneEditor:
         old = prim.GetPath()
         editor = Usd.NamespaceEditor(self._stage)
         editor.MovePrimAtPath(old, path)
-        self._apply(editor, f"move '{old.name}'")
+        self._apply(editor, prim, "move")
         opened = self._document.opened
         opened.selection = [
             str(Sdf.Path(selected).ReplacePrefix(old, path)) for selected in opened.selection
@@ -112,20 +119,31 @@ class UsdSceneEditor:
         return self._stage.GetPrimAtPath(path)
 
     def _remove(self, prim: Usd.Prim) -> None:
-        others = {spec.layer for spec in prim.GetPrimStack()} - {self._document.opened.layer}
-        if others:
+        if self._elsewhere(prim):
             prim.SetActive(False)
             return
         editor = Usd.NamespaceEditor(self._stage)
         editor.DeletePrimAtPath(prim.GetPath())
-        self._apply(editor, f"delete '{prim.GetName()}'")
+        self._apply(editor, prim, "delete")
 
-    def _apply(self, editor: Usd.NamespaceEditor, doing: str) -> None:
+    def _elsewhere(self, prim: Usd.Prim) -> list[str]:
+        """The other layers that say something of the prim, by their files' names."""
+        layers = (spec.layer for spec in prim.GetPrimStack())
+        names = (layer.GetDisplayName() for layer in layers if layer != self._document.opened.layer)
+        return list(dict.fromkeys(names))
+
+    def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
         able = editor.CanApplyEdits()
         if not able:
-            raise HostError(f"OpenUSD can't {doing}: {able.whyNot}")
+            name, others = prim.GetName(), ", ".join(self._elsewhere(prim)[:3])
+            if others:
+                raise HostError(
+                    f"OpenUSD can't {doing} '{name}' here, because {others} says what it is;"
+                    f" {doing} it there, or a copy of it: scene__duplicate makes one"
+                )
+            raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot}")
         if not editor.ApplyEdits():
-            raise HostError(f"OpenUSD could not {doing}")
+            raise HostError(f"OpenUSD could not {doing} '{prim.GetName()}'")
 
 
 def _identifier(name: str) -> str:

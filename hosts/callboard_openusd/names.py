@@ -149,8 +149,8 @@ class NameIndex:
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()
             while after:
-                first = next(objects_in(after), None)
-                if first and first.GetPath() in self._places:
+                # Some may be new themselves, and have no place yet.
+                for first in objects_in(after):
                     start, stop = self._piece(first.GetPath())
                     if start < stop:
                         return start
@@ -166,4 +166,4 @@ def _is_there(prim: Usd.Prim) -> bool:
 
 def _is_reached(prim: Usd.Prim) -> bool:
     """Whether a walk over the stage comes by it."""
-    return _is_there(prim) and prim.IsLoaded() and not prim.IsInstanceProxy()
+    return _is_there(prim) and not prim.IsInPrototype() and not prim.IsInstanceProxy()

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from pxr import Sdf
 
+from callboard_openusd.specs import copy_spec
+
 ROOT = Sdf.Path.absoluteRootPath
 
 
@@ -108,7 +110,7 @@ def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Pat
 def _copy(path: Sdf.Path, source: Sdf.Layer, target: Sdf.Layer) -> None:
     if source.GetObjectAtPath(path) is not None:
         Sdf.CreatePrimInLayer(target, path.GetPrimPath())
-        Sdf.CopySpec(source, path, target, path)
+        copy_spec(source, path, target, path)
         return
     _remove(path, target)
 

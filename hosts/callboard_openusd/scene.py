@@ -8,13 +8,13 @@ from typing import overload
 from pxr import Gf, Sdf, Usd, UsdGeom
 
 from callboard.host import Json
-from callboard_openusd.document import Document
+from callboard_openusd.document import Document, telling
 from callboard_openusd.layout import children_of, parent_of
 from callboard_openusd.materials import read_color
 from callboard_openusd.shapes import kind_of
 from callboard_openusd.transforms import TIME, read
 
-_PURPOSES = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy]
+_PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
 #: All that a spec says which is there for the sake of those below it.
 _OVER = ["specifier"]
 
@@ -40,6 +40,7 @@ class UsdSceneReader:
     def names(self) -> list[str]:
         return [str(path) for path in self._document.names.paths]
 
+    @telling("read that")
     def get(self, name: str) -> Json:
         prim = self._document.names.find(name)
         placed = read(prim)
@@ -115,7 +116,9 @@ def _summary(prim: Usd.Prim) -> Json:
 
 
 def _bounds(prim: Usd.Prim) -> Json | None:
-    box = UsdGeom.BBoxCache(TIME, _PURPOSES).ComputeWorldBound(prim).ComputeAlignedRange()
+    # An object that is hidden, by itself or by what it hangs below, is somewhere all the same.
+    cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
+    box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
     return None if box.IsEmpty() else {"min": _list(box.GetMin()), "max": _list(box.GetMax())}
 
 

@@ -44,10 +44,23 @@ def read(prim: Usd.Prim) -> Components:
     common = _COMMON(prim)
     if not common:
         return decompose(local_matrix(prim), _signs(prim))
-    translate, rotate, scale, _pivot, order = common.GetXformVectors(TIME)
-    if order != _COMMON.RotationOrderXYZ:
-        rotate = _euler(_rotation(rotate, order.name[-3:]), "XYZ")
-    return Components(Gf.Vec3d(translate), Gf.Vec3d(rotate), Gf.Vec3d(scale))
+    order = common.GetXformVectors(TIME)[4]
+    turned = _op_value(prim, f"rotate{order.name[-3:]}", 0.0)
+    rotate = (
+        turned
+        if order == _COMMON.RotationOrderXYZ
+        else _euler(_rotation(turned, order.name[-3:]), "XYZ")
+    )
+    return Components(_op_value(prim, "translate", 0.0), rotate, _op_value(prim, "scale", 1.0))
+
+
+def _op_value(prim: Usd.Prim, name: str, otherwise: float) -> Gf.Vec3d:
+    """Of one of the common ops, whatever its precision; XformCommonAPI knows only its own."""
+    for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
+        if op.GetOpName() == f"xformOp:{name}":
+            value = op.Get(TIME)
+            return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)
+    return Gf.Vec3d(otherwise)
 
 
 def write(
@@ -60,15 +73,21 @@ def write(
         _write_foreign(prim, translate, rotate, scale)
         return
     order = common.GetXformVectors(TIME)[4]
-    at = {name: _when(prim, f"xformOp:{name}") for name in ("translate", "scale")}
-    turned_at = _when(prim, f"xformOp:rotate{order.name[-3:]}")
-    done = [
-        translate is None or common.SetTranslate(Gf.Vec3d(*translate), at["translate"]),
-        rotate is None or common.SetRotate(Gf.Vec3f(*_reordered(rotate, order)), order, turned_at),
-        scale is None or common.SetScale(Gf.Vec3f(*scale), at["scale"]),
+    turned = None if rotate is None else _reordered(rotate, order)
+    wanted = [
+        (_COMMON.OpTranslate, "translate", translate),
+        (_COMMON.OpRotate, f"rotate{order.name[-3:]}", turned),
+        (_COMMON.OpScale, "scale", scale),
     ]
-    if not all(done):
-        raise HostError(f"the transform of '{prim.GetName()}' could not be set")
+    for op, name, value in wanted:
+        if value is None:
+            continue
+        if not common.CreateXformOps(order, op):
+            raise HostError(f"the transform of '{prim.GetName()}' could not be set")
+        attribute = prim.GetAttribute(f"xformOp:{name}")
+        # Each op keeps its own precision.
+        kind = attribute.GetTypeName().type.pythonClass
+        attribute.Set(kind(*value), _when(prim, attribute.GetName()))
 
 
 def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
@@ -79,8 +98,11 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
     wanted = decompose(matrix, _signs(prim))
     common = _COMMON(prim)
     if common and not wanted.sheared:
-        _translate, _rotate, _scale, pivot, order = common.GetXformVectors(TIME)
-        if pivot == Gf.Vec3f(0) and order == _COMMON.RotationOrderXYZ:
+        order = common.GetXformVectors(TIME)[4]
+        if (
+            _op_value(prim, "translate:pivot", 0.0) == Gf.Vec3d(0)
+            and order == _COMMON.RotationOrderXYZ
+        ):
             write(prim, wanted.translate, wanted.rotate, wanted.scale)
             return
     _replace_ops(prim, matrix)

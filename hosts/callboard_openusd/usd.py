@@ -11,10 +11,12 @@ from callboard.host import Json
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
+from callboard_openusd.copies import retarget, shared_in
 from callboard_openusd.document import Document, refuse
 from callboard_openusd.files import read_layer, write_layer
 from callboard_openusd.instances import owned_parent
 from callboard_openusd.layout import home, objects_in
+from callboard_openusd.specs import copy_spec
 
 
 class UsdStages:
@@ -33,20 +35,20 @@ class UsdStages:
         if not roots:
             raise HostError(f"'{Path(path).name}' holds no prims")
         flat = _in_time(source, stage.GetTimeCodesPerSecond()).Flatten(False)
-        # What instances share is flattened to root prims of their own.
-        shared = [p.path for p in flat.rootPrims if not source.GetPrimAtPath(p.path)]
+        shared = shared_in(flat, source)
         target = self._document.opened.free_path(above, Tf.MakeValidIdentifier(Path(path).stem))
         fit = _fit(source, stage)
         layer = self._document.opened.layer
         plain = len(roots) == 1 and roots[0].GetTypeName() == "Xform"
         if plain and fit == Gf.Matrix4d(1) and not shared:
-            Sdf.CopySpec(flat, roots[0].GetPath(), layer, target)
+            copy_spec(flat, roots[0].GetPath(), layer, target)
         else:
             UsdGeom.Xform.Define(stage, target)
             copied = [root.GetPath() for root in roots] + shared
-            for root in copied:
-                Sdf.CopySpec(flat, root, layer, target.AppendChild(root.name))
-            _point_inside(layer, target, copied)
+            moved = {root: target.AppendChild(root.name) for root in copied}
+            for root, place in moved.items():
+                copy_spec(flat, root, layer, place)
+            retarget(layer, target, moved)
             transforms.write_matrix(stage.GetPrimAtPath(target), fit)
         created = [str(prim.GetPath()) for prim in objects_in(stage.GetPrimAtPath(target))]
         return {"path": path, "created": created}
@@ -98,27 +100,3 @@ def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
         return size
     angle = -90.0 if here == UsdGeom.Tokens.z else 90.0
     return size * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d.XAxis(), angle))
-
-
-def _point_inside(layer: Sdf.Layer, wrapper: Sdf.Path, roots: list[Sdf.Path]) -> None:
-    """Targets, connections and references between the roots that were copied follow them."""
-
-    def follow(path: Sdf.Path) -> Sdf.Path:
-        for root in roots:
-            if path.HasPrefix(root):
-                return path.ReplacePrefix(root, wrapper.AppendChild(root.name))
-        return path
-
-    def refer(there: Sdf.Reference) -> Sdf.Reference:
-        return there if there.assetPath else Sdf.Reference("", follow(there.primPath))
-
-    def visit(path: Sdf.Path) -> None:
-        spec = layer.GetObjectAtPath(path)
-        if isinstance(spec, Sdf.RelationshipSpec):
-            spec.targetPathList.ModifyItemEdits(follow)
-        elif isinstance(spec, Sdf.AttributeSpec):
-            spec.connectionPathList.ModifyItemEdits(follow)
-        elif isinstance(spec, Sdf.PrimSpec) and spec.hasReferences:
-            spec.referenceList.ModifyItemEdits(refer)
-
-    layer.Traverse(wrapper, visit)

@@ -51,7 +51,7 @@ from pxr import Usd, UsdGeom, UsdShade
 def look(path):
     stage, first = Usd.Stage.Open(path), Usd.TimeCode.EarliestTime()
     cache = UsdGeom.XformCache(first)
-    boxes = UsdGeom.BBoxCache(first, ["default", "render", "proxy"])
+    boxes = UsdGeom.BBoxCache(first, ["default", "render", "proxy", "guide"], False, True)
     found = {}
     for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
         if not prim.IsA(UsdGeom.Xformable):

@@ -46,6 +46,11 @@ OBJECTS = {
         "float3 xformOp:scale = (1, -1, 1)\nuniform token[] xformOpOrder = "
         '["xformOp:translate", "xformOp:rotateZXY", "xformOp:scale"]',
     ),
+    "other precisions": box(
+        "Box",
+        "float3 xformOp:translate = (1, 2, 3)\ndouble3 xformOp:rotateXYZ = (10, 20, 30)\n"
+        "half3 xformOp:scale = (1, 2, 1)\n" + OPS,
+    ),
     "mirrored": box("Box", common(rotate="0, 30, 0", scale="1, -2, 1")),
     "mirrored matrix": box("Box", matrix("1, 0, 0, 0", "0, -2, 0, 0", "0, 0, 1, 0", "1, 2, 3, 1")),
     "flat": box("Box", common(rotate="0, 30, 0", scale="1, 0, 1")),

@@ -1,0 +1,26 @@
+"""Copying what one layer says to another place."""
+
+from __future__ import annotations
+
+from pxr import Sdf, Tf
+
+from callboard.errors import HostError
+
+
+def copy_spec(source: Sdf.Layer, path: Sdf.Path, layer: Sdf.Layer, target: Sdf.Path) -> None:
+    """Makes ``target`` what ``source`` has at ``path``. Raises HostError."""
+    try:
+        done = Sdf.CopySpec(source, path, layer, target)
+    except Tf.ErrorException:
+        # A binary layer has no specs for targets, only the list of them, but tells of some.
+        done = Sdf.CopySpec(source, path, layer, target, _any, _not_targets)
+    if not done:
+        raise HostError(f"'{path.name}' could not be copied")
+
+
+def _any(*_: object) -> bool:
+    return True
+
+
+def _not_targets(field: str, *_: object) -> bool:
+    return field not in ("targetChildren", "connectionChildren")
