@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from callboard_blender.modes import Mode
 from callboard_blender.names import forget
 
 
@@ -28,6 +29,8 @@ class Changes:
         self.replaced = False
         #: The running step went to another state of Blender's undo stack by itself.
         self.stepped = False
+        #: What the artist was in when the running step began.
+        self.mode = Mode()
         self.unsaved = False
         #: A step of ours saved or opened; with windows Blender takes until its next events to call
         #: the file clean.

@@ -9,6 +9,7 @@ import bpy
 
 from callboard.hosting.script_code import run_python
 from callboard_blender.changes import Changes
+from callboard_blender.modes import put_back
 from callboard_blender.names import forget
 from callboard_blender.undo import marked
 from callboard_blender.views import find_view
@@ -22,10 +23,12 @@ class BlenderScripts:
         return ["python"]
 
     def execute(self, code: str, language: str) -> object:
-        """Python finds ``bpy`` there already, and operators the 3D view that they expect."""
+        """Python finds ``bpy`` there already, operators the 3D view that they expect, and the
+        artist's mode, which comes back when the call ends, whatever mode the code leaves."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:
+                put_back(self._changes.mode)
                 return run_python(code, {"bpy": bpy})
             finally:
                 forget()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from callboard.errors import HostError
+from callboard_blender import modes
 from callboard_blender.changes import Changes
 from callboard_blender.names import forget, view_layer
 
@@ -39,13 +40,16 @@ class BlenderUndo:
         self._steps: deque[str] = deque(maxlen=HISTORY)
 
     def begin(self, label: str) -> object:
-        mode = bpy.context.mode
-        if mode != "OBJECT":
-            raise HostError(
-                f"Blender is in {mode.replace('_', ' ').lower()} mode; ask the artist to return to"
-                " Object Mode"
-            )
         changes = self._changes
+        changes.mode = modes.current()
+        unsaved = changes.unsaved
+        if changes.mode.mode != "OBJECT":
+            with changes.unnoticed():
+                modes.leave()
+                view_layer().update()
+            if changes.foreign or not self._steps:
+                # Steps of other modes hold one object's data; the state to come back to is a whole.
+                changes.based = _push("before callboard")
         # What somebody changed a moment ago is told now.
         view_layer().update()
         if not changes.based or (changes.foreign and bpy.app.background):
@@ -56,10 +60,25 @@ class BlenderUndo:
         changes.in_step, changes.touched, changes.foreign = True, False, False
         changes.replaced = changes.stepped = False
         forget()
-        return _Begun(label, changes.unsaved)
+        return _Begun(label, unsaved)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, _Begun)
+        changes = self._changes
+        if not changes.replaced:
+            modes.leave()
+        id = self._commit(token)
+        self._back_to_the_artists_mode()
+        return id
+
+    def _back_to_the_artists_mode(self) -> None:
+        changes = self._changes
+        if changes.mode.mode != "OBJECT" and not changes.replaced:
+            with changes.unnoticed():
+                modes.put_back(changes.mode)
+                view_layer().update()
+
+    def _commit(self, token: _Begun) -> str | None:
         changes = self._changes
         if not changes.replaced:
             view_layer().update()
@@ -82,6 +101,8 @@ class BlenderUndo:
         assert isinstance(token, _Begun)
         changes = self._changes
         if not changes.replaced:
+            with suppress(HostError):
+                modes.leave()
             view_layer().update()
         with changes.unnoticed():
             done = not changes.touched or (
@@ -91,6 +112,7 @@ class BlenderUndo:
                 and _undo()
             )
         changes.in_step = False
+        self._back_to_the_artists_mode()
         if done:
             changes.unsaved = token.unsaved
         return done

@@ -143,3 +143,66 @@ def test_what_a_render_reads_stays_until_it_is_done(
     asked.wait()
     assert "result" in asked.answer, asked.answer
     assert not asked.answer["result"].get("isError"), asked.answer
+
+
+MODE = "answer = bpy.context.object.mode"
+#: A script that begins in the artist's mode and ends in another.
+IN_AND_OUT = """
+cube = bpy.context.object
+mode = cube.mode
+bpy.ops.object.mode_set(mode="OBJECT")
+cube["was in"] = mode
+"""
+#: Lets agents run scripts, unasked.
+PERMIT = """
+from callboard_blender import addon
+controls = addon.residence.app.controls
+controls.restore("script.execute")
+controls.set_consent_policy("script", "allow")
+"""
+
+
+@pytest.mark.parametrize("mode", ["EDIT", "SCULPT", "WEIGHT_PAINT"])
+def test_a_call_works_in_each_mode_and_leaves_it_as_it_was(
+    gui: Gui, client: FakeClient, mode: str
+) -> None:
+    gui.run(PERMIT)
+    gui.run(f"with artist(): bpy.ops.object.mode_set(mode='{mode}')")
+    for tool, arguments in (
+        ("scene__transform", {"name": "Cube", "translate": [1, 2, 3]}),
+        ("scene__set_material_color", {"name": "Cube", "color": [1, 0, 0]}),
+        ("scene__create_primitive", {"kind": "sphere", "name": "Ball", "radius": 1}),
+        ("scene__save_file", {"path": str(gui.folder / f"{mode}.blend")}),
+        ("script__execute", {"code": IN_AND_OUT}),
+    ):
+        result = client.call(tool, arguments)
+        assert not result.get("isError"), result
+        assert gui.run(MODE) == mode
+    assert gui.run("answer = bpy.data.objects['Cube'].get('was in')") == mode
+    broken = client.call("scene__transform", {"name": "Nothing", "translate": [1, 2, 3]})
+    assert broken["isError"]
+    assert gui.run(MODE) == mode
+    gui.run("with artist(): bpy.ops.ed.undo()")
+    assert not gui.run("answer = bpy.data.objects['Cube'].get('was in')")
+    assert "Ball" in gui.names(), "one undo takes back one call"
+    gui.run("with artist(): bpy.ops.ed.undo()")
+    assert "Ball" not in gui.names()
+    assert gui.run("answer = list(bpy.data.objects['Cube'].location)") == [1, 2, 3]
+
+
+def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: FakeClient) -> None:
+    gui.run(PERMIT)
+    began = gui.folder / "began"
+    code = (
+        "bpy.data.objects['Cube'].location.x = 5\n"
+        f"open({str(began)!r}, 'w').close()\n"
+        "while True:\n    try:\n        pass\n    except Exception:\n        pass"
+    )
+    asked = {"name": "script__execute", "arguments": {"code": code}}
+    client.start("tools/call", asked, id=77)
+    gui.wait(began.exists, "the script")
+    client.notify("notifications/cancelled", {"requestId": 77})
+    gui.run("")  # the interface lives again
+    assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
+    create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
+    assert not create.get("isError")
