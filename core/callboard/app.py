@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
@@ -240,15 +241,11 @@ class Callboard:
         self._started = time()
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
-        if self.records is not None and self.token is not None:
-            self.records.hide(self.token)
-        access = Access(
-            self._listener.port,
-            self.token,
-            self.clients.find,
-            hosts=self.config.allowed_hosts,
-            origins=self.config.allowed_origins,
-        )
+        find: Callable[[str], TokenHolder | None] = self.clients.find
+        if self.records is not None:
+            find = self.records.hiding(find, self.token)
+        hosts, origins = self.config.allowed_hosts, self.config.allowed_origins
+        access = Access(self._listener.port, self.token, find, hosts=hosts, origins=origins)
         self.url = f"http://127.0.0.1:{self._listener.port}/mcp"
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))

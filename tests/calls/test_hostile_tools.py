@@ -12,6 +12,7 @@ import pytest
 from callboard.calls.outcomes import RESULT_LIMIT
 from callboard.content import Image, Result, Text
 from callboard.errors import CallboardError, HostError, InvalidParams
+from callboard.service.resources import ServedResource
 from serving import Served, served, text_of
 
 KINDS = ["function", "generator", "coroutine", "any", "any generator"]
@@ -191,3 +192,30 @@ def test_what_is_like_json_arrives_as_json(server: Served) -> None:
         name = register(server, "function", lambda: Named(a=(1, Level.HIGH), b={2: True}))
         found = client.call(name)["structuredContent"]
     assert found == {"a": [1, 3], "b": {"2": True}}
+
+
+@pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
+@pytest.mark.parametrize("affinity", ["main", "any"])
+def test_a_resource_and_a_prompt_are_answered_whatever_they_do(
+    server: Served, end: type[BaseException], affinity: Any
+) -> None:
+    def failing(error: BaseException) -> Callable[[], Any]:
+        def fail() -> Any:
+            raise error
+
+        return fail
+
+    functions = {what: failing(error) for what, error in exceptions(end).items()}
+    functions |= {f"value: {what}": lambda v=value: v for what, value in values(end).items()}
+    with server.client() as client:
+        for what, function in functions.items():
+            resource = ServedResource("test://bad", "bad", function, affinity=affinity)
+            server.app.resources.add(resource)
+            server.app.prompts.register_function("bad", function, "Bad.", [])
+            for method, params in (
+                ("resources/read", {"uri": "test://bad"}),
+                ("prompts/get", {"name": "bad"}),
+            ):
+                answer = client.request(method, params)
+                assert "result" in answer or "error" in answer, (what, method)
+                assert client.request("ping")["result"] == {}, (what, method)

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from call_records import a_call
 
+from callboard.clients.book import ClientBook
 from callboard.records.exporter import Exporter, ExportTarget
 from callboard.records.store import Store
+from callboard.testing.fake_client import FakeClient
 from serving import served
 from waiting import until
 
@@ -338,16 +340,17 @@ def test_the_secret_is_not_shown() -> None:
     assert "s3cret" not in repr(ExportTarget("http://x.example", "project", "s3cret"))
 
 
-def test_a_server_never_records_its_own_token(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_never_records_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own and its clients' look like nothing in particular."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
-    with served(records=True) as running, running.client() as client:
-        token, records = running.app.token, running.app.records
-        assert token is not None
+    _, theirs = ClientBook().make("one")
+    with served(records=True) as running, FakeClient(running.app.url, theirs) as client:
+        own, records = running.app.token, running.app.records
+        assert own is not None
         assert records is not None
-        running.tool("say", lambda text: {"said": text})
-        client.call("say", {"text": f"the first line is {token}"})
+        running.tool("say", lambda text: {"said": text}, {"type": "object"})
+        client.call("say", {"text": f"the files say {own} and {theirs}"})
         (call,) = records.reader().recent().calls
     assert call.tool == "say"
-    assert token not in repr(call)
+    assert own not in repr(call)
+    assert theirs not in repr(call)

@@ -85,10 +85,15 @@ def made(value: Any) -> Json:
 
 
 def read(value: Any) -> Any:
-    """What a prompt's or a resource's function returned, with what is invisible in it shown."""
+    """What a prompt's or a resource's function returned, as plain data where it is any, and with
+    what is invisible in it shown."""
     if isinstance(value, Resource) and isinstance(value.content, str):
-        return replace(value, content=shown(value.content))
-    return shown(value)
+        return replace(value, content=shown(str.__str__(value.content)))
+    if isinstance(value, str):
+        return shown(str.__str__(value))
+    if isinstance(value, (dict, list)) and _plain_size(value) is None:
+        return shown(json.loads(encode(value)))
+    return value
 
 
 def told(error: BaseException) -> BaseException:

@@ -127,10 +127,14 @@ class Redactor:
         self._hints = re.compile("|".join(map(re.escape, hints)))
         #: Names of arguments that are clean, as JSON with the colon.
         self._names: dict[str, str] = {}
+        self._hidden: set[str] = set()
 
     def hide(self, secret: str) -> None:
         """Takes this text out wherever it stands: a token that looks like nothing in particular.
-        Before it is used."""
+        On the thread that records."""
+        if secret in self._hidden:
+            return
+        self._hidden.add(secret)
         self._own.insert(0, (re.compile(_spelt(secret)), SECRET))
         self._hint_words += [secret.lower(), quote(secret).lower()]
         self._hints = re.compile("|".join(map(re.escape, self._hint_words)))

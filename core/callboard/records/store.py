@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from callboard.folders import data_folder
 from callboard.records import schema
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from callboard.records.reader import Reader
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: Seconds the writer waits for more records before it folds: at most two wake-ups a second.
 GATHER = 0.5
@@ -86,10 +87,20 @@ class Store:
         self._thread: threading.Thread | None = None
         self._database: Database | None = None
 
-    def hide(self, secret: str) -> None:
-        """Takes a secret that nothing gives away, such as this server's token, out of every record
-        from now on. Before the first call."""
-        self._redactor.hide(secret)
+    def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
+        """``find``, which says whose a token is, but each token that is somebody's is taken out of
+        every record from then on, as is ``own``, this server's: they look like nothing in
+        particular. Called where calls are recorded: on the server's loop."""
+        if own is not None:
+            self._redactor.hide(own)
+
+        def found(token: str) -> T:
+            known = find(token)
+            if known is not None:
+                self._redactor.hide(token)
+            return known
+
+        return found
 
     def open(self) -> None:
         """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""

@@ -142,7 +142,7 @@ class Service:
             return await method(request)
         except (CallboardError, InputRequired):
             raise
-        except Exception:
+        except (Exception, SystemExit, KeyboardInterrupt):
             log.exception("%s failed", request.method)
             raise CallboardBug(
                 f"internal error in {request.method}; the log has the details"

@@ -108,7 +108,7 @@ class RestEndpoint:
             answer = await route.handler(asked)
         except CallboardError as error:
             self._fail(exchange, error)
-        except Exception:
+        except (Exception, SystemExit, KeyboardInterrupt):
             log.exception("%s %s failed", exchange.method, exchange.path)
             self._fail(exchange, CallboardBug("internal error; the log has the details"))
         else:
