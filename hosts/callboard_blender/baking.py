@@ -12,6 +12,7 @@ from mathutils import Matrix
 from callboard.errors import HostError
 from callboard_blender import transforms
 from callboard_blender.curves import TRANSFORM, curves_of, drivers_of, own_action
+from callboard_blender.linked import is_brought
 from callboard_blender.names import scene, view_layer
 from callboard_blender.world import is_evaluated, world_of
 
@@ -97,10 +98,19 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 def _let_go(obj: bpy.types.Object) -> None:
     """Keys replace what plays in strips; a strip that adds to them goes on adding, and that is
     found afterwards."""
-    obj.constraints.clear()
+    for constraint in list(obj.constraints):
+        if is_brought(obj, "constraints", constraint.name):
+            constraint.mute = True
+        else:
+            obj.constraints.remove(constraint)
     own_action(obj)
     for driver in drivers_of(obj):
         if driver.data_path.startswith(TRANSFORM):
+            if obj.override_library is not None:
+                raise HostError(
+                    f"a driver moves '{obj.name}', and the linked object would bring it back; bake"
+                    " it in its own file"
+                )
             obj.driver_remove(driver.data_path, driver.array_index)
     for curve in curves_of(obj):
         if curve.data_path.startswith(TRANSFORM):

@@ -54,5 +54,13 @@ def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object])
             )
 
 
+def is_brought(obj: bpy.types.Object, kind: str, name: str) -> bool:
+    """Whether the object is an override whose linked object brings that one of its ``constraints``
+    or ``modifiers``; it can be switched off, and comes back when it is removed."""
+    override = obj.override_library
+    # `is_override_data` isn't true in 4.2.
+    return override is not None and name in getattr(override.reference, kind)
+
+
 def _file(library: bpy.types.Library) -> str:
     return f"'{bpy.path.basename(library.filepath)}'"

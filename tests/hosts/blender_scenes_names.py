@@ -166,6 +166,52 @@ def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
     assert [key["frame"] for key in found["Base"]["keys"]] == [5]
 
 
+def test_changes_of_overrides_are_there_after_the_next_load(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        collection = bpy.data.collections.new("Prop")
+        bpy.context.scene.collection.children.link(collection)
+        for name in ("Moved", "Hung", "Sheared", "Coloured", "Named", "Baked"):
+            obj = rig.cube(name, rotate=[10, 20, 30])
+            bpy.context.scene.collection.objects.unlink(obj)
+            collection.objects.link(obj)
+        rig.tool("scene__set_material_color", name="Coloured", color=[0, 0, 1])
+        bpy.data.objects["Baked"].location = bpy.data.objects["Moved"].location = (2, 0, 0)
+        follows = bpy.data.objects["Baked"].constraints.new("COPY_LOCATION")
+        follows.target, follows.use_offset = bpy.data.objects["Moved"], True
+        rig.tool("blender_modelling__add_modifier", name="Hung", kind="bevel")
+
+    path = rig.library("prop.blend", make)
+    _link_collection(path, "Prop")
+    rig.tool("blender_library__make_override", name="Moved [prop.blend]")
+    rig.cube("Uneven", rotate=[0, 0, 30], scale=[1, 3, 1])
+    rig.cube("Even", translate=[1, 2, 3])
+    answers = [
+        rig.tool("scene__transform", name="Moved", rotate=[0, 0, 45], scale=[1, -2, 3]),
+        rig.tool("scene__set_parent", name="Hung", parent="Even"),
+        rig.tool("scene__set_parent", name="Sheared", parent="Uneven"),
+        rig.tool("scene__rename", name="Named", new_name="Renamed"),
+        rig.tool("scene__set_material_color", name="Coloured", color=[1, 0, 0]),
+    ]
+    rig.tool("animation__bake", names=["Baked"], start=1, end=3)
+    answers.append({"object": rig.read.get("Baked")})
+    gone = {"name": "Hung", "modifier": "Bevel"}
+    said = refused(lambda: rig.tool("blender_modelling__remove_modifier", **gone))
+    assert "bring it back" in said
+    found = rig.reopened()
+    for answer in answers:
+        said = answer["object"]
+        there = found[said["path"]]
+        for key in ("parent", "color"):
+            assert there[key] == said[key], (said["path"], key, there[key])
+        for key in ("translate", "rotate", "scale"):
+            assert near(there[key], said[key]), (said["path"], key, there[key], said[key])
+        for key in ("min", "max"):
+            assert near(there["bounds"][key], said["bounds"][key]), (said["path"], there, said)
+        assert "doubt" not in there, there
+
+
 def test_copies_of_overrides_stand_by_themselves(rig: Rig) -> None:
     _link_collection(_prop(rig), "Prop")
     rig.tool("blender_library__make_override", name="Base [prop.blend]")

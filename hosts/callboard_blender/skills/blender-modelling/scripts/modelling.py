@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard_blender.linked import refuse_linked, refuse_linked_data
+from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.names import find
 
 Json = dict[str, Any]
@@ -65,7 +65,7 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     if found is None:
         there = ", ".join(one.name for one in obj.modifiers) or "none"
         raise ValueError(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
-    if obj.override_library is not None and found.is_override_data:
+    if is_brought(obj, "modifiers", modifier):
         raise HostError(
             f"'{modifier}' comes from the linked object, which would bring it back; change it there"
         )
