@@ -12,6 +12,7 @@ from callboard_max.animation import MaxAnimation
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
+from callboard_max.native_windows import window_takes_input
 from callboard_max.render import MaxRender
 from callboard_max.scene import MaxSceneReader
 from callboard_max.scripts import MaxScripts
@@ -57,6 +58,11 @@ class MaxHost(QtHost):
         for event in PROJECT:
             messages.on(event, self.tell("project"))
         return messages
+
+    def _native_dialog(self) -> str | None:
+        if self.identity.headless or window_takes_input(int(rt.windows.getMAXHWND())):
+            return None
+        return "a dialog of 3ds Max that is open"
 
     def misreads(self, path: str) -> str | None:
         """3ds Max puts a project's folder in the place of ``$`` and a name."""

@@ -52,6 +52,16 @@ class QtHost(host.Host):
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
 
+    def may_run(self, work: host.Work) -> str | None:
+        """Nothing runs inside a load, a save or a render, not even what reads: the scene is between
+        two states. Modal dialogs of Qt's hold back everything that is posted anyway."""
+        messages = self._messages
+        return self._native_dialog() or (messages.holds() if messages is not None else None)
+
+    def _native_dialog(self) -> str | None:
+        """A dialog that the application shows without Qt, in words. Main thread."""
+        return None
+
     def blocked_by(self) -> str | None:
         messages = self._messages
         return self._dialog() or (messages.busy_with() if messages is not None else None)

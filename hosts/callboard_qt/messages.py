@@ -5,9 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 log = logging.getLogger(__name__)
+
+#: Nobody is in the way of this, and it may go on for hours.
+PLAYING = "playing the animation"
+#: The end of these is told whatever becomes of them.
+_SURELY_END = ("rendering", "a playblast", "a command that takes long")
+#: After this many seconds the end of anything else is taken to be one that wasn't told: an
+#: application may say that it opens a scene, and not that it failed to.
+_LOST = 120.0
 
 Act = Callable[[], None]
 
@@ -19,11 +28,22 @@ class Messages:
     def __init__(self, application: str) -> None:
         self._application = application
         self._busy: tuple[str, ...] = ()
+        self._since: dict[str, float] = {}
 
     def busy_with(self) -> str | None:
         """What the application is in the middle of, in the artist's words. Any thread."""
         busy = self._busy
         return busy[-1] if busy else None
+
+    def holds(self) -> str | None:
+        """What nothing of ours may run inside of, although the application runs Qt's events there
+        to draw its progress. Main thread."""
+        for words in reversed(self._busy):
+            if words in _SURELY_END or (
+                words != PLAYING and monotonic() - self._since[words] < _LOST
+            ):
+                return words
+        return None
 
     @contextmanager
     def during(self, words: str) -> Iterator[None]:
@@ -35,6 +55,8 @@ class Messages:
             self.note(words, False)
 
     def note(self, words: str, begun: bool) -> None:
+        if begun:
+            self._since[words] = monotonic()
         # Replaced as a whole, because other threads read it.
         others = tuple(each for each in self._busy if each != words)
         self._busy = (*others, words) if begun else others

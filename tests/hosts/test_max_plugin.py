@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -130,3 +132,21 @@ def test_paths_in_the_batch_arguments_keep_their_backslashes() -> None:
 
     words = r'serve --scene "C:\my scenes\a.max" --root D:\jobs'
     assert split(words) == ["serve", "--scene", r"C:\my scenes\a.max", "--root", r"D:\jobs"]
+
+
+def test_a_dialog_of_windows_own_holds_everything(
+    rig: MaxRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.load()
+    server = rig.plug_in.server
+    assert server is not None
+
+    def is_enabled(window: ctypes.c_void_p) -> int:
+        assert window.value == 4711
+        return int(not rig.session.native_dialog)
+
+    user32 = SimpleNamespace(IsWindowEnabled=is_enabled)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(user32=user32), raising=False)
+    assert server.host.may_run("read") is None
+    rig.session.native_dialog = True
+    assert "dialog" in server.host.may_run("read")

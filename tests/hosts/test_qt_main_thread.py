@@ -13,7 +13,7 @@ pytest.importorskip("PySide6", reason="these tests need a Qt")
 
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
 from qtpy.QtCore import QAbstractEventDispatcher, QEventLoop, QTimer
-from qtpy.QtWidgets import QDialog
+from qtpy.QtWidgets import QApplication, QDialog
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
@@ -270,3 +270,19 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
                 return len(created["structuredContent"]["created"])
 
         assert while_open(dialog, talk) == 1
+
+
+def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboard) -> None:
+    def forever() -> None:
+        while True:
+            QApplication.processEvents()
+
+    server.tools.register("forever", forever, "Never ends.")
+
+    def talk() -> object:
+        with Client(server.url, server.token) as client:
+            with pytest.raises(RemoteError):
+                client.request("tools/call", {"name": "forever", "arguments": {}})
+            return client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
+
+    assert spin_while(talk)

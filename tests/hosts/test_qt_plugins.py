@@ -228,6 +228,33 @@ def test_what_holds_the_main_thread_is_told(rig: Rig, server: Any) -> None:
     assert host.blocked_by() is None
 
 
+def test_nothing_runs_inside_a_load_that_draws_its_progress(rig: Rig, server: Any) -> None:
+    """The application handles Qt's events in there, and ours are among them."""
+    server.dispatcher.default_timeout = 1.0
+    rig.begin("open")
+
+    def talk() -> RemoteError:
+        with Client(server.url, server.token) as client:
+            create = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
+            with pytest.raises(RemoteError) as refused:
+                client.request("tools/call", create)
+            return refused.value
+
+    refused = spin_while(talk)
+    assert refused.code == HOST_BUSY
+    assert "opening a scene" in str(refused)
+    assert rig.objects() == []
+    rig.end("open")
+
+    def again() -> Any:
+        with Client(server.url, server.token) as client:
+            create = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
+            return client.request("tools/call", create)
+
+    spin_while(again)
+    assert rig.objects() == [rig.cube]
+
+
 # -- skills -------------------------------------------------------------------------------------
 
 

@@ -334,6 +334,13 @@ def setINISetting(file, section, key, value):
     return True
 
 
+class _Windows:
+    def getMAXHWND(self):
+        session.guard("windows.getMAXHWND")
+        session.needs_windows("windows.getMAXHWND")
+        return 4711
+
+
 class _Callbacks(_Struct):
     def addScript(self, event, act, id=None):
         if event.text not in EVENTS:
@@ -516,6 +523,7 @@ _VALUES = {
     for name in ("Point2", "Point3", "Matrix3", "Color", "Name", "Interval", "Array")
 }
 _STRUCTS = {
+    "windows": _Windows(),
     "callbacks": _Callbacks(),
     "maxOps": _MaxOps(),
     "theHold": _Hold(),

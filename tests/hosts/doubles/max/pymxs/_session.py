@@ -56,6 +56,8 @@ class Session:
         self.render_node = False
         #: Whether the views still show what was before: nothing that Python does redraws them.
         self.stale = False
+        #: A dialog of Windows' own stands in front of the main window.
+        self.native_dialog = False
         self.accelerators_off: list[Any] = []
         self.unloaded = False
 

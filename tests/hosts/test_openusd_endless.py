@@ -1,0 +1,53 @@
+"""A tool that never ends, on a host without an application."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pxr", reason="the OpenUSD host needs usd-core")
+
+from callboard.app import Callboard
+from callboard.config import McpHttpConfig
+from callboard.errors import CALL_TIMEOUT
+from callboard.guest.inbox import MainThreadInbox
+from callboard.host import SCENE_MUTATE
+from callboard.hosting.headless import make_host
+from callboard.testing.fake_client import FakeClient
+
+
+def test_it_is_ended_at_its_time_limit_and_rolled_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    inbox = MainThreadInbox()
+    host = make_host("openusd", inbox.post)
+    app = Callboard(host, McpHttpConfig(records=False, announce=False, call_timeout=1.0)).start()
+
+    def forever(ctx: Any) -> None:
+        ctx.port(SCENE_MUTATE).create("cube", "Half", {"size": 1.0})
+        while True:
+            pass
+
+    app.tools.register("forever", forever, "Never ends.", required_capabilities=(SCENE_MUTATE,))
+    answers: list[dict[str, Any]] = []
+
+    def talk() -> None:
+        try:
+            with FakeClient(app.url, app.token) as client:
+                answers.append(client.request("tools/call", {"name": "forever", "arguments": {}}))
+                answers.append(client.call("scene__list_objects"))
+        finally:
+            inbox.stop()
+
+    talking = threading.Thread(target=talk)
+    talking.start()
+    inbox.run()
+    talking.join()
+    app.stop()
+    host.close()
+    assert answers[0]["error"]["code"] == CALL_TIMEOUT
+    assert answers[1]["structuredContent"]["objects"] == []
