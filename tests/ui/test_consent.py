@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
 pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
-from panel_rig import texts
-from qtpy.QtCore import Qt
+from panel_rig import reads, texts
+from qtpy.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from qtpy.QtGui import QWheelEvent
 
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.testing.fake_host import FakeHost
@@ -38,6 +39,12 @@ def shown(open_panel: Any) -> Any:
     return found
 
 
+def look(shown: Any) -> None:
+    """Follows the banner to what is asked."""
+    shown.click(shown.panel.banner.look)
+    assert shown.panel.tabs.currentIndex() == CONSENT
+
+
 def cards(shown: Any) -> list[Any]:
     return list(shown.panel.consent.cards.cards)
 
@@ -46,7 +53,7 @@ def test_code_runs_only_after_a_click_and_is_asked_for_every_time(shown: Any) ->
     with shown.server.client() as client:
         first = shown.begin(client, "run", code="print(1)\nprint(2)")
         shown.until(lambda: cards(shown))
-        assert shown.panel.tabs.currentIndex() == CONSENT
+        look(shown)
         card = cards(shown)[0]
         assert card.accessibleName() == "fake asks to call run"
         assert card.text.toPlainText() == "print(1)\nprint(2)"
@@ -68,6 +75,7 @@ def test_allowed_for_the_session_by_keyboard_holds_for_that_session_alone(shown:
     with shown.server.client() as client, shown.server.client() as other:
         first = shown.begin(client, "run", code="1")
         shown.until(lambda: cards(shown))
+        look(shown)
         card = cards(shown)[0]
         shown.until(card.session.isEnabled)
         card.text.setFocus()
@@ -89,6 +97,7 @@ def test_a_card_that_just_came_or_moved_takes_no_yes(shown: Any) -> None:
     with shown.server.client() as client:
         first = shown.begin(client, "run", code="1")
         shown.until(lambda: len(cards(shown)) == 1)
+        look(shown)
         assert not cards(shown)[0].once.isEnabled()
         second = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
@@ -107,6 +116,7 @@ def test_invisible_characters_are_written_out(shown: Any) -> None:
         future = shown.begin(client, "run", code="a = 1 \u202e# tidy\x00")
         shown.until(lambda: cards(shown))
         assert cards(shown)[0].text.toPlainText() == "a = 1 \\u202e# tidy\\u0000"
+        look(shown)
         shown.click(cards(shown)[0].refuse)
         shown.wait(future)
 
@@ -124,18 +134,146 @@ def test_a_hidden_panel_asks_in_a_window_of_its_own(shown: Any) -> None:
     assert shown.panel.tabs.currentIndex() == ACTIVITY
 
 
-def test_a_policy_chosen_by_keyboard_holds(shown: Any) -> None:
+def test_a_policy_is_chosen_behind_rules_and_neither_by_wheel_nor_by_typing(shown: Any) -> None:
     shown.turn_to(CONSENT)
     combo = shown.panel.consent.policies["script"]
-    shown.until(lambda: combo.currentText() == "Ask always")
+    assert not combo.isVisible()
+    shown.click(shown.panel.consent.rules)
+    shown.until(lambda: combo.isVisible() and combo.currentText() == "Ask always")
     combo.setFocus()
-    shown.qtbot.keyClicks(combo, "Refuse")
-    combo.activated.emit(combo.currentIndex())
+    shown.qtbot.keyClicks(combo, "al")
+    turn_wheel(combo)
+    assert combo.currentText() == "Ask always"
+    shown.press(combo, Qt.Key.Key_Space)
+    choices = combo.view()
+    shown.until(choices.isVisible)
+    for _ in range(3):
+        shown.press(choices, Qt.Key.Key_Down)
+    shown.press(choices, Qt.Key.Key_Return)
     desk = shown.server.app.dispatcher.consent
     shown.until(lambda: desk.policies["script"] == "refuse")
     with shown.server.client() as client:
         assert shown.call(client, "run", code="1")["error"]["code"] == REFUSED_BY_ARTIST
     assert not shown.ran
+
+
+def turn_wheel(widget: Any) -> None:
+    at = widget.rect().center()
+    event = QWheelEvent(
+        QPointF(at),
+        QPointF(widget.mapToGlobal(at)),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QCoreApplication.sendEvent(widget, event)
+
+
+def test_a_question_takes_neither_the_tab_nor_the_keyboard(shown: Any) -> None:
+    panel = shown.panel
+    panel.activity.search.setFocus()
+    banner = panel.banner.text
+    assert banner.text() == "Nobody asks for anything"
+    before = panel.tabs.geometry()
+    with shown.server.client() as client:
+        future = shown.begin(client, "run", code="1")
+        shown.until(lambda: banner.text() == "fake asks to call run")
+        shown.qtbot.keyClicks(panel.focusWidget(), "al")
+        assert panel.activity.search.text() == "al"
+        assert panel.tabs.currentIndex() == ACTIVITY
+        assert panel.tabs.geometry() == before
+        assert dict(panel.link.controls.status.snapshot.policies)["script"] == "ask"
+        look(shown)
+        shown.click(cards(shown)[0].refuse)
+        shown.wait(future)
+
+
+def test_a_card_shows_every_argument_and_the_tools_title(shown: Any) -> None:
+    def wipe(code: str, what: str, options: dict[str, bool]) -> None:
+        shown.ran.append(code)
+
+    schema = {"type": "object"}
+    shown.server.tool("wipe", wipe, schema, title="Wipe Scene", required_capabilities=(SCRIPT,))
+    with shown.server.client() as client:
+        future = shown.begin(
+            client, "wipe", code='print("tidy up")', what="/World", options={"recursive": True}
+        )
+        shown.until(lambda: cards(shown))
+        look(shown)
+        text = cards(shown)[0].text.toPlainText()
+        assert '"what": "/World"' in text
+        assert '"recursive": true' in text
+        assert text.endswith('code:\nprint("tidy up")')
+        assert reads(cards(shown)[0], "Wipe Scene (wipe) runs code of its own")
+        shown.click(cards(shown)[0].refuse)
+        shown.wait(future)
+
+
+def test_long_code_says_how_much_more_there_is_and_is_allowed_once_its_end_was_seen(
+    shown: Any,
+) -> None:
+    code = "\n".join(f"step({number})" for number in range(2000))
+    with shown.server.client() as client:
+        future = shown.begin(client, "run", code=code)
+        shown.until(lambda: cards(shown))
+        look(shown)
+        card = cards(shown)[0]
+        shown.until(lambda: reads(card, "more characters: scroll to the end"))
+        said = next(text for text in texts(card) if "more characters" in text)
+        more = int(said.split()[1].replace(",", ""))
+        assert len(code) - 500 < more < len(code)
+        # Longer than the moment in which no card takes a yes.
+        again = shown.begin(client, "run", code="2")
+        shown.until(lambda: len(cards(shown)) == 2)
+        shown.until(cards(shown)[1].once.isEnabled)
+        assert not card.once.isEnabled()
+        bar = card.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        shown.until(card.once.isEnabled)
+        shown.click(card.once)
+        assert "result" in shown.wait(future)
+        shown.until(lambda: len(cards(shown)) == 1)
+        shown.click(cards(shown)[0].refuse)
+        shown.wait(again)
+    assert shown.ran == [code]
+
+
+def test_what_is_too_long_to_be_read_can_only_be_refused(shown: Any) -> None:
+    with shown.server.client() as client:
+        future = shown.begin(client, "run", code="x = 1\n" * 40_000)
+        shown.until(lambda: cards(shown))
+        look(shown)
+        card = cards(shown)[0]
+        shown.until(lambda: reads(card, "40,000 more characters than can be shown"))
+        bar = card.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        # Longer than the moment in which no card takes a yes.
+        again = shown.begin(client, "run", code="2")
+        shown.until(lambda: len(cards(shown)) == 2)
+        shown.until(cards(shown)[1].once.isEnabled)
+        assert not card.once.isEnabled()
+        for waiting in cards(shown):
+            shown.click(waiting.refuse)
+        assert "error" in shown.wait(future)
+        assert "error" in shown.wait(again)
+
+
+def test_six_questions_of_a_hidden_panel_stay_on_the_screen(shown: Any) -> None:
+    shown.panel.hide()
+    with shown.server.client() as client:
+        futures = [shown.begin(client, "run", code=f"{n}\n" * 12) for n in range(6)]
+        notice = shown.panel.notice
+        shown.until(lambda: len(notice.cards.cards) == 6)
+        screen = notice.screen().availableGeometry()
+        shown.until(lambda: notice.height() <= screen.height())
+        assert screen.contains(notice.geometry())
+        for question in list(shown.server.app.dispatcher.consent.questions):
+            shown.server.app.controls.answer(question, "refuse")
+        for future in futures:
+            shown.wait(future)
 
 
 def test_shutting_the_panel_refuses_what_waits(shown: Any) -> None:

@@ -22,7 +22,7 @@ from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain
 from callboard_ui.link import Link
 from callboard_ui.look import bold, em, fixed, tint
-from callboard_ui.shown_text import clock, code_of, duration, shown, visible
+from callboard_ui.shown_text import clock, duration, shown, visible
 
 
 class CallDetails(QWidget):
@@ -139,9 +139,7 @@ class CallDetails(QWidget):
         self._title.show_text(row.tool)
 
     def _show_arguments(self, arguments: object) -> None:
-        code = code_of(arguments)
-        self._arguments_label.setText(self.tr("Arguments") if code is None else self.tr("Code"))
-        _put(self._arguments, shown(arguments) if code is None else code)
+        _put(self._arguments, shown(arguments))
 
     def _offer(self, *, cancel: bool = False, undo: bool = False) -> None:
         self.cancel.setVisible(cancel)

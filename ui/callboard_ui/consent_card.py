@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import time
 
-from qtpy.QtCore import QEvent, Qt, QTimer
-from qtpy.QtGui import QResizeEvent, QTextOption
+from qtpy.QtCore import QEvent, QPoint, Qt, QTimer
+from qtpy.QtGui import QResizeEvent, QShowEvent, QTextOption
 from qtpy.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -22,7 +22,7 @@ from callboard.panel.status import QuestionStatus
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.look import bold, em, fixed, tint
-from callboard_ui.shown_text import code_of, one_line, shown
+from callboard_ui.shown_text import MOST, arguments_text, one_line
 
 #: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant
 #: for something else must not allow it.
@@ -38,8 +38,13 @@ class ConsentCard(QFrame):
     """Qt's thread. ``answered`` hears the question's id and the artist's word."""
 
     def __init__(
-        self, question: QuestionStatus, answered: Answered, parent: QWidget | None = None
+        self,
+        question: QuestionStatus,
+        answered: Answered,
+        parent: QWidget | None = None,
+        title: str = "",
     ) -> None:
+        """``title`` is the tool's, as people read it."""
         super().__init__(parent)
         self.question = question
         self._answered = answered
@@ -52,10 +57,12 @@ class ConsentCard(QFrame):
         self._title.setText(self.tr("{0} asks").format(client))
         self._left = plain(self)
         self._why = plain(self, wrap=True)
-        self._why.setText(f"{tool} {self._reason()}.")
-        code = code_of(question.arguments)
-        self.text = _Text(shown(question.arguments) if code is None else code, self)
-        self.text.setAccessibleName(self.tr("Code") if code is not None else self.tr("Arguments"))
+        called = f"{one_line(title)} ({tool})" if title else tool
+        self._why.setText(f"{called} {self._reason()}.")
+        self._waited = False
+        self._more = plain(self, wrap=True)
+        self.text = _Text(arguments_text(question.arguments), self._show_more, self)
+        self.text.setAccessibleName(self.tr("Arguments"))
         self.refuse = self._button(self.tr("Refuse"), "refuse")
         self.once = self._button(self.tr("Allow once"), "allow")
         self.session = self._button(self.tr("For session"), "allow_session")
@@ -64,7 +71,7 @@ class ConsentCard(QFrame):
         self._guard = QTimer(self)
         self._guard.setSingleShot(True)
         self._guard.setInterval(GUARD_MS)
-        self._guard.timeout.connect(lambda: self._allow_clicks(True))
+        self._guard.timeout.connect(self._guard_over)
         self._lay_out()
         self._draw()
         self.tick()
@@ -72,7 +79,8 @@ class ConsentCard(QFrame):
 
     def guard(self) -> None:
         """No yes for a moment."""
-        self._allow_clicks(False)
+        self._waited = False
+        self._arm()
         self._guard.start()
 
     def tick(self) -> None:
@@ -106,9 +114,29 @@ class ConsentCard(QFrame):
         self._guard.stop()
         self._answered(self.question.id, answer)
 
-    def _allow_clicks(self, on: bool) -> None:
-        self.once.setEnabled(on)
-        self.session.setEnabled(on)
+    def _guard_over(self) -> None:
+        self._waited = True
+        self._arm()
+
+    def _arm(self) -> None:
+        """A yes is taken from who could read all of it."""
+        ready = self._waited and self.text.end_seen
+        self.once.setEnabled(ready)
+        self.session.setEnabled(ready)
+
+    def _show_more(self) -> None:
+        left_out, below = self.text.left_out, self.text.below
+        if left_out:
+            said = self.tr("… {0} more characters than can be shown: this can only be refused")
+            self._more.setText(said.format(f"{left_out:,}"))
+        elif below and not self.text.end_seen:
+            said = self.tr("… {0} more characters: scroll to the end to allow it")
+            self._more.setText(said.format(f"{below:,}"))
+        else:
+            # A blank line: nothing moves under the pointer.
+            self._more.setText(" " if self._more.text() else "")
+        self._more.setVisible(bool(self._more.text()))
+        self._arm()
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)
@@ -129,24 +157,46 @@ class ConsentCard(QFrame):
         box.addLayout(head)
         box.addWidget(self._why)
         box.addWidget(self.text)
+        box.addWidget(self._more)
         box.addLayout(buttons)
+        self._more.hide()
 
     def _draw(self) -> None:
         size = em(self)
         self._glyph.setPixmap(icon("hand", self.palette(), "warn").pixmap(size, size))
         tint(self._left, "dim")
+        tint(self._more, "warn")
 
 
 class _Text(QPlainTextEdit):
-    """As high as its text, up to a point."""
+    """As high as its text, up to a point. ``moved`` hears that another part of it shows."""
 
-    def __init__(self, text: str, parent: QWidget) -> None:
+    def __init__(self, text: str, moved: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
-        self.setPlainText(text)
+        self._moved = moved
+        self._settled = False
+        #: Characters that are not even there to be scrolled to.
+        self.left_out = max(0, len(text) - MOST)
+        #: Characters below what shows.
+        self.below = 0
+        #: Whether its end has been on the screen.
+        self.end_seen = False
+        self.setPlainText(text[:MOST])
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setFont(fixed(parent.font()))
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.verticalScrollBar().valueChanged.connect(lambda value: self._look())
+        self.verticalScrollBar().rangeChanged.connect(lambda least, most: self._look())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # How much of it fits shows once it is laid out.
+        QTimer.singleShot(0, self._settle)
+
+    def _settle(self) -> None:
+        self._settled = True
+        self._look()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -154,3 +204,20 @@ class _Text(QPlainTextEdit):
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)
+        self._look()
+
+    def _look(self) -> None:
+        view = self.viewport()
+        if (
+            not self._settled
+            or not self.isVisible()
+            or view.height() < self.fontMetrics().lineSpacing()
+        ):
+            return
+        corner = QPoint(view.width() - 1, view.height() - 1)
+        last = self.document().characterCount() - 1
+        self.below = max(0, last - self.cursorForPosition(corner).position())
+        bar = self.verticalScrollBar()
+        if not self.left_out and bar.value() >= bar.maximum():
+            self.below, self.end_seen = 0, True
+        self._moved()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from qtpy.QtCore import QEvent, Qt, QTimer
+from qtpy.QtGui import QKeyEvent, QWheelEvent
 from qtpy.QtWidgets import (
     QApplication,
     QComboBox,
     QFrame,
     QGridLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -40,8 +43,10 @@ class ConsentCards(QWidget):
         self._clock.setInterval(1000)
         self._clock.timeout.connect(self._tick)
 
-    def show_questions(self, questions: Sequence[QuestionStatus]) -> None:
-        """Shows these and no others."""
+    def show_questions(
+        self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Shows these and no others. ``titles`` are tools' by their wire names."""
         wanted = {question.id: question for question in questions}
         stay = [card for card in self.cards if card.question.id in wanted]
         for card in self.cards:
@@ -56,7 +61,7 @@ class ConsentCards(QWidget):
         there = {card.question.id for card in stay}
         for question in questions:
             if question.id not in there:
-                card = ConsentCard(question, self._answered, self)
+                card = ConsentCard(question, self._answered, self, titles.get(question.tool, ""))
                 self.cards.append(card)
                 self._box.insertWidget(self._box.count() - 1, card)
         if self.cards and not self._clock.isActive():
@@ -83,12 +88,17 @@ class ConsentTab(QWidget):
         self._empty = plain(self, wrap=True)
         self._empty.setText(self.tr("Nobody asks for anything."))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.rules = QPushButton(self.tr("Rules…"), self)
+        self.rules.setToolTip(self.tr("What is asked, allowed and refused without a question"))
+        self.rules.setAutoDefault(False)
+        self.rules.setCheckable(True)
+        self.rules.toggled.connect(lambda on: self._policies.setVisible(on))
         self._lay_out()
         self._draw()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Takes over a new state."""
-        self.cards.show_questions(snapshot.questions)
+        self.cards.show_questions(snapshot.questions, titles_of(snapshot))
         self._empty.setVisible(not snapshot.questions)
         for subject, policy in snapshot.policies:
             combo = self.policies.get(subject)
@@ -110,7 +120,9 @@ class ConsentTab(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self.cards)
-        policies = QGridLayout()
+        self._policies = QFrame(self)
+        policies = QGridLayout(self._policies)
+        policies.setContentsMargins(0, 0, 0, 0)
         policies.setSpacing(space)
         subjects: tuple[tuple[Subject, str], ...] = (
             ("script", self.tr("Code of its own")),
@@ -119,7 +131,7 @@ class ConsentTab(QWidget):
         )
         for number, (subject, title) in enumerate(subjects):
             combo = self._policy(subject, title)
-            label = QLabel(title, self)
+            label = QLabel(title, self._policies)
             label.setBuddy(combo)
             policies.addWidget(label, number, 0)
             policies.addWidget(combo, number, 1)
@@ -129,7 +141,9 @@ class ConsentTab(QWidget):
         box.setSpacing(2 * space)
         box.addWidget(self._empty, 1)
         box.addWidget(area, 1)
-        box.addLayout(policies)
+        box.addWidget(self.rules, 0, Qt.AlignmentFlag.AlignLeft)
+        box.addWidget(self._policies)
+        self._policies.hide()
         self._area = area
 
     def _policy(self, subject: Subject, title: str) -> QComboBox:
@@ -139,7 +153,7 @@ class ConsentTab(QWidget):
             ("allow", self.tr("Allow")),
             ("refuse", self.tr("Refuse")),
         )
-        combo = QComboBox(self)
+        combo = _Calm(self._policies)
         combo.setAccessibleName(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(6)
@@ -157,6 +171,28 @@ class ConsentTab(QWidget):
         tint(self._empty, "dim")
 
 
+class _Calm(QComboBox):
+    """Changes only where somebody opens it and chooses: not by the wheel, nor by what was typed for
+    something else."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        opens = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F4)
+        if event.key() in (*opens, Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.showPopup()
+        else:
+            event.ignore()
+
+
+def titles_of(snapshot: Snapshot) -> dict[str, str]:
+    """What people read, by wire names, for the tools that wait for an answer."""
+    if not snapshot.questions:
+        return {}
+    return {tool.name: tool.title for tool in snapshot.tools}
+
+
 class ConsentNotice(QWidget):
     """The cards in a small window of their own, while the panel can't be seen. It takes no focus:
     whoever types goes on typing."""
@@ -169,20 +205,27 @@ class ConsentNotice(QWidget):
         self.setWindowIcon(icon("hand", self.palette(), "warn"))
         self.cards = ConsentCards(link.controls.answer, self)
         space = em(self, 0.4)
+        self._area = QScrollArea(self)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(self.cards)
         box = QVBoxLayout(self)
         box.setContentsMargins(space, space, space, space)
-        box.addWidget(self.cards)
+        box.addWidget(self._area)
         self._dismissed: set[str] = set()
 
-    def show_questions(self, questions: Sequence[QuestionStatus]) -> None:
+    def show_questions(
+        self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Comes up for questions that are new, goes when there are none."""
         new = {question.id for question in questions} - self._dismissed
-        self.cards.show_questions(questions)
+        self.cards.show_questions(questions, titles)
         if not questions:
             self._dismissed.clear()
             self.hide()
         elif new and not self.isVisible():
-            self.resize(em(self, 26), self.sizeHint().height())
+            self.resize(em(self, 26), self._height())
             self._place()
             self.show()
             # How high the cards are shows once they are laid out in that width.
@@ -191,14 +234,20 @@ class ConsentNotice(QWidget):
         self._dismissed |= new if self.isVisible() else set()
 
     def _fit(self) -> None:
-        self.resize(self.width(), self.sizeHint().height())
+        self.resize(self.width(), self._height())
         self._place()
+
+    def _height(self) -> int:
+        """That of its cards, and never more than the screen has: then they scroll."""
+        screen = self._owner.window().screen().availableGeometry()
+        wanted = self.cards.sizeHint().height() + 2 * em(self)
+        return min(wanted, screen.height() - 6 * em(self))
 
     def _place(self) -> None:
         """The lower right corner of the host's window."""
         window = self._owner.window()
         corner = window.frameGeometry().bottomRight()
         screen = window.screen().availableGeometry()
-        corner.setX(min(corner.x(), screen.right()) - self.width() - em(self))
-        corner.setY(min(corner.y(), screen.bottom()) - self.height() - 2 * em(self))
-        self.move(corner)
+        x = min(corner.x(), screen.right()) - self.width() - em(self)
+        y = min(corner.y(), screen.bottom()) - self.height() - 2 * em(self)
+        self.move(max(x, screen.left()), max(y, screen.top()))

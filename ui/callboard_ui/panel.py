@@ -9,8 +9,9 @@ from qtpy.QtWidgets import QFrame, QStyle, QTabWidget, QVBoxLayout, QWidget
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
 from callboard_ui.activity_tab import ActivityTab
+from callboard_ui.banner import Banner
 from callboard_ui.capabilities_tab import CapabilitiesTab
-from callboard_ui.consent_tab import ConsentNotice, ConsentTab
+from callboard_ui.consent_tab import ConsentNotice, ConsentTab, titles_of
 from callboard_ui.header import Header
 from callboard_ui.icons import icon
 from callboard_ui.link import Link
@@ -39,6 +40,7 @@ class Panel(QWidget):
         # What Qt deletes goes without a close event.
         self.destroyed.connect(link.close)
         self.header = Header(link, self)
+        self.banner = Banner(lambda: self.tabs.setCurrentIndex(CONSENT), self)
         self.activity = ActivityTab(link, self)
         self.roots = RootsTab(link, self)
         self.capabilities = CapabilitiesTab(link, self)
@@ -70,6 +72,7 @@ class Panel(QWidget):
         box.setSpacing(0)
         box.addWidget(self.header)
         box.addWidget(line)
+        box.addWidget(self.banner)
         box.addWidget(self.tabs, 1)
         self._arrange()
         self._show(controls.status.snapshot)
@@ -117,14 +120,14 @@ class Panel(QWidget):
         self.capabilities.show_snapshot(snapshot)
         self.consent.show_snapshot(snapshot)
         self.skills.show_snapshot(snapshot)
+        self.banner.show_questions(snapshot.questions)
         asked = len(snapshot.questions)
-        if asked > self._asked and self.isVisible():
-            # The artist sees the panel, so the card shows there; and only there.
-            self.tabs.setCurrentIndex(CONSENT)
         if asked != self._asked:
             self._asked = asked
             self._arrange()
-        self.notice.show_questions(() if self._seen() else snapshot.questions)
+        # The artist sees the panel, so the question shows there; and only there.
+        waiting = () if self._seen() else snapshot.questions
+        self.notice.show_questions(waiting, titles_of(snapshot))
 
     def _seen(self) -> bool:
         window = self.window()

@@ -27,17 +27,34 @@ def one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
-def shown(value: Any) -> str:
-    """A JSON value, indented."""
+def _indented(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     # JSON escapes line ends; what it lets pass is made visible.
-    return _bounded(visible(text))
+    return visible(text)
+
+
+def arguments_text(arguments: Any) -> str:
+    """A call's arguments, all of them; code comes last and as the host would run it. What comes
+    after its heading is code, whatever it looks like."""
+    code = code_of(arguments)
+    if code is None:
+        return _indented(arguments)
+    others = {name: value for name, value in arguments.items() if name != "code"}
+    return f"{_indented(others)}\n\ncode:\n{code}" if others else code
+
+
+def shown(value: Any) -> str:
+    """The same, up to what can be shown, and how much more there is."""
+    text = arguments_text(value)
+    if len(text) <= MOST:
+        return text
+    return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters are not shown"
 
 
 def code_of(arguments: Any) -> str | None:
-    """The code in a call's arguments, as the host would run it, or None."""
+    """The code in a call's arguments, or None."""
     code = arguments.get("code") if isinstance(arguments, dict) else None
-    return _bounded(visible(code.replace("\r\n", "\n"))) if isinstance(code, str) else None
+    return visible(code.replace("\r\n", "\n")) if isinstance(code, str) else None
 
 
 def duration(ms: float | None) -> str:
@@ -64,9 +81,3 @@ def clock(when: float) -> str:
 def _escaped(character: str) -> str:
     number = ord(character)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= MOST:
-        return text
-    return f"{text[:MOST]}\n… {len(text) - MOST} more characters are not shown"

@@ -41,6 +41,7 @@ class Served:
                 tool.skill,
                 tool.required_capabilities,
                 tuple(missing(tool.required_capabilities, declared)),
+                tool.title or "",
             )
             for tool in tools
         )

@@ -77,13 +77,15 @@ class CapabilityStatus:
 
 @dataclass(frozen=True)
 class ToolStatus:
-    """One tool that is served; ``missing`` is what it needs and isn't offered now."""
+    """One tool that is served; ``missing`` is what it needs and isn't offered now, ``title`` what
+    people read, or empty."""
 
     name: str
     description: str
     skill: str | None
     requires: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True)
