@@ -57,6 +57,7 @@ def served(
     settings: dict[str, Any] = {
         "announce": False,
         "records": False,
+        "rules": False,
         "skills": False,
         "capture_missing_capabilities": False,
     }

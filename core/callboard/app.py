@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property, partial
@@ -18,6 +17,7 @@ from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.project_rules import RuleKeeper
 from callboard.calls.recent_log import RecentLog
 from callboard.calls.tools import ToolRegistry
 from callboard.clients.book import ClientBook
@@ -32,6 +32,7 @@ from callboard.jobs.tools import job_tools
 from callboard.jobs.workflows import Workflows
 from callboard.jobs.workflows.tools import workflow_tools
 from callboard.protocol.subscriptions import Topic
+from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.records.store import Store
 from callboard.service.live_resources import is_scene, live_resources
@@ -46,11 +47,11 @@ from callboard.transport import instances
 from callboard.transport.http.access import Access
 from callboard.transport.http.listener import Listener
 from callboard.transport.http.mcp import McpEndpoint
+from callboard.workspace.projects import project_of
 from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
     from callboard.panel.controls import Controls
-    from callboard.records.exporter import ExportTarget
     from callboard.skills.watch import SkillWatcher
     from callboard.transport.rest.endpoint import RestEndpoint
 
@@ -109,8 +110,10 @@ class Callboard:
             platform=self.bundles.platform,
             default_timeout=config.call_timeout,
         )
-        self._export = _export_target(config)
-        self.records = _store(config, self._export)
+        consent = self.dispatcher.consent
+        self._rules = RuleKeeper(consent, self.capabilities) if config.rules else None
+        self._export = export_target(config.export)
+        self.records = store(self._export) if config.records else None
         self.jobs = Jobs()
         self.workflows = Workflows(
             self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows"
@@ -168,6 +171,7 @@ class Callboard:
             self.roots,
             self.catalog,
             self.bundles,
+            self.clients,
             lambda: self.url,
         )
         return Controls(
@@ -220,7 +224,8 @@ class Callboard:
         began.callback(self.dispatcher.close)
         began.callback(self.workflows.close)
         began.callback(self.capabilities.close)
-        self.roots.set_project(self.host.project_roots())
+        self.roots.set_project(project := self.host.project_roots())
+        self._use_rules(project)
         self._offer()
         self._listen()
         began.callback(self.host.watch(self._host_event))
@@ -261,6 +266,7 @@ class Callboard:
         self.endpoint.end(holder)
         self._listener.end(holder)
         self.jobs.end(holder)
+        self.dispatcher.consent.forget_client(holder)
         for call in list(self.dispatcher.calls.values()):
             if call.request.peer.holder == holder and call.task is not None:
                 call.task.cancel()
@@ -339,7 +345,12 @@ class Callboard:
 
     def _set_project(self, folders: list[str], by_call: bool) -> None:
         if self.roots.project_changed(folders, by_call):
+            self._use_rules(folders)
             self.bundles.project_changed()
+
+    def _use_rules(self, folders: list[str]) -> None:
+        if self._rules is not None:
+            self._rules.use(project_of(self.host.identity.kind, folders))
 
     def _tell_scene(self) -> None:
         self._scene_pending = False
@@ -364,24 +375,6 @@ async def _report(records: Store, since: str | None) -> dict[str, Any]:
         return await asyncio.get_running_loop().run_in_executor(None, work)
     except sqlite3.Error as error:
         raise HostError(f"the records can't be read: {error}; try again in a minute") from None
-
-
-def _export_target(config: McpHttpConfig) -> ExportTarget | None:
-    """Where records are sent, None for nowhere. Most hosts send none and load nothing for it."""
-    if config.export is not None or not os.environ.get("CALLBOARD_EXPORT_URL"):
-        return config.export
-    from callboard.records.exporter import target_from
-
-    try:
-        return target_from(os.environ)
-    except ValueError as error:
-        log.warning("records are not sent: %s (see CALLBOARD_EXPORT_URL)", error)
-        return None
-
-
-def _store(config: McpHttpConfig, export: ExportTarget | None) -> Store | None:
-    """Where calls are written down; their results only for who exports them."""
-    return Store(warn=log.warning, results=export is not None) if config.records else None
 
 
 def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:

@@ -50,5 +50,7 @@ class McpHttpConfig:
     records: bool = True
     #: Where they are also sent; without it, where ``CALLBOARD_EXPORT_URL`` says, else nowhere.
     export: ExportTarget | None = None
+    #: Whether what the artist decides is kept for the project, in the user's data folder.
+    rules: bool = True
     #: Seconds a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0

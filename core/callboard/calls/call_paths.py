@@ -7,7 +7,7 @@ from functools import partial
 
 from callboard.calls.call import Call
 from callboard.calls.call_workers import CallWorkers
-from callboard.calls.consent import ConsentDesk, Decision
+from callboard.calls.consent import ConsentDesk, RootsDecision
 from callboard.errors import WorkspaceResolveError
 from callboard.hosting.contract import Host
 from callboard.hosting.held_folder import recheck
@@ -33,7 +33,7 @@ class CallPaths:
         """Gives the call its roots. Where its client named some that the artist didn't, a person is
         asked, and ``asking`` told before. ``needed`` says that the call can't do without roots."""
 
-        async def ask(outside: Sequence[Root]) -> Decision | None:
+        async def ask(outside: Sequence[Root]) -> RootsDecision | None:
             asking(call)
             answer = await self._consent.ask_about_roots(call, [str(r.path) for r in outside])
             call.state = "waiting"

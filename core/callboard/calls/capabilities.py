@@ -56,7 +56,10 @@ class Capabilities:
     def __init__(self, host: Host, explicit: Sequence[str] | None, deny: Iterable[str]) -> None:
         self._host = host
         self._explicit = None if explicit is None else list(explicit)
-        self._withdrawn = set(deny) | OFF_BY_DEFAULT
+        self._denied = set(deny) | OFF_BY_DEFAULT
+        self._withdrawn: set[str] = set()
+        #: The artist withdrew or restored something.
+        self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
         self._declared = self._compute()
@@ -74,18 +77,32 @@ class Capabilities:
 
     @property
     def withdrawn(self) -> frozenset[str]:
+        return frozenset(self._withdrawn | self._denied)
+
+    @property
+    def withdrawn_by_artist(self) -> frozenset[str]:
+        """Without what was off from the start."""
         return frozenset(self._withdrawn)
+
+    def use_withdrawn(self, capabilities: Iterable[str]) -> None:
+        """Another project is open, for which the artist had withdrawn these."""
+        with self._lock:
+            self._withdrawn = set(capabilities)
+        self.refresh()
 
     def withdraw(self, capability: str) -> None:
         """Stops offering it until it is restored, whatever the host gains."""
         with self._lock:
             self._withdrawn.add(capability)
         self.refresh()
+        self.decided.tell()
 
     def restore(self, capability: str) -> None:
         with self._lock:
             self._withdrawn.discard(capability)
+            self._denied.discard(capability)
         self.refresh()
+        self.decided.tell()
 
     def declare(self, capabilities: Sequence[str] | None) -> None:
         """Replaces the explicit list; None means what the host's ports say."""
@@ -120,7 +137,7 @@ class Capabilities:
 
     def _compute(self) -> tuple[str, ...]:
         offered = self._host.ports if self._explicit is None else self._explicit
-        return _ordered(c for c in offered if c not in self._withdrawn)
+        return _ordered(c for c in offered if c not in self.withdrawn)
 
 
 def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the artist is asked before a call runs, and what the artist has decided for good.
+"""What the artist is asked before a call runs, and what the artist has decided.
 
 Only whoever attends the desk, a panel inside the host, can answer; no client has a way to. Without
 an attendant nobody could answer, so nothing is asked: then ``ask`` policies allow, and what must
@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import time
 from typing import Literal
 
 from callboard.calls.call import Call
+from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
 from callboard.changes import Changes
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-Subject = Literal["script", "destructive", "outside_roots", "client_roots"]
-ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
-Decision = Literal["allow", "allow_session", "refuse"]
+#: ``allow`` is for this call alone.
+Decision = Literal["allow", "allow_session", "allow_project", "refuse"]
+RootsDecision = Literal["allow", "allow_session", "refuse"]
 
 #: Seconds the artist has; then it is a no.
 PATIENCE = 120.0
@@ -37,19 +39,26 @@ _WHY: dict[Subject, str] = {
     "client_roots": "names folders of its own to work in",
 }
 
+_STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
+_SCOPES: dict[Decision, Scope] = {"allow_session": "session", "allow_project": "project"}
+
 
 @dataclass(frozen=True)
 class Question:
-    """One card on the artist's desk. ``deadline`` is Unix time, seconds."""
+    """One card on the artist's desk. ``client`` is what the client calls itself, ``holder`` whose
+    token it has. ``deadline`` is Unix time, seconds. ``suggests`` is the answer that the policy
+    has in mind for a yes."""
 
     id: str
     tool: str
     client: str
+    holder: TokenHolder
     subject: Subject
     why: str
     arguments: Json
     asked: float
     deadline: float
+    suggests: Decision
     answer: asyncio.Future[Decision] = field(repr=False, compare=False)
 
 
@@ -61,7 +70,9 @@ class ConsentDesk:
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
         self._attendants = 0
-        self._granted: dict[str, set[Subject]] = {}
+        self.grants = Grants()
+        #: The artist decided something that is kept with the project.
+        self.kept: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` whenever a question comes or goes, or a policy changes; returns the
@@ -71,6 +82,34 @@ class ConsentDesk:
     def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
         """Replaces what holds for calls of this kind from now on."""
         self.policies[subject] = policy
+        self._decided()
+
+    def use_project(
+        self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
+    ) -> None:
+        """Another project is open, and what was decided for it holds. Where nothing was, which is
+        None, what is stricter of the former one's policies holds on, and nothing that is laxer."""
+        former, self.policies = self.policies, {**DEFAULT_POLICIES, **(policies or {})}
+        if policies is None:
+            for subject, policy in former.items():
+                self.policies[subject] = max(policy, self.policies[subject], key=_STRICTNESS)
+        self.grants.replace_project(grants)
+        self._changes.tell()
+
+    def revoke(self, grant: str) -> None:
+        """Ends a grant, by its id; its client is asked about again."""
+        self._drop(lambda one: one.id == grant)
+
+    def forget_client(self, holder: TokenHolder) -> None:
+        """A client is let in no more, and nothing is allowed to it."""
+        self._drop(lambda one: one.client == holder)
+
+    def _drop(self, which: Callable[[Grant], bool]) -> None:
+        if self.grants.remove(which):
+            self._decided()
+
+    def _decided(self) -> None:
+        self.kept.tell()
         self._changes.tell()
 
     @property
@@ -94,51 +133,60 @@ class ConsentDesk:
         if question is not None and not question.answer.done():
             question.answer.set_result(answer)
 
-    def forget(self, peer: str) -> None:
+    def forget(self, session: str) -> None:
         """A session ended, and with it what was allowed for it."""
-        self._granted.pop(peer, None)
+        if self.grants.remove(lambda one: one.session == session):
+            self._changes.tell()
 
     async def check(self, call: Call) -> None:
         """Returns when the call may run. Raises RefusedByArtist."""
         for subject in _subjects(call):
             await self._check(call, subject)
 
-    async def ask_about_roots(self, call: Call, folders: list[str]) -> Decision | None:
+    async def ask_about_roots(self, call: Call, folders: list[str]) -> RootsDecision | None:
         """Whether folders that a client named outside the artist's roots count for it. None where
         nobody is there to ask."""
         if not self.attended:
             return None
         why = "wants to work in " + ", ".join(folders) + ", outside your roots"
         try:
-            return await self._ask(call, "client_roots", why)
+            answer = await self._ask(call, "client_roots", "allow", why)
+            # What is kept with a project is the artist's own roots.
+            return "allow_session" if answer == "allow_project" else answer
         except RefusedByArtist:
             return "refuse"
 
     async def _check(self, call: Call, subject: Subject) -> None:
-        policy = self.policies[subject]
-        peer = call.request.peer.label
+        policy, peer, tool = self.policies[subject], call.request.peer, call.tool.name
         if policy == "refuse":
             raise _refused(call, "the artist's settings refuse a call that " + _WHY[subject])
-        if policy == "allow" or not self.attended or subject in self._granted.get(peer, ()):
+        if policy == "allow" or not self.attended or self.grants.cover(peer, subject, tool):
             return
-        answer = await self._ask(call, subject)
+        suggests: Decision = "allow_session" if policy == "ask_once" else "allow"
+        answer = await self._ask(call, subject, suggests)
         if answer == "refuse":
             raise _refused(call, "the artist refused it")
-        if answer == "allow_session" or policy == "ask_once":
-            self._granted.setdefault(peer, set()).add(subject)
+        scope = _SCOPES.get(answer)
+        if scope is not None:
+            self.grants.add(peer, subject, None, scope)
+            self._decided()
 
-    async def _ask(self, call: Call, subject: Subject, why: str = "") -> Decision:
+    async def _ask(
+        self, call: Call, subject: Subject, suggests: Decision, why: str = ""
+    ) -> Decision:
         loop = asyncio.get_running_loop()
         now = time()
         question = Question(
             secrets.token_hex(8),
             call.tool.name,
             call.request.peer.client.name,
+            call.request.peer.holder,
             subject,
             why or _WHY[subject],
             call.arguments,
             now,
             now + PATIENCE,
+            suggests,
             loop.create_future(),
         )
         self.questions[question.id] = question

@@ -50,6 +50,8 @@ class ClientBook:
         self._path = path or data_folder() / "clients.json"
         self._stamp: object = None
         self._known: dict[str, KnownClient] = {}
+        #: When each client asked last, Unix time, seconds.
+        self.heard: dict[TokenHolder, float] = {}
         #: A client's token counts no more.
         self.revoked: Changes[[TokenHolder]] = Changes()
         self.look()
@@ -59,7 +61,10 @@ class ClientBook:
         self.look()
         # What is compared is a hash: how long that takes tells nothing of any token.
         known = self._known.get(token_hash(token))
-        return None if known is None else known.holder
+        if known is None:
+            return None
+        self.heard[known.holder] = time()
+        return known.holder
 
     def all(self) -> list[KnownClient]:
         """By name."""
@@ -81,6 +86,7 @@ class ClientBook:
         still = {known.holder for known in self._known.values()}
         for known in before.values():
             if known.holder not in still:
+                self.heard.pop(known.holder, None)
                 self.revoked.tell(known.holder)
 
     def make(self, name: str) -> tuple[KnownClient, str]:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
-from callboard.calls.consent import ConsentPolicy, Decision, Subject
+from callboard.calls.consent import Decision
 from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.grants import ConsentPolicy, Subject
 from callboard.errors import CallboardError
 from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
@@ -116,6 +117,10 @@ class Controls:
     def answer(self, question: str, answer: Decision) -> None:
         """Answers one question of the consent desk."""
         self._do(self._dispatcher.consent.answer, question, answer)
+
+    def revoke_grant(self, grant: str) -> None:
+        """Ends what the artist allowed a client, by the grant's id."""
+        self._do(self._dispatcher.consent.revoke, grant)
 
     def attend(self) -> Callable[[], None]:
         """Somebody can answer questions from now on; returns the way to leave."""

@@ -5,17 +5,15 @@ One small JSON file for each project, in the user's data folder.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from callboard.errors import CallboardError
-from callboard.folders import data_folder
 from callboard.hosting.replacing import replacing
 from callboard.workspace.containment import Root, RootsPolicy, parse_root
+from callboard.workspace.projects import project_file, project_of
 
 __all__ = [
     "ProjectSettings",
@@ -41,15 +39,9 @@ class ProjectSettings:
     problem: str = ""
 
 
-def project_of(host_kind: str, folders: Sequence[str]) -> str:
-    """Which project: the host's first project folder, or the host where it has none."""
-    return folders[0] if folders else f"no project in {host_kind}"
-
-
 def settings_file(project: str) -> Path:
     """Where a project's settings are. It may not exist."""
-    name = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return data_folder() / "projects" / f"{name}.json"
+    return project_file(project)
 
 
 def load(project: str) -> ProjectSettings | None:

@@ -8,11 +8,13 @@ from types import MappingProxyType
 
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.calls.capabilities import missing
+from callboard.calls.grants import Grant
 from callboard.calls.tools import Tool
 from callboard.hosting.contract import PlugIn
 from callboard.panel.status import (
     BundleStatus,
     CapabilityStatus,
+    GrantStatus,
     RootStatus,
     SkillStatus,
     ToolStatus,
@@ -92,3 +94,8 @@ def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
 
 def root_status(root: Root) -> RootStatus:
     return RootStatus(root.uri, root.name, root.path, root.source, root.read_only)
+
+
+def grant_status(grant: Grant) -> GrantStatus:
+    name, made = grant.client.name, grant.made
+    return GrantStatus(grant.id, name, grant.subject, grant.tool, grant.scope, made, grant.by)

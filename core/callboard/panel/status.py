@@ -30,6 +30,34 @@ class ClientStatus:
     era: str
     roots: tuple[RootStatus, ...] = ()
     roots_problem: str | None = None
+    #: The name of its token.
+    holder: str = ""
+
+
+@dataclass(frozen=True)
+class TokenStatus:
+    """One client that is let in, whether it is here or not. ``calls_itself`` are the names its
+    sessions gave; ``last_seen`` and ``made`` are Unix time, seconds, None where nobody knows."""
+
+    name: str
+    calls_itself: tuple[str, ...]
+    connected: bool
+    last_seen: float | None
+    made: float | None
+
+
+@dataclass(frozen=True)
+class GrantStatus:
+    """One rule that the artist made. ``tool`` is None for all that ``subject`` is about; ``made``
+    is Unix time, seconds."""
+
+    id: str
+    client: str
+    subject: str
+    tool: str | None
+    scope: str
+    made: float
+    by: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +86,9 @@ class QuestionStatus:
     why: str
     arguments: Any
     deadline: float
+    #: The name of the client's token, and the answer that the policy has in mind for a yes.
+    holder: str = ""
+    suggests: str = "allow"
 
 
 @dataclass(frozen=True)
@@ -168,6 +199,9 @@ class Snapshot:
     calls: tuple[CallStatus, ...] = ()
     questions: tuple[QuestionStatus, ...] = ()
     policies: tuple[tuple[str, str], ...] = ()
+    grants: tuple[GrantStatus, ...] = ()
+    #: Who may connect.
+    tokens: tuple[TokenStatus, ...] = ()
     skills: tuple[SkillStatus, ...] = ()
     bundles: tuple[BundleStatus, ...] = ()
     #: Counts calls that ended, so that a view knows when to look into the records again.

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import time
+from time import monotonic, time
 
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.tools import ToolRegistry
+from callboard.clients.book import ClientBook
 from callboard.hosting.contract import Host
-from callboard.panel.snapshot_parts import Served, bundle_status, root_status, skill_status
+from callboard.panel.snapshot_parts import (
+    Served,
+    bundle_status,
+    grant_status,
+    root_status,
+    skill_status,
+)
 from callboard.panel.status import (
     CallStatus,
     ClientStatus,
     QuestionStatus,
     SkillStatus,
     Snapshot,
+    TokenStatus,
 )
 from callboard.protocol.session import Session
 from callboard.skills.catalog import KnownSkill, SkillCatalog
@@ -38,6 +46,7 @@ class ServedView:
         roots: RootsBook,
         catalog: SkillCatalog,
         bundles: HostBundles,
+        clients: ClientBook,
         url: Callable[[], str],
     ) -> None:
         """``url`` says where the server is; empty before it starts."""
@@ -49,6 +58,7 @@ class ServedView:
         self._roots = roots
         self._catalog = catalog
         self._bundles = bundles
+        self._clients = clients
         self._url = url
         self._ended = 0
         self._served = Served()
@@ -92,10 +102,22 @@ class ServedView:
             tools=served.tools,
             calls=self._calls(),
             questions=tuple(
-                QuestionStatus(q.id, q.tool, q.client, q.subject, q.why, q.arguments, q.deadline)
+                QuestionStatus(
+                    q.id,
+                    q.tool,
+                    q.client,
+                    q.subject,
+                    q.why,
+                    q.arguments,
+                    q.deadline,
+                    q.holder.name,
+                    q.suggests,
+                )
                 for q in dispatcher.consent.questions.values()
             ),
             policies=tuple(sorted(dispatcher.consent.policies.items())),
+            grants=tuple(map(grant_status, dispatcher.consent.grants.all())),
+            tokens=self._tokens(),
             skills=self._skills(),
             bundles=tuple(bundle_status(*each) for each in self._bundles.in_use()),
             ended_calls=self._ended,
@@ -128,7 +150,20 @@ class ServedView:
             session.features.name,
             tuple(map(root_status, roots)),
             "; ".join(filter(None, (known.problem, *ignored))) or None,
+            session.holder.name,
         )
+
+    def _tokens(self) -> tuple[TokenStatus, ...]:
+        sessions, now = list(self._endpoint.sessions), time() - monotonic()
+        found = []
+        for known in self._clients.all():
+            theirs = [session for session in sessions if session.holder == known.holder]
+            named = sorted({one.client.title or one.client.name for one in theirs})
+            seen = [round(now + one.last_seen) for one in theirs]
+            heard = self._clients.heard.get(known.holder)
+            last = max([*seen, *([] if heard is None else [round(heard)])], default=None)
+            found.append(TokenStatus(known.name, tuple(named), bool(theirs), last, known.made))
+        return tuple(found)
 
     def _recent_clients(self) -> list[ClientStatus]:
         return [

@@ -161,7 +161,8 @@ class StatelessEra:
         if headers is not None:
             header_rules.check_name(message, headers)
         client = ClientInfo.read(meta.get(CLIENT_KEY))
-        peer = Peer("stateless", REVISION_2026_07_28, client, capabilities, holder)
+        label = f"stateless {holder.id}"
+        peer = Peer(label, REVISION_2026_07_28, client, capabilities, holder)
         level = meta.get(LOG_LEVEL_KEY)
         if level is not None and level not in LOG_LEVELS:
             raise InvalidParams(f"_meta['{LOG_LEVEL_KEY}'] must be one of {', '.join(LOG_LEVELS)}")

@@ -151,6 +151,7 @@ class Service:
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
         if event == "closed":
             self._roots.forget(peer)
+            self.dispatcher.consent.forget(peer.label)
         else:
             self._roots.ask_session(peer)
 

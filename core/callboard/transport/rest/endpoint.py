@@ -381,7 +381,7 @@ class RestEndpoint:
     async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
         agent, holder = asked.exchange.headers.get("User-Agent", ""), asked.exchange.holder
-        peer = Peer("REST", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
+        peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         return await self._service.handle(RestRequest(peer, next(_ids), method, params))
 
 

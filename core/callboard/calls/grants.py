@@ -1,0 +1,108 @@
+"""What the artist allowed a client without being asked again: for a session, or for the project.
+
+What was allowed once is no grant: it ends with its call, and nobody keeps it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic, time
+from typing import Literal
+
+from callboard.clients.holder import TokenHolder
+from callboard.protocol.peer import Peer
+from callboard.protocol.session import Session
+
+Subject = Literal["script", "destructive", "outside_roots", "client_roots"]
+ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
+Scope = Literal["session", "project"]
+
+#: Seconds of silence after which a client without a session is taken to be gone.
+SILENCE = 3600.0
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One rule: ``client`` may do what ``subject`` is about, with one tool, or any where ``tool``
+    is None. ``made`` is Unix time, seconds; ``by`` is who made it. ``session`` is the session that
+    it ends with, empty for a client without one."""
+
+    id: str
+    client: TokenHolder
+    subject: Subject
+    tool: str | None
+    scope: Scope
+    made: float
+    by: str = "artist"
+    session: str = ""
+
+
+class Grants:
+    """The rules that hold now. On the server's loop."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._grants: dict[str, Grant] = {}
+        #: When each client without a session last asked for what it has a grant for.
+        self._heard: dict[TokenHolder, float] = {}
+
+    def all(self) -> tuple[Grant, ...]:
+        """Oldest first."""
+        self._expire()
+        return tuple(self._grants.values())
+
+    def project(self) -> tuple[Grant, ...]:
+        return tuple(grant for grant in self._grants.values() if grant.scope == "project")
+
+    def replace_project(self, grants: Iterable[Grant]) -> None:
+        """Another project is open: its grants hold instead of the former one's."""
+        kept = {grant.id: grant for grant in grants}
+        kept.update((id, one) for id, one in self._grants.items() if one.scope != "project")
+        self._grants = kept
+
+    def cover(self, peer: Peer, subject: Subject, tool: str) -> bool:
+        """Whether this peer may do that without a question."""
+        self._expire()
+        session = _session_of(peer)
+        covered = any(
+            grant.client == peer.holder
+            and grant.subject == subject
+            and grant.tool in (None, tool)
+            and (grant.scope == "project" or grant.session == session)
+            for grant in self._grants.values()
+        )
+        if covered and not session:
+            self._heard[peer.holder] = self._clock()
+        return covered
+
+    def add(self, peer: Peer, subject: Subject, tool: str | None, scope: Scope) -> Grant:
+        session = _session_of(peer) if scope == "session" else ""
+        id = secrets.token_hex(8)
+        grant = Grant(id, peer.holder, subject, tool, scope, time(), session=session)
+        self._grants[id] = grant
+        if not session:
+            self._heard[peer.holder] = self._clock()
+        return grant
+
+    def remove(self, which: Callable[[Grant], bool]) -> list[Grant]:
+        """Ends those that ``which`` picks; the ones that ended."""
+        gone = [grant for grant in self._grants.values() if which(grant)]
+        for grant in gone:
+            del self._grants[grant.id]
+        return gone
+
+    def _expire(self) -> None:
+        oldest = self._clock() - SILENCE
+        silent = {client for client, heard in self._heard.items() if heard <= oldest}
+        if silent:
+            for client in silent:
+                del self._heard[client]
+            self.remove(
+                lambda one: one.client in silent and one.scope == "session" and not one.session
+            )
+
+
+def _session_of(peer: Peer) -> str:
+    return peer.id if isinstance(peer, Session) else ""

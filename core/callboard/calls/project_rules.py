@@ -1,0 +1,122 @@
+"""What the artist decided for a project, kept over restarts: policies, grants, what is withdrawn.
+
+One small JSON file for each project, in the user's data folder. Nothing in it is secret, and
+nothing of it lies in the project's own folder, where others would share it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from callboard.calls.capabilities import Capabilities
+from callboard.calls.consent import ConsentDesk
+from callboard.calls.grants import ConsentPolicy, Grant, Subject
+from callboard.clients.holder import TokenHolder
+from callboard.hosting.private_file import read_private, write_private
+from callboard.workspace.projects import project_file
+
+log = logging.getLogger(__name__)
+
+_MOST_BYTES = 2**20
+_MOST_GRANTS = 1000
+
+
+@dataclass(frozen=True)
+class ProjectRules:
+    """What is in the file."""
+
+    policies: dict[Subject, ConsentPolicy] = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
+    withdrawn: frozenset[str] = frozenset()
+
+
+def rules_file(project: str) -> Path:
+    """Where a project's rules are. It may not exist."""
+    return project_file(project, "rules")
+
+
+class RuleKeeper:
+    """Puts a project's rules in force, and writes down what the artist decides. On the server's
+    loop."""
+
+    def __init__(self, desk: ConsentDesk, capabilities: Capabilities) -> None:
+        self._desk = desk
+        self._capabilities = capabilities
+        self._project: str | None = None
+        desk.kept.watch(self._save)
+        capabilities.decided.watch(self._save)
+
+    def use(self, project: str) -> None:
+        """Another project is open. Where nothing was ever decided for it, or its file can't be
+        read, what is stricter than usual goes on holding."""
+        if project == self._project:
+            return
+        self._project = None
+        rules = _load(project)
+        self._desk.use_project(rules.policies if rules else None, rules.grants if rules else ())
+        if rules is not None:
+            self._capabilities.use_withdrawn(rules.withdrawn)
+        self._project = project
+
+    def _save(self) -> None:
+        if self._project is None:
+            return
+        value = {
+            "project": self._project,
+            "policies": self._desk.policies,
+            "withdrawn": sorted(self._capabilities.withdrawn_by_artist),
+            "grants": [_written(grant) for grant in self._desk.grants.project()],
+        }
+        try:
+            write_private(rules_file(self._project), json.dumps(value, indent=1))
+        except OSError as error:
+            log.warning("what the artist decided holds until the end, but isn't kept: %s", error)
+
+
+def _load(project: str) -> ProjectRules | None:
+    path = rules_file(project)
+    try:
+        return _parse(json.loads(read_private(path, _MOST_BYTES)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
+        log.warning("%s can't be used, so its project has no rules: %s", path, error)
+        return None
+
+
+def _parse(value: Any) -> ProjectRules:
+    policies = {
+        subject: policy
+        for subject, policy in value["policies"].items()
+        if subject in get_args(Subject) and policy in get_args(ConsentPolicy)
+    }
+    withdrawn = frozenset(word for word in value["withdrawn"] if isinstance(word, str))
+    grants = tuple(map(_grant, value["grants"][:_MOST_GRANTS]))
+    return ProjectRules(policies, grants, withdrawn)
+
+
+def _grant(value: Any) -> Grant:
+    texts = [value[key] for key in ("id", "name", "client", "subject", "by")]
+    tool, made = value["tool"], value["made"]
+    if not all(isinstance(text, str) for text in texts) or not isinstance(made, (int, float)):
+        raise ValueError("a grant is none")
+    id, name, client, subject, by = texts
+    if subject not in get_args(Subject) or not isinstance(tool, (str, type(None))):
+        raise ValueError("a grant is none")
+    return Grant(id, TokenHolder(name, client), subject, tool, "project", float(made), by)
+
+
+def _written(grant: Grant) -> dict[str, Any]:
+    return {
+        "id": grant.id,
+        "name": grant.client.name,
+        "client": grant.client.id,
+        "subject": grant.subject,
+        "tool": grant.tool,
+        "made": round(grant.made, 3),
+        "by": grant.by,
+    }

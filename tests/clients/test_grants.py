@@ -1,0 +1,238 @@
+"""What the artist allows one client, for once, its session or the project, is no other's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.calls.consent import Decision
+from callboard.calls.grants import SILENCE, Grants
+from callboard.calls.project_rules import rules_file
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import LOCAL, TokenHolder
+from callboard.protocol.peer import ClientInfo, Peer
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import FakeHost
+from callboard.workspace.projects import project_of
+from serving import Served, served
+from stateless_client import Stateless
+from waiting import until
+
+#: Calls the tool with one client of one kind; whether it ran.
+Way = Callable[[], bool]
+
+
+class Artist:
+    """Somebody at the panel."""
+
+    def __init__(self, server: Served) -> None:
+        self.controls = server.app.controls
+        self.controls.status.watch(lambda snapshot: None)
+        self.controls.attend()
+
+    @property
+    def seen(self) -> Any:
+        return self.controls.status.snapshot
+
+    def answers(self, answer: Decision, way: Way) -> bool:
+        """Whether the call ran, once its one question was answered."""
+        call = in_thread(way)
+        question = until(lambda: self.seen.questions, "a question")[0]
+        self.controls.answer(question.id, answer)
+        ran = call.result(20)
+        until(lambda: not self.seen.questions, "no question")
+        return bool(ran)
+
+
+def in_thread(work: Callable[[], Any]) -> Future[Any]:
+    return FakeClient("http://127.0.0.1:1").in_thread(work)
+
+
+def delete_it() -> str:
+    return "gone"
+
+
+def serve_deleting(server: Served) -> Artist:
+    server.tool("wipe", delete_it, annotations={"destructiveHint": True})
+    artist = Artist(server)
+    artist.controls.set_consent_policy("destructive", "ask_once")
+    until(lambda: dict(artist.seen.policies).get("destructive") == "ask_once", "the policy")
+    return artist
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    return ClientBook()
+
+
+@contextmanager
+def ways(server: Served, token: str) -> Iterator[dict[str, Way]]:
+    """One client's calls, in each era and over REST."""
+
+    def ran(answer: Any) -> bool:
+        return "result" in answer and not answer["result"]["isError"]
+
+    params = {"name": "wipe", "arguments": {}}
+    stateless = Stateless(FakeClient(server.app.url, token))
+    raw = FakeClient(server.app.url, token)
+    body = json.dumps({"tool": "wipe"}).encode()
+    with FakeClient(server.app.url, token) as session:
+        yield {
+            "session": lambda: ran(session.request("tools/call", params)),
+            "stateless": lambda: ran(stateless.request("tools/call", params)),
+            "REST": lambda: raw.send("POST", body, path="/v1/call").status == 200,
+        }
+
+
+@pytest.mark.parametrize("kind", ["session", "stateless", "REST"])
+def test_what_one_was_allowed_no_other_may_do(book: ClientBook, kind: str) -> None:
+    with served() as server:
+        artist = serve_deleting(server)
+        tokens = [book.make(name)[1] for name in ("one", "two")]
+        with ways(server, tokens[0]) as one, ways(server, tokens[1]) as two:
+            assert artist.answers("allow_session", one[kind])
+            assert one[kind]()
+            for other in two.values():
+                assert not artist.answers("refuse", other)
+            assert [(g.client, g.subject, g.scope) for g in artist.seen.grants] == [
+                ("one", "destructive", "session")
+            ]
+            artist.controls.revoke_grant(artist.seen.grants[0].id)
+            until(lambda: not artist.seen.grants, "no grant")
+            assert not artist.answers("refuse", one[kind])
+
+
+@pytest.mark.parametrize("kind", ["session", "stateless", "REST"])
+@pytest.mark.parametrize("policy", ["ask", "ask_once"])
+def test_once_is_once(book: ClientBook, kind: str, policy: Any) -> None:
+    with served() as server:
+        artist = serve_deleting(server)
+        artist.controls.set_consent_policy("destructive", policy)
+        with ways(server, book.make("one")[1]) as one:
+            assert artist.answers("allow", one[kind])
+            assert not artist.answers("refuse", one[kind])
+            assert artist.seen.grants == ()
+
+
+def test_what_was_allowed_for_a_session_ends_with_it(book: ClientBook) -> None:
+    _, token = book.make("one")
+    with served() as server:
+        artist = serve_deleting(server)
+        with ways(server, token) as one:
+            assert artist.answers("allow_session", one["session"])
+            # Another conversation of the same client is another session.
+            with ways(server, token) as again:
+                assert not artist.answers("refuse", again["session"])
+        until(lambda: not server.app.dispatcher.consent.grants.all(), "the end of the grant")
+
+
+def test_a_client_without_a_session_is_gone_after_an_hours_silence() -> None:
+    now = [0.0]
+    grants = Grants(clock=lambda: now[0])
+    peer = Peer("REST", NEWEST_WITH_SESSIONS, ClientInfo(), {}, TokenHolder("one", "1"))
+    grants.add(peer, "script", None, "session")
+    for _ in range(3):
+        now[0] += SILENCE - 1
+        assert grants.cover(peer, "script", "run")
+    now[0] += SILENCE
+    assert grants.all() == ()
+    assert not grants.cover(peer, "script", "run")
+
+
+def test_a_grant_for_one_tool_is_for_no_other() -> None:
+    grants = Grants()
+    peer = Peer("REST", NEWEST_WITH_SESSIONS, ClientInfo(), {}, LOCAL)
+    grants.add(peer, "script", "run", "project")
+    assert grants.cover(peer, "script", "run")
+    assert not grants.cover(peer, "script", "other")
+    assert not grants.cover(peer, "destructive", "run")
+
+
+def test_after_a_restart_the_rules_hold(book: ClientBook) -> None:
+    tokens = [book.make(name)[1] for name in ("one", "two")]
+    with served(rules=True) as server:
+        artist = serve_deleting(server)
+        with ways(server, tokens[0]) as one:
+            assert artist.answers("allow_project", one["stateless"])
+        artist.controls.set_consent_policy("outside_roots", "refuse")
+        artist.controls.withdraw("usd")
+        until(lambda: "usd" not in server.app.capabilities.declared, "the withdrawal")
+    with served(rules=True) as server:
+        server.tool("wipe", delete_it, annotations={"destructiveHint": True})
+        artist = Artist(server)
+        until(lambda: artist.seen.serving, "a snapshot")
+        assert dict(artist.seen.policies)["outside_roots"] == "refuse"
+        assert dict(artist.seen.policies)["destructive"] == "ask_once"
+        assert "usd" not in server.app.capabilities.declared
+        assert [(g.client, g.scope, g.by) for g in artist.seen.grants] == [
+            ("one", "project", "artist")
+        ]
+        with ways(server, tokens[0]) as one, ways(server, tokens[1]) as two:
+            assert all(way() for way in one.values())
+            for way in two.values():
+                assert not artist.answers("refuse", way)
+        # Whoever gets the name of a revoked client was allowed nothing.
+        _, later = book.make("one")
+        with ways(server, later) as one:
+            assert not artist.answers("refuse", one["session"])
+        assert artist.seen.grants == ()
+
+
+def test_another_projects_rules_are_its_own(book: ClientBook, tmp_path: Path) -> None:
+    with served(rules=True) as server:
+        artist = Artist(server)
+
+        def opened(name: str) -> None:
+            server.on_main(lambda: server.host.set_project_roots([str(tmp_path / name)]))
+
+        def script(policy: str) -> None:
+            until(lambda: dict(artist.seen.policies).get("script") == policy, policy)
+
+        opened("lax")
+        artist.controls.set_consent_policy("script", "allow")
+        script("allow")
+        opened("new")
+        script("ask")
+        artist.controls.set_consent_policy("script", "refuse")
+        script("refuse")
+        opened("newer")
+        artist.controls.set_consent_policy("destructive", "ask")
+        until(lambda: dict(artist.seen.policies)["destructive"] == "ask", "ask")
+        script("refuse")
+        opened("lax")
+        script("allow")
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"policies": 5}', b"{" * 10_000])
+def test_a_broken_file_of_rules_is_as_if_there_were_none(book: ClientBook, content: bytes) -> None:
+    path = rules_file(project_of(FakeHost().identity.kind, []))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with served(rules=True) as server:
+        artist = Artist(server)
+        until(lambda: artist.seen.serving, "a snapshot")
+        assert dict(artist.seen.policies)["script"] == "ask"
+
+
+def test_the_panel_sees_who_may_connect(book: ClientBook) -> None:
+    _, token = book.make("one")
+    book.make("two")
+    with served() as server:
+        artist = Artist(server)
+        with FakeClient(server.app.url, token) as session:
+            session.request("ping")
+            artist.controls.refresh()
+            until(lambda: artist.seen.tokens and artist.seen.tokens[0].connected, "the client")
+            one, two = artist.seen.tokens
+            assert (one.name, one.calls_itself) == ("one", ("fake",))
+            assert one.last_seen is not None
+            assert (two.name, two.connected, two.last_seen) == ("two", False, None)
+            assert artist.seen.clients[0].holder == "one"
