@@ -191,7 +191,8 @@ def test_another_projects_rules_are_its_own(book: ClientBook, tmp_path: Path) ->
         artist = Artist(server)
 
         def opened(name: str) -> None:
-            server.on_main(lambda: server.host.set_project_roots([str(tmp_path / name)]))
+            server.host.project = [str(tmp_path / name)]
+            server.on_main(lambda: server.host.announce("project"))
 
         def script(policy: str) -> None:
             until(lambda: dict(artist.seen.policies).get("script") == policy, policy)
