@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from pxr import Usd
 
 from callboard.content import Json
 from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD
+from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
+from callboard.testing.compliance import Bench
 from callboard.testing.direct import DirectCaller
 from callboard_openusd.host import OpenUsdHost
 
@@ -42,6 +45,43 @@ def written(folder: Path, name: str, body: str) -> str:
     (folder / name).write_text(body, encoding="utf-8")
     return str(folder / name)
 
+
+def _opened(bench: Bench, name: str, files: dict[str, str], path: str) -> str:
+    for file, body in files.items():
+        written(bench.folder, file, body)
+    with bench.step():
+        bench.port(FILESYSTEM_READ).open(str(bench.folder / name))
+    return path
+
+
+_PROP = (
+    '#usda 1.0\n(\n    defaultPrim = "Prop"\n)\ndef Xform "Prop"\n{\n    def Cube "Box"\n    {\n'
+    "    }\n}\n"
+)
+_SHOT = HEAD + (
+    'def Xform "World"\n{\n    def "Prop" (\n        instanceable = %s\n'
+    "        references = @prop.usda@\n    )\n    {\n    }\n}\n"
+)
+_LAYERS = {
+    "hat.usda": '#usda 1.0\nover "World"\n{\n    over "Hero"\n    {\n        def Cube "Hat"\n'
+    "        {\n        }\n    }\n}\n",
+    "hero.usda": HEAD.replace("(\n", "(\n    subLayers = [@hat.usda@]\n", 1)
+    + 'def Xform "World"\n{\n    def Xform "Hero"\n    {\n        def Sphere "Body"\n'
+    "        {\n        }\n    }\n}\n",
+}
+#: What the compliance suite is run with.
+SAMPLES: dict[str, Callable[[Bench], str]] = {
+    LOCKED: lambda bench: _opened(
+        bench,
+        "set.usda",
+        {"prop.usda": _PROP, "set.usda": _SHOT % "true"},
+        "/World/Prop/Box",
+    ),
+    REFERENCED: lambda bench: _opened(
+        bench, "shot.usda", {"prop.usda": _PROP, "shot.usda": _SHOT % "false"}, "/World/Prop"
+    ),
+    LAYERED: lambda bench: _opened(bench, "hero.usda", _LAYERS, "/World/Hero"),
+}
 
 #: Prints what files hold, as a reader without callboard sees it.
 _LOOK = """

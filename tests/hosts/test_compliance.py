@@ -25,8 +25,9 @@ ids = [check.id for check in ALL]
 def test_openusd(check: Check, tmp_path: Path) -> None:
     pytest.importorskip("pxr", reason="usd-core is not installed")
     from callboard_openusd.host import OpenUsdHost
+    from hosts.openusd_rig import SAMPLES
 
-    bench = Bench(OpenUsdHost(lambda fn: None), tmp_path)
+    bench = Bench(OpenUsdHost(lambda fn: None), tmp_path, SAMPLES)
     if missing := bench.missing(check):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")
     bench.run(check)

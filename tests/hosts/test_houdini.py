@@ -15,6 +15,7 @@ from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
+from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
 
 
@@ -27,7 +28,14 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve())
+    return Bench(host, tmp_path.resolve(), {LOCKED: _locked})
+
+
+def _locked(bench: Bench) -> str:
+    path = bench.cube("Locked")
+    for axis in "xyz":
+        hou.node(path).parm(f"t{axis}").lock(True)
+    return path
 
 
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)

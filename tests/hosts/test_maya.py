@@ -23,6 +23,7 @@ from callboard.host import (
     VIEWPORT,
     ObjectNotFound,
 )
+from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
 
 
@@ -35,7 +36,14 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve())
+    return Bench(host, tmp_path.resolve(), {LOCKED: _locked})
+
+
+def _locked(bench: Bench) -> str:
+    path = bench.cube("Locked")
+    for axis in "XYZ":
+        cmds.setAttr(f"{path}.translate{axis}", lock=True)
+    return path
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from stat import S_IMODE
 
 from callboard.errors import HostError
+from callboard.hosting.replacing import mode_to_keep
 from callboard.hosting.suffixes import checked_suffix
 
 #: Why other endings are refused.
@@ -38,4 +40,6 @@ def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -
         raise HostError(f"the folder of '{file.name}' does not exist; create it first")
     if file.is_dir():
         raise HostError(f"'{file.name}' is a folder; give the name of a file")
+    if file.exists():
+        mode_to_keep(file.name, S_IMODE(file.stat().st_mode))
     return file

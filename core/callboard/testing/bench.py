@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from callboard.content import Json
@@ -15,7 +16,8 @@ from callboard.testing.direct import DirectCaller
 
 @dataclass(frozen=True)
 class Check:
-    """``id`` is ``Class.method``; ``needs`` the capabilities without which it is skipped."""
+    """``id`` is ``Class.method``; ``needs`` the capabilities, and samples of data, without which it
+    is skipped."""
 
     id: str
     what: str
@@ -24,11 +26,19 @@ class Check:
 
 
 class Bench:
-    """What a check works with: a host whose scene is empty, and an empty folder."""
+    """What a check works with: a host whose scene is empty, and an empty folder. ``samples`` make
+    what each host has its own way to make, by the names of ``check_shared``; each gets the bench,
+    and returns an object's path."""
 
-    def __init__(self, host: Host, folder: Path) -> None:
+    def __init__(
+        self,
+        host: Host,
+        folder: Path,
+        samples: Mapping[str, Callable[[Bench], str]] = MappingProxyType({}),
+    ) -> None:
         self.host = host
         self.folder = folder
+        self._samples = samples
         self.call = DirectCaller(host)
 
     def port(self, capability: str) -> Any:
@@ -45,6 +55,11 @@ class Bench:
     def cube(self, name: str | None = None, size: float = 2.0) -> str:
         path: str = self.editor.create("cube", name, {"size": size})
         return path
+
+    def sample(self, name: str) -> str:
+        """The path of a new sample, in a scene that holds little else."""
+        self.empty()
+        return self._samples[name](self)
 
     def get(self, name: str) -> Json:
         entry: Json = self.reader.get(name)
@@ -76,4 +91,5 @@ class Bench:
         getattr(check.suite(), check.id.split(".")[1])(self)
 
     def missing(self, check: Check) -> list[str]:
-        return [need for need in check.needs if need not in self.host.ports]
+        offered = {*self.host.ports, *self._samples}
+        return [need for need in check.needs if need not in offered]

@@ -86,6 +86,20 @@ class SceneFile:
         raised(HostError, writer.save, str(bench.folder / "scene.txt"))
         assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
 
+    def test_a_read_only_file_is_left_as_it_is(self, bench: Bench) -> None:
+        """Also as the target of a scene that was saved elsewhere before."""
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        file = bench.folder / f"kept{writer.suffixes[0]}"
+        bench.cube("Here")
+        writer.save(str(file))
+        kept = file.read_bytes()
+        file.chmod(0o444)
+        bench.cube("More")
+        raised(HostError, writer.save, str(file))
+        raised(HostError, writer.save, None)
+        assert file.read_bytes() == kept
+        file.chmod(0o644)
+
 
 class UsdFile:
     needs = (SCENE_READ, SCENE_MUTATE, USD, FILESYSTEM_READ, FILESYSTEM_WRITE)

@@ -21,6 +21,7 @@ from callboard.testing import (
     check_objects,
     check_render,
     check_scripts,
+    check_shared,
     check_skills,
     check_undo,
     check_viewport,
@@ -39,6 +40,7 @@ _MODULES = (
     check_viewport,
     check_animation,
     check_scripts,
+    check_shared,
     check_skills,
 )
 
