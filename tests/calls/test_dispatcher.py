@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from callboard.calls.context import AsyncToolContext, ToolContext
-from callboard.errors import CALL_TIMEOUT, CAPABILITY_MISSING, HOST_BUSY, INVALID_PARAMS, PAUSED
+from callboard.errors import (
+    CALL_TIMEOUT,
+    CAPABILITY_MISSING,
+    HOST_BUSY,
+    INVALID_PARAMS,
+    PAUSED,
+    REFUSED_BY_ARTIST,
+)
 from callboard.host import SCENE_MUTATE
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE, FakeHost
@@ -702,6 +709,53 @@ def test_a_paused_host_refuses_calls_and_still_lists(server: Served, client: Fak
     assert error["code"] == PAUSED
     assert "resume" in error["message"]
     assert "there" in [t["name"] for t in client.request("tools/list")["result"]["tools"]]
+
+
+def test_what_waits_to_begin_when_the_artist_pauses_never_changes_anything(
+    server: Served, client: FakeClient
+) -> None:
+    gate = Gate()
+    ran: list[str] = []
+    server.tool("hold", gate)
+    server.tool("change", lambda: ran.append("changed"))
+    holding = client.start("tools/call", {"name": "hold"})
+    assert gate.entered.wait(DEADLINE)
+    waiting = client.start("tools/call", {"name": "change"})
+    until(lambda: len(server.app.dispatcher.main) >= 1, "the call to be queued")
+    server.app.controls.pause()
+    assert waiting.result(DEADLINE)["error"]["code"] == PAUSED
+    gate.release.set()
+    assert not holding.result(DEADLINE)["result"]["isError"]
+    assert ran == []
+
+
+def test_stop_ends_what_runs_and_waits_and_asks_and_says_how_many(
+    server: Served, client: FakeClient
+) -> None:
+    gate = Gate()
+    ran: list[str] = []
+    server.tool("hold", gate)
+    server.tool("change", lambda: ran.append("changed"))
+    server.tool("wipe", lambda: ran.append("wiped"), annotations={"destructiveHint": True})
+    server.app.controls.set_consent_policy("destructive", "ask")
+    server.app.controls.attend()
+    dispatcher = server.app.dispatcher
+    asking = client.start("tools/call", {"name": "wipe"})
+    until(lambda: dispatcher.consent.questions, "the question")
+    holding = client.start("tools/call", {"name": "hold"})
+    assert gate.entered.wait(DEADLINE)
+    waiting = client.start("tools/call", {"name": "change"})
+    until(lambda: len(dispatcher.calls) == 3, "three calls")
+    server.app.controls.stop()
+    assert waiting.result(DEADLINE)["error"]["code"] == PAUSED
+    for call in (asking, holding):
+        assert call.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
+    gate.release.set()
+    until(lambda: not dispatcher.calls, "the calls to end")
+    assert (dispatcher.paused, dispatcher.stopped, ran) == (True, 3, [])
+    server.app.controls.resume()
+    until(lambda: not dispatcher.paused, "the server to go on")
+    assert not client.call("change")["isError"]
 
 
 # -- cancellation -------------------------------------------------------------------------------

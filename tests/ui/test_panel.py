@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from qtpy.QtCore import QCoreApplication, QEvent, Qt
 from qtpy.QtGui import QColor, QFont, QPalette
 from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QWidget
 
-from callboard.errors import PAUSED
+from callboard.errors import PAUSED, REFUSED_BY_ARTIST
 from callboard.protocol.recent_clients import KEPT
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
@@ -41,6 +42,33 @@ def test_pause_and_resume_by_mouse_and_keyboard(open_panel: Any) -> None:
         shown.press(header.pause, Qt.Key.Key_Space)
         shown.until(lambda: header.state.text() == "Serving")
         assert "result" in shown.call(client, "work")
+
+
+def test_stop_says_how_many_calls_it_ended_and_resume_takes_calls_again(open_panel: Any) -> None:
+    shown = open_panel()
+    held = threading.Event()
+    shown.server.tool("hold", lambda: held.wait(10))
+    header = shown.panel.header
+    with shown.server.client() as client:
+        future = shown.begin(client, "hold")
+        shown.until(lambda: header.state.text() == "Busy with hold")
+        shown.click(header.stop)
+        assert shown.wait(future)["error"]["code"] == REFUSED_BY_ARTIST
+        held.set()
+        shown.until(lambda: header.state.text() == "Stopped, calls ended: 1")
+        shown.click(header.pause)
+        shown.until(lambda: header.state.text() == "Serving")
+
+
+def test_a_server_that_was_stopped_is_said_to_be(open_panel: Any) -> None:
+    shown = open_panel()
+    header = shown.panel.header
+    with shown.server.client():
+        shown.until(lambda: header.clients.text().startswith("fake"))
+        shown.server.on_main(shown.server.app.stop)
+        shown.until(lambda: header.state.text() == "The server was stopped")
+        assert header.clients.text() == "No client is connected"
+        assert not header.pause.isEnabled()
 
 
 def test_the_header_says_who_is_connected_and_where(open_panel: Any) -> None:

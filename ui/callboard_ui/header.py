@@ -35,6 +35,10 @@ class Header(QWidget):
         self.pause = QPushButton(self)
         self.pause.setAutoDefault(False)
         self.pause.clicked.connect(self._pause)
+        self.stop = QPushButton(self.tr("Stop"), self)
+        self.stop.setToolTip(self.tr("Pause, and end every call that runs, waits or asks"))
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(lambda: self._link.controls.stop())
         self.address = Elided(self, Qt.TextElideMode.ElideMiddle)
         self.address.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self.copy = QToolButton(self)
@@ -88,6 +92,7 @@ class Header(QWidget):
             else self.tr("Refuse calls for now; clients stay connected")
         )
         self.pause.setEnabled(snapshot.serving)
+        self.stop.setEnabled(snapshot.serving)
         self.copy.setEnabled(bool(snapshot.url))
         self.address.show_text(snapshot.url)
         self._show_clients()
@@ -102,15 +107,22 @@ class Header(QWidget):
     def _state(self) -> tuple[str, str, Kind]:
         shown = self._snapshot
         if not shown.serving:
-            return self.tr("Starting…"), "ring", "dim"
+            said = self.tr("The server was stopped") if shown.url else self.tr("Starting…")
+            return said, "ring", "dim"
+        if shown.stopped:
+            return self.tr("Stopped, calls ended: {0}").format(shown.stopped), "pause", "warn"
         if shown.paused:
             return self.tr("Paused"), "pause", "warn"
         if shown.stalled_ms > _STALL:
             by = one_line(shown.stalled_by or shown.host_name)
             waits = duration(shown.stalled_ms)
             return self.tr("Waiting for {0}, {1}").format(by, waits), "clock", "warn"
+        if shown.questions:
+            return self.tr("Waiting for you"), "hand", "warn"
         if shown.calls:
-            return self.tr("Serving, calls: {0}").format(len(shown.calls)), "play", "busy"
+            first, more = one_line(shown.calls[0].tool), len(shown.calls) - 1
+            said = self.tr("Busy with {0}").format(first)
+            return f"{said} +{more}" if more else said, "play", "busy"
         return self.tr("Serving"), "dot", "good"
 
     def _show_clients(self) -> None:
@@ -144,7 +156,11 @@ class Header(QWidget):
         grid.setVerticalSpacing(space)
         grid.addWidget(self.host, 0, 0, 1, 2)
         grid.addLayout(state, 1, 0)
-        grid.addWidget(self.pause, 1, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(space)
+        buttons.addWidget(self.pause)
+        buttons.addWidget(self.stop)
+        grid.addLayout(buttons, 1, 1)
         grid.addWidget(self.clients, 2, 0)
         grid.addWidget(self.connect_button, 2, 1)
         grid.addLayout(address, 3, 0, 1, 2)

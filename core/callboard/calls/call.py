@@ -61,6 +61,8 @@ class Call:
         self.state = "waiting"
         self.task: asyncio.Task[Any] | None = None
         self.cancelled_by_artist = False
+        #: The artist paused before it began.
+        self.paused = False
         #: Whether it writes to a path that no root holds.
         self.leaves_roots = False
         #: done, total, message

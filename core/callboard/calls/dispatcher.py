@@ -90,6 +90,9 @@ class Dispatcher:
         self.roots = roots
         self.main = MainThread(guest)
         self.paused = False
+        #: How many calls the artist's Stop ended, until calls are taken again.
+        self.stopped = 0
+        self.closed = False
         self.default_timeout = default_timeout
         self.calls: dict[str, Call] = {}
         #: Every call that got past the look-up ends here, with its result or its error.
@@ -157,25 +160,56 @@ class Dispatcher:
             self.ended.tell(call, call.result, error)
 
     def pause(self) -> None:
-        """Refuses every call from now on; those that run finish."""
+        """Refuses every call from now on, those that wait to begin too; those that run finish."""
         self.paused = True
+        for call in list(self.calls.values()):
+            if call.state == "waiting" and call.task is not None:
+                call.paused = True
+                call.task.cancel()
         self.activity.tell()
+
+    def stop(self) -> int:
+        """Pauses, and cancels what runs, waits or asks. How many calls that ended."""
+        self.pause()
+        for call in list(self.calls.values()):
+            if not call.paused:
+                self.cancel(call.id)
+        self.stopped = sum(not call.tool.internal for call in self.calls.values())
+        return self.stopped
 
     def resume(self) -> None:
         """Takes calls again."""
-        self.paused = False
+        self.paused, self.stopped = False, 0
         self.activity.tell()
 
     def admit(self, tool: Tool) -> None:
         """The gate every call passes. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities)
+        self._require_going()
+
+    def _require_going(self) -> None:
         if self.paused:
             raise Paused(
                 "the artist paused callboard; ask the artist to resume it, then call again"
             )
 
     async def _perform(self, call: Call) -> Any:
+        try:
+            return await self._begin(call)
+        except asyncio.CancelledError:
+            if call.paused:
+                raise Paused(
+                    f"the artist paused callboard before {call.tool.name} began; nothing was "
+                    "changed. Ask the artist to resume it, then call again"
+                ) from None
+            if call.cancelled_by_artist:
+                raise RefusedByArtist(
+                    f"the artist cancelled {call.tool.name}; ask before you call it again"
+                ) from None
+            raise
+
+    async def _begin(self, call: Call) -> Any:
         tool = call.tool
         self.admit(tool)
         try:
@@ -188,6 +222,8 @@ class Dispatcher:
             await self._in_time(call, self._paths.resolve(call))
         await self._ask_artist(call)
         for _ in range(ROUND_LIMIT):
+            # The artist may have paused while somebody was asked.
+            self._require_going()
             try:
                 return await self._in_time(call, self._run(call))
             except InputNeeded as needed:
@@ -237,11 +273,7 @@ class Dispatcher:
             return await work
         except asyncio.CancelledError:
             call.cancelled = True
-            if call.cancelled_by_artist:
-                raise RefusedByArtist(
-                    f"the artist cancelled {call.tool.name}; ask before you call it again"
-                ) from None
-            if call.timed_out:
+            if call.timed_out and not (call.paused or call.cancelled_by_artist):
                 raise CallTimeout(
                     f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
                     "be dropped. Check the scene before calling again",
@@ -341,6 +373,8 @@ class Dispatcher:
 
     def close(self) -> None:
         """Ends what is queued and running. Main thread, outside the loop."""
+        self.closed = True
+        self.activity.tell()
         self.main.abandon()
         self.workers.close()
 

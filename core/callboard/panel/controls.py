@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
@@ -91,8 +92,12 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Calls get ``paused`` from now on; lists still work."""
+        """Calls get ``paused`` from now on, those that wait too; lists still work."""
         self._do(self._dispatcher.pause)
+
+    def stop(self) -> None:
+        """Pauses, and ends what runs, waits or asks; the snapshot says how many that were."""
+        self._do(self._dispatcher.stop)
 
     def resume(self) -> None:
         self._do(self._dispatcher.resume)
@@ -211,7 +216,11 @@ class Controls:
 
     def refresh(self) -> None:
         """Asks for a new snapshot, soon."""
-        if self.status.wanted and not self._pending and not self._loop.is_closed():
+        if self._dispatcher.closed:
+            last = self.status.snapshot
+            ended = replace(last, serving=False, clients=(), calls=(), questions=(), stalled_ms=0)
+            self.status.publish(ended)
+        elif self.status.wanted and not self._pending and not self._loop.is_closed():
             self._pending = True
             self._loop.call_soon_threadsafe(self._loop.call_later, SNAPSHOT_PAUSE, self._publish)
 

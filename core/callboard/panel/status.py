@@ -183,6 +183,8 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
+    #: How many calls the artist's Stop ended; 0 once calls are taken again.
+    stopped: int = 0
     url: str = ""
     #: The open scene's file; empty for one that was never saved.
     scene: str = ""

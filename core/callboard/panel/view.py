@@ -90,6 +90,7 @@ class ServedView:
             host_version=identity.version,
             serving=True,
             paused=dispatcher.paused,
+            stopped=dispatcher.stopped,
             url=self._url(),
             scene=scene,
             stalled_ms=stall["stalled_ms"],
