@@ -20,9 +20,10 @@ _AROUND, _ACROSS = 48, 24
 
 def kind_of(obj: bpy.types.Object) -> str:
     """A primitive's kind, else Blender's word in lower case."""
-    if obj.type == "MESH" and isinstance(kind := obj.data.get(KIND_KEY), str):
+    word = str(obj.type)
+    if word == "MESH" and isinstance(kind := obj.data.get(KIND_KEY), str):
         return kind
-    return str(obj.type).lower()
+    return word.lower()
 
 
 def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.types.Mesh:

@@ -21,6 +21,7 @@ from hosts.blender_scenes import MODULES
 if find_spec("bpy") is None:
     pytest.skip("bpy is not installed", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 NAMES = [
     name
