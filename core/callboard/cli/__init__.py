@@ -18,6 +18,7 @@ COMMANDS = {
     "call": "call one tool and print its result as JSON",
     "stdio": "bridge for clients that speak stdio only",
     "config": "print or write an MCP client's configuration",
+    "clients": "who may connect; `clients revoke NAME`",
     "lint": "check skills",
     "new-skill": "write a skill to start from",
     "report": "top missing capabilities, calls, errors",

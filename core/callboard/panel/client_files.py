@@ -19,7 +19,16 @@ from callboard.errors import PeerError
 from callboard.hosting.private_file import write_private
 from callboard.transport.instances import Instance
 
-__all__ = ["COMMAND", "Change", "ClientFormat", "Instance", "bridge", "formats", "planned"]
+__all__ = [
+    "COMMAND",
+    "Change",
+    "ClientFormat",
+    "Instance",
+    "bridge",
+    "bridge_entry",
+    "formats",
+    "planned",
+]
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,8 @@ class ClientFormat:
     path: Path | None
     #: It takes no local URL; it starts a program and speaks through its stdin and stdout.
     stdio: bool = False
+    #: The file lies in the project, where others see it: no place for a token.
+    shared: bool = False
 
     def entry(self, instance: Instance | None) -> dict[str, Any]:
         """Its entry for one instance; a client of a program finds instances by itself."""
@@ -44,16 +55,28 @@ class ClientFormat:
         return entry
 
 
+def bridge_entry(client: str, instance: str | None = None) -> dict[str, Any]:
+    """The entry of a client that starts the bridge, which reads the token named ``client`` by
+    itself. ``instance`` is for the bridge to choose by."""
+    command, *arguments = bridge() or COMMAND
+    chosen = [] if instance is None else ["--instance", instance]
+    return {"command": command, "args": [*arguments, "--client", client, *chosen]}
+
+
 def formats() -> dict[str, ClientFormat]:
     """The clients we know, by the name that the command takes."""
     home = Path.home()
     return {
-        "claude-code": ClientFormat("Claude Code", "mcpServers", Path(".mcp.json").absolute()),
+        "claude-code": ClientFormat(
+            "Claude Code", "mcpServers", Path(".mcp.json").absolute(), shared=True
+        ),
         "claude-desktop": ClientFormat(
             "Claude Desktop", "mcpServers", _desktop_folder() / "claude_desktop_config.json", True
         ),
         "cursor": ClientFormat("Cursor", "mcpServers", home / ".cursor" / "mcp.json"),
-        "vscode": ClientFormat("VS Code", "servers", Path(".vscode").absolute() / "mcp.json"),
+        "vscode": ClientFormat(
+            "VS Code", "servers", Path(".vscode").absolute() / "mcp.json", shared=True
+        ),
         "other": ClientFormat("any other client", "mcpServers", None),
     }
 

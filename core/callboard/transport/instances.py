@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from callboard.content import Json
 from callboard.folders import data_folder
 from callboard.hosting.private_file import write_private
 
@@ -83,7 +84,20 @@ def _read(path: Path) -> Instance | None:
         return None
 
 
+def tell_of_clients(instance: Instance) -> bool:
+    """Makes it look at who may connect, now; whether it answered."""
+    return _answer(instance, "POST", "/v1/clients/look") is not None
+
+
 def _probe(instance: Instance) -> str:
+    answer = _answer(instance, "GET", "/v1/healthz")
+    if answer is not None:
+        # Another server may have taken a dead one's port.
+        return "serving" if answer.get("instance") == instance.id else "gone"
+    return "silent" if _alive(instance.pid) else "gone"
+
+
+def _answer(instance: Instance, method: str, path: str) -> Json | None:
     import http.client  # with half of `email`: a server never asks
 
     parts = urlsplit(instance.url)
@@ -93,14 +107,13 @@ def _probe(instance: Instance) -> str:
             parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
         )
         try:
-            connection.request("GET", "/v1/healthz", headers=headers)
+            connection.request(method, path, headers=headers)
             body = json.loads(connection.getresponse().read(65_536))
         finally:
             connection.close()
-        # Another server may have taken a dead one's port.
-        return "serving" if body.get("instance") == instance.id else "gone"
-    except (OSError, ValueError, AttributeError, http.client.HTTPException):
-        return "silent" if _alive(instance.pid) else "gone"
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def _alive(pid: int) -> bool:

@@ -59,12 +59,18 @@ class BridgedClient:
 
 
 class Bridge:
-    """Everything on one loop. ``write`` takes a message, or a batch of responses."""
+    """Everything on one loop. ``write`` takes a message, or a batch of responses; ``client`` names
+    whose token is presented, where it isn't the host's own."""
 
-    def __init__(self, wanted: str | None, write: Callable[[Json | list[Json]], object]) -> None:
+    def __init__(
+        self,
+        wanted: str | None,
+        write: Callable[[Json | list[Json]], object],
+        client: str | None = None,
+    ) -> None:
         self._write = write
         self._relay = Relay(self.send)
-        self._keeper = HostKeeper(wanted, self._prepare, self._tell_changed)
+        self._keeper = HostKeeper(wanted, self._prepare, self._tell_changed, client)
         offline = self._keeper.offline
         lost = LostServer(offline.introduce)
         self._sessions, self._lost_sessions = SessionEra(offline), SessionEra(lost)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from callboard.errors import HostError
+from callboard.clients.kept_tokens import read_token
+from callboard.errors import HostError, PeerError
 from callboard.transport.stdio.finder import HostFinder
 from callboard.transport.stdio.known import last_known
 from callboard.transport.stdio.link import QUICK, Link
@@ -28,9 +30,11 @@ class HostKeeper:
         wanted: str | None,
         prepare: Callable[[Link], Awaitable[None]],
         tell: Callable[[], None],
+        client: str | None = None,
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError; ``tell``
-        is called once requests go to it."""
+        is called once requests go to it. ``client`` names whose token is presented."""
+        self._client = client
         self.offline = OfflineServer(last_known(wanted))
         self.link: Link | None = None
         self._prepare = prepare
@@ -94,6 +98,13 @@ class HostKeeper:
         self.offline.reason = self._finder.reason
         if instance is None:
             return None
+        if self._client is not None and instance.token is not None:
+            try:
+                token = await asyncio.to_thread(read_token, self._client)
+            except PeerError as refused:
+                self.offline.reason = refused.message
+                return None
+            instance = replace(instance, token=token)
         link = Link(instance, lambda: self._learn_again(link))
         try:
             await link.open()

@@ -1,0 +1,70 @@
+"""The tokens that this user's own clients read by name, so that no configuration has to hold one:
+each in a file of its own, which only this user reads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from callboard.clients.book import ClientBook, KnownClient
+from callboard.clients.holder import token_hash
+from callboard.errors import HostError, PeerError
+from callboard.folders import data_folder
+from callboard.hosting.private_file import read_private, write_private
+
+#: Where a client finds its token instead, if its environment says so.
+VARIABLE = "CALLBOARD_TOKEN"
+_MOST_BYTES = 1000
+
+
+def token_of(name: str, book: ClientBook) -> str:
+    """The token of the client with that name, made if it has none. Raises PeerError, HostError."""
+    known = _known(name, book)
+    token = None if known is None else _kept(known)
+    if token is not None:
+        return token
+    made, token = book.make(name)
+    if known is not None:
+        forget_token(known)
+    try:
+        write_private(_file(made), token)
+    except OSError as error:
+        raise HostError(f"the token of {name} can't be kept: {error}") from None
+    return token
+
+
+def read_token(name: str) -> str:
+    """What the client with that name presents. Raises PeerError where it isn't let in."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return given
+    known = _known(name, ClientBook())
+    token = None if known is None else _kept(known)
+    if token is None:
+        raise PeerError(
+            f"{name[:80]!r} may not connect, or not any more; `callboard config CLIENT --name NAME`"
+            " lets it in"
+        )
+    return token
+
+
+def forget_token(known: KnownClient) -> None:
+    """Removes what is kept of a client that is let in no more."""
+    _file(known).unlink(missing_ok=True)
+
+
+def _known(name: str, book: ClientBook) -> KnownClient | None:
+    return next((one for one in book.all() if one.name == name), None)
+
+
+def _kept(known: KnownClient) -> str | None:
+    try:
+        token = read_private(_file(known), _MOST_BYTES).decode("ascii").strip()
+    except (OSError, ValueError):
+        return None
+    return token if token_hash(token) == known.hash else None
+
+
+def _file(known: KnownClient) -> Path:
+    # By the id: not every system takes every name for a file.
+    return data_folder() / "tokens" / known.id
