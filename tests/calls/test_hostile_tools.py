@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -191,7 +192,11 @@ def test_what_is_like_json_arrives_as_json(server: Served) -> None:
     with server.client() as client:
         name = register(server, "function", lambda: Named(a=(1, Level.HIGH), b={2: True}))
         found = client.call(name)["structuredContent"]
+        rows = register(server, "function", lambda: [Named(a=1), "x\u200b"])
+        listed = client.call(rows)
     assert found == {"a": [1, 3], "b": {"2": True}}
+    assert listed["structuredContent"] == {"result": [{"a": 1}, "x⟨U+200B⟩"]}
+    assert json.loads(text_of(listed)) == [{"a": 1}, "x⟨U+200B⟩"]
 
 
 @pytest.mark.parametrize("end", [SystemExit, KeyboardInterrupt, ZeroDivisionError])

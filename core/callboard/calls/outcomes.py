@@ -17,7 +17,7 @@ from callboard.calls import results
 from callboard.calls.asks import InputNeeded
 from callboard.calls.invisible import hides, shown
 from callboard.calls.tool_errors import ToolExited
-from callboard.content import Json, Resource
+from callboard.content import Json, Resource, Result
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -31,8 +31,8 @@ from callboard.protocol.peer import AskFailed, InputRequired
 
 #: Bytes of JSON that a tool may answer with.
 RESULT_LIMIT = 32 * 2**20
-#: Up to a share of it nothing is counted to the byte.
-_SURELY_FITS = RESULT_LIMIT // 8
+#: Characters that fit, whatever they are.
+_SURELY_FITS = RESULT_LIMIT // 4
 #: What asks the client, or is an error of the protocol, passes as it is.
 _PASSING = (
     *(InputNeeded, InputRequired, AskFailed, PeerError),
@@ -40,7 +40,7 @@ _PASSING = (
 )
 #: Values that are looked at one by one; more are copied as a whole.
 _LOOKED_AT = 64
-_SCALARS = frozenset({int, float, bool, type(None)})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 Shape = Callable[[Any], Any]
 
@@ -57,22 +57,9 @@ def made(value: Any) -> Json:
     """The result for what a tool returned: plain data. Never raises."""
     try:
         result = results.success(value)
-        size = _plain_size(result)
-        if size is not None and size < _SURELY_FITS:
-            return result
-        whole = encode(result)
-        size = len(whole)
-        if "structuredContent" in result:
-            # Nearly always that is there a second time, as text.
-            structured = len(encode(result["structuredContent"]))
-            size = max(size - structured, structured)
-        if size > RESULT_LIMIT:
-            return results.failure(
-                f"the answer is {size / 1e6:.0f} MB, and at most {RESULT_LIMIT / 1e6:.0f} MB are "
-                "sent. Ask for less: a page, a filter, a smaller picture; or have it written to a "
-                "file"
-            )
-        copy: Json = shown(json.loads(whole))
+        if type(value) is str or ("structuredContent" in result and not isinstance(value, Result)):
+            return _of_data(result, value)
+        return _copied(result)
     except ValueError as error:
         said = results.said(error)
         return results.failure(f"the tool returned something that isn't JSON: {said}")
@@ -81,7 +68,52 @@ def made(value: Any) -> Json:
             f"the tool returned something that can't be read ({results.name_of(error)}); return "
             "dicts, lists, texts and numbers"
         )
+
+
+def _of_data(result: Json, value: Any) -> Json:
+    """Of plain data, as nearly every answer is: its text is its JSON, or it is a text itself."""
+    (block,) = result["content"]
+    text = block["text"]
+    if type(text) is not str:
+        return _copied(result)
+    if len(text) > _SURELY_FITS and (size := len(text.encode("utf-8", "replace"))) > RESULT_LIMIT:
+        return _too_large(size)
+    served = structured = result["structuredContent"]
+    if type(value) is not str:
+        if not _is_plain(structured):
+            plain = json.loads(text)
+            structured = plain if served is value else {"result": plain}
+        if hides(text) or (text.isascii() and "\\u" in text):
+            structured = shown(structured)
+            text = encode(structured if served is value else structured["result"]).decode("utf-8")
+    elif hides(text):
+        text, structured = shown(text), shown(structured)
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": structured,
+        "isError": result["isError"],
+    }
+
+
+def _copied(result: Json) -> Json:
+    """Of blocks, and of whole results that a tool put together."""
+    whole = encode(result)
+    if len(whole) > RESULT_LIMIT:
+        # Nearly always what is structured is there a second time, as text.
+        structured = len(encode(result.get("structuredContent")))
+        if (size := max(len(whole) - structured, structured)) > RESULT_LIMIT:
+            return _too_large(size)
+    copy: Json = json.loads(whole)
+    if b"\\u" in whole or (not whole.isascii() and hides(whole.decode("utf-8"))):
+        return shown(copy)  # type: ignore[no-any-return]
     return copy
+
+
+def _too_large(size: int) -> Json:
+    return results.failure(
+        f"the answer is {size / 1e6:.0f} MB, and at most {RESULT_LIMIT / 1e6:.0f} MB are sent. Ask "
+        "for less: a page, a filter, a smaller picture; or have it written to a file"
+    )
 
 
 def read(value: Any) -> Any:
@@ -91,7 +123,7 @@ def read(value: Any) -> Any:
         return replace(value, content=shown(str.__str__(value.content)))
     if isinstance(value, str):
         return shown(str.__str__(value))
-    if isinstance(value, (dict, list)) and _plain_size(value) is None:
+    if isinstance(value, (dict, list)) and not _is_plain(value):
         return shown(json.loads(encode(value)))
     return value
 
@@ -156,31 +188,26 @@ def _plain_error(error: BaseException) -> BaseException:
     """Ours, without what a tool may have put into it."""
     if isinstance(error, CallboardError):
         error.message = str.__str__(error.message)
-        if error.data is not None and _plain_size(error.data) is None:
+        if error.data is not None and not _is_plain(error.data):
             error.data = json.loads(encode(error.data))
     return error
 
 
-def _plain_size(value: Any) -> int | None:
-    """About how many characters it has where it is small, surely made of nothing but JSON's own
-    types, and all of it can be seen, as most answers are; else None."""
-    waiting, size = [value], 0
+def _is_plain(value: Any) -> bool:
+    """Whether it is small and surely made of nothing but JSON's own types."""
+    waiting = [value]
     for _ in range(_LOOKED_AT):
         if not waiting:
-            return size
+            return True
         item = waiting.pop()
         kind = type(item)
-        if kind is str:
-            if hides(item):
-                return None
-            size += len(item)
-        elif kind is dict:
-            if any(type(key) is not str or hides(key) for key in item):
-                return None
-            size += sum(map(len, item))
+        if kind is dict:
+            for key in item:
+                if type(key) is not str:
+                    return False
             waiting.extend(item.values())
         elif kind is list:
             waiting.extend(item)
         elif kind not in _SCALARS:
-            return None
-    return None
+            return False
+    return False
