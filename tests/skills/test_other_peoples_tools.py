@@ -16,6 +16,7 @@ from callboard.skills.lint import lint
 from callboard.skills.script_runners import runs_code
 from serving import Served, served
 from skills.skill_tree import write_skill
+from waiting import until
 
 
 @pytest.fixture
@@ -159,6 +160,20 @@ def test_what_ships_is_not_replaced_and_the_artist_is_told(tmp_path: Path) -> No
     (failure,) = catalog.failures
     assert failure.skill == "scene-tools"
     assert "never replaced; give yours another name" in failure.message
+
+
+def test_the_panel_shows_it_with_the_skill_that_is_used(tmp_path: Path) -> None:
+    """The fake host has the bundled skills, ``scene`` among them."""
+    (tmp_path / "scene").mkdir()
+    (tmp_path / "scene" / "SKILL.md").write_text("---\nname: scene\ndescription: Mine.\n---\n")
+    with served(skills=True, skill_paths=[str(tmp_path)]) as server:
+        status = server.app.controls.status
+        stop = status.watch(lambda snapshot: None)
+        until(lambda: status.snapshot.skills, "the skills to be shown")
+        (scene,) = [one for one in status.snapshot.skills if one.name == "scene"]
+        stop()
+    assert scene.description != "Mine."
+    assert [line for line in scene.failures if "never replaced" in line]
 
 
 def test_no_skill_of_ours_has_a_published_skills_name() -> None:

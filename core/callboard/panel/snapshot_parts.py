@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from callboard.bundles.installed.install import InstalledBundle
@@ -20,6 +20,7 @@ from callboard.panel.status import (
     ToolStatus,
 )
 from callboard.skills.catalog import KnownSkill
+from callboard.skills.model import Failure
 from callboard.workspace.containment import Root
 
 
@@ -78,8 +79,13 @@ def bundle_status(bundle: InstalledBundle, problem: str | None) -> BundleStatus:
     )
 
 
-def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
+def skill_status(
+    known: KnownSkill, lacking: tuple[str, ...], failures: Iterable[Failure]
+) -> SkillStatus:
+    """``failures`` are the catalog's: those that name this skill, such as another of its name that
+    isn't used, are shown with it."""
     skill = known.skill
+    named = (failure for failure in failures if failure.skill == skill.name)
     return SkillStatus(
         skill.name,
         skill.description,
@@ -87,7 +93,7 @@ def skill_status(known: KnownSkill, lacking: tuple[str, ...]) -> SkillStatus:
         known.scope,
         known.loaded,
         len(skill.tools),
-        tuple(failure.editor_line for failure in skill.failures),
+        tuple(f.editor_line for f in dict.fromkeys((*skill.failures, *named))),
         lacking,
     )
 

@@ -28,7 +28,7 @@ from callboard.panel.status import (
     TokenStatus,
 )
 from callboard.protocol.session import Session
-from callboard.skills.catalog import KnownSkill, SkillCatalog
+from callboard.skills.catalog import SkillCatalog
 from callboard.transport.http.mcp import McpEndpoint
 from callboard.workspace.roots import RootsBook
 
@@ -62,7 +62,7 @@ class ServedView:
         self._url = url
         self._ended = 0
         self._served = Served()
-        self._known: tuple[list[KnownSkill], dict[str, tuple[str, ...]]] = ([], {})
+        self._known: tuple[object, ...] = ()
         self._skill_statuses: tuple[SkillStatus, ...] = ()
         dispatcher.ended.watch(self._count)
 
@@ -198,9 +198,10 @@ class ServedView:
 
     def _skills(self) -> tuple[SkillStatus, ...]:
         known, lacking = self._catalog.known, self._bundles.missing()
-        if (known, lacking) != self._known:
-            self._known = (known, lacking)
+        failures = self._catalog.failures
+        if (known, lacking, failures) != self._known:
+            self._known = (known, lacking, failures)
             self._skill_statuses = tuple(
-                skill_status(one, lacking.get(one.skill.name, ())) for one in known
+                skill_status(one, lacking.get(one.skill.name, ()), failures) for one in known
             )
         return self._skill_statuses
