@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from callboard.host import AmbiguousName, ObjectNotFound
+from callboard.testing.bench import Bench
 from callboard.testing.check_objects import raised
+from callboard.testing.check_shared import LOCKED, REFERENCED
+from callboard.testing.compliance import checks
 from hosts.blender_scenes import Rig, near, refused
 
 
@@ -275,3 +278,27 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("Third", None))
     assert sorted(rig.read.names()) == ["First", "Third"]
     assert rig.tool("scene__list_objects", pattern="th*")["total"] == 1
+
+
+def test_the_checks_of_data_that_is_shared_hold(rig: Rig) -> None:
+    """Those of the compliance suite that need a sample, with what Blender has: linked objects."""
+    import bpy
+
+    def make() -> None:
+        rig.cube("Lid")
+        rig.tool("scene__set_parent", name="Lid", parent=rig.cube("Base").name)
+
+    path = rig.library("shared.blend", make)
+
+    def linked(bench: Bench) -> str:
+        _link(path, "Base", "Lid")
+        bpy.context.view_layer.update()
+        return "Base [shared.blend]"
+
+    samples = {LOCKED: linked, REFERENCED: linked}
+    ran = []
+    for check in checks():
+        if set(check.needs) & set(samples):
+            Bench(rig.host, rig.folder, samples).run(check)
+            ran.append(check.id)
+    assert len(ran) >= 3
