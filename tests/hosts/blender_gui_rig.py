@@ -273,7 +273,7 @@ def install(gui: Gui, archive: Path) -> None:
     gui.run(f"bpy.ops.preferences.addon_install(filepath={str(archive)!r}, overwrite=True)")
 
 
-def in_background(work: Callable[[], None]) -> Callable[[], None]:
+def in_background(work: Callable[[], None], seconds: float = DEADLINE) -> Callable[[], None]:
     """Runs ``work`` in a thread; the way to wait for its end, which raises what it raised."""
     failed: list[BaseException] = []
 
@@ -287,7 +287,7 @@ def in_background(work: Callable[[], None]) -> Callable[[], None]:
     thread.start()
 
     def join() -> None:
-        thread.join(DEADLINE)
+        thread.join(seconds)
         assert not thread.is_alive(), "it did not end"
         if failed:
             raise failed[0]
