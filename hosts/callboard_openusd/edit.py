@@ -93,6 +93,11 @@ class UsdSceneEditor:
         stem = prim.GetName() if new_name is None else _identifier(new_name)
         path = self._document.opened.free_path(prim.GetPath().GetParentPath(), stem)
         copies.copy(prim, self._document.opened, path)
+        if not self._stage.GetPrimAtPath(path):
+            raise HostError(
+                f"'{prim.GetName()}' can't be copied beside itself: what is above it decides what"
+                " is there"
+            )
         return str(path)
 
     def select(self, names: Sequence[str]) -> list[str]:

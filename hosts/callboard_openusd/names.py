@@ -88,20 +88,21 @@ class NameIndex:
         order: list[Sdf.Path] = []
         places: dict[Sdf.Path, int] = {}
         xformable = UsdGeom.Xformable
-        world = self._stage.GetPrimAtPath(WORLD)
-        if world and is_object(world):
-            world = None
         for prim in self._stage.Traverse():
             path = prim.GetPath()
             places[path] = len(order)
-            if prim.IsA(xformable) and prim != world:
+            if prim.IsA(xformable):
                 order.append(path)
+        world = self._stage.GetPrimAtPath(WORLD)
+        # It is there at most once, and near the start, so this costs less than asking each.
+        if world and not is_object(world) and WORLD in places and world.IsA(xformable):
+            order.remove(WORLD)
         self._order, self._places = order, places
         self._named = {}
         for path in order:
             self._named.setdefault(path.name, []).append(path)
         self._pending.clear()
-        self._drift = 0
+        self._drift = 1  # the places were counted with the prim that is the scene itself
         self._counted = True
 
     def _replace(self, path: Sdf.Path) -> None:

@@ -20,10 +20,11 @@ _AROUND, _ACROSS = 48, 24
 
 def kind_of(prim: Usd.Prim) -> str:
     """A primitive's kind, else the schema's name in lower case."""
-    remembered = prim.GetCustomDataByKey(KIND_KEY)
-    if remembered in ("plane", "torus"):
-        return str(remembered)
     name = str(prim.GetTypeName())
+    if name == "Mesh":
+        remembered = prim.GetCustomDataByKey(KIND_KEY)
+        if remembered in ("plane", "torus"):
+            return str(remembered)
     return _SCHEMAS.get(name, name.lower() or "prim")
 
 
