@@ -14,8 +14,9 @@ from callboard_blender.sidebar import (
     CALLBOARD_PT_capabilities,
     CALLBOARD_PT_main,
     CALLBOARD_PT_roots,
-    argument_lines,
-    draw_question,
+    draw_details,
+    draw_waiting,
+    turn_page,
 )
 
 _classes: list[type] = []
@@ -163,11 +164,13 @@ class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
 class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.details"
     bl_label = "What a Client Asks"
-    bl_description = "Show the arguments or the code"
+    bl_description = "Show who asks for what, with all arguments, and answer"
 
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def invoke(self, context: Any, event: Any) -> set[str]:
+        # The oldest, and no other later: a second click mustn't answer the next one.
+        self.question = next((one.id for one in residence.snapshot.questions), "")
         found: set[str] = context.window_manager.invoke_popup(self, width=600)
         return found
 
@@ -175,12 +178,24 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
         return {"FINISHED"}
 
     def draw(self, context: Any) -> None:
-        column = self.layout.column(align=True)
         for question in residence.snapshot.questions:
             if question.id == self.question:
-                draw_question(self.layout, question)
-                for line in argument_lines(question.arguments):
-                    column.label(text=line)
+                draw_details(self.layout, question)
+                return
+        self.layout.label(text="Nobody asks this any more")
+
+
+class CALLBOARD_OT_page(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.page"
+    bl_label = "Page"
+    bl_description = "Show another part of what is asked"
+
+    question: bpy.props.StringProperty()  # type: ignore[valid-type]
+    page: bpy.props.IntProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        turn_page(self.question, self.page)
+        return {"FINISHED"}
 
 
 def _preferences_class(package: str) -> type:
@@ -238,6 +253,7 @@ def register(package: str) -> None:
             CALLBOARD_OT_capability,
             CALLBOARD_OT_answer,
             CALLBOARD_OT_details,
+            CALLBOARD_OT_page,
             CALLBOARD_PT_main,
             CALLBOARD_PT_roots,
             CALLBOARD_PT_capabilities,
@@ -245,6 +261,7 @@ def register(package: str) -> None:
     )
     for one in _classes:
         bpy.utils.register_class(one)
+    bpy.types.VIEW3D_HT_header.append(draw_waiting)
     addon = bpy.context.preferences.addons.get(package)
     wanted = addon.preferences.autostart if addon is not None else False
     if wanted and not bpy.app.background:
@@ -262,5 +279,6 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
     residence.end()
+    bpy.types.VIEW3D_HT_header.remove(draw_waiting)
     while _classes:
         bpy.utils.unregister_class(_classes.pop())

@@ -135,10 +135,10 @@ residence = Residence()
 
 
 def redraw() -> None:
-    """Has the side panels drawn again."""
+    """Has the side panels and headers drawn again."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 for region in area.regions:
-                    if region.type == "UI":
+                    if region.type in ("UI", "HEADER"):
                         region.tag_redraw()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import textwrap
+import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -14,6 +16,9 @@ from callboard_blender.residence import residence
 _LINE, _LINES = 90, 20
 #: Characters that fit into a line of the sidebar.
 _NARROW = 28
+#: The page of each question that shows, and the questions whose last page was shown.
+_pages: dict[str, int] = {}
+_read: set[str] = set()
 
 
 class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
@@ -46,8 +51,9 @@ class CALLBOARD_PT_main(bpy.types.Panel):  # type: ignore[misc]
         layout.label(text=f"{state}: {address}")
         for client in shown.clients:
             layout.label(text=f"{client.name} {client.version}", icon="USER")
-        for question in shown.questions:
-            draw_question(layout.box(), question, details=True)
+        if shown.questions:
+            # One at a time: what lies below the window can't be answered.
+            draw_question(layout.box(), shown.questions)
         for call in shown.calls:
             _draw_call(layout, call)
 
@@ -103,19 +109,71 @@ def _draw_window(layout: Any) -> None:
         _draw_text(layout, window.problem, "ERROR")
 
 
-def draw_question(layout: Any, question: Any, *, details: bool = False) -> None:
+def draw_waiting(header: Any, context: Any) -> None:
+    """In the 3D view's header, where it shows with the sidebar closed."""
+    questions = residence.snapshot.questions
+    if questions:
+        text = f"{questions[0].client} asks" + (
+            f" ({len(questions)})" if len(questions) > 1 else ""
+        )
+        header.layout.operator("callboard.details", text=text, icon="QUESTION")
+
+
+def draw_question(layout: Any, questions: Sequence[Any]) -> None:
+    """The oldest question, and how many more there are. A yes is in the pop-up, below what it is
+    about."""
+    question = questions[0]
+    more = f" (1 of {len(questions)})" if len(questions) > 1 else ""
+    layout.label(text=f"{question.client} asks{more}", icon="QUESTION")
+    _draw_text(layout, f"{title_of(question.tool)} {question.why}.")
+    row = layout.row(align=True)
+    row.operator("callboard.details", text="Look…")
+    _answer(row, question, "refuse", "Refuse")
+
+
+def draw_details(layout: Any, question: Any) -> None:
+    """One question with all of its arguments, a page at a time; a yes is taken once the last page
+    was shown."""
+    lines = argument_lines(question.arguments)
+    last = max(0, (len(lines) - 1) // _LINES)
+    page = min(_pages.get(question.id, 0), last)
+    if page == last:
+        _read.add(question.id)
     layout.label(text=f"{question.client} asks", icon="QUESTION")
-    _draw_text(layout, f"{question.tool} {question.why}.")
-    allow, rest = layout.row(align=True), layout.row(align=True)
-    for row, answer, text in (
-        (allow, "allow", "Allow Once"),
-        (allow, "allow_session", "For Residence"),
-        (rest, "refuse", "Refuse"),
-    ):
-        operator = row.operator("callboard.answer", text=text)
-        operator.question, operator.answer = question.id, answer
-    if details:
-        rest.operator("callboard.details", text="Show…").question = question.id
+    layout.label(text=f"{title_of(question.tool)} ({question.tool}) {question.why}.")
+    column = layout.column(align=True)
+    shown = lines[page * _LINES : (page + 1) * _LINES]
+    # As high on every page: no button moves under the pointer.
+    for line in shown + [""] * (_LINES - len(shown) if last else 0):
+        column.label(text=line)
+    if last:
+        left = sum(map(len, lines[(page + 1) * _LINES :]))
+        row = layout.row(align=True)
+        row.label(text=f"… {left:,} more characters" if left else "This is the end")
+        for step, text in ((-1, "Back"), (1, "Next")):
+            turn = row.operator("callboard.page", text=text)
+            turn.question, turn.page = question.id, min(max(page + step, 0), last)
+    row = layout.row(align=True)
+    _answer(row, question, "refuse", "Refuse")
+    yes = row.row(align=True)
+    yes.enabled = question.id in _read
+    _answer(yes, question, "allow", "Allow Once")
+    _answer(yes, question, "allow_session", "For Session")
+
+
+def turn_page(question: str, page: int) -> None:
+    """Shows another page of what a question is about."""
+    _pages[question] = page
+
+
+def title_of(tool: str) -> str:
+    """What people read, for a tool's wire name."""
+    return next((one.title for one in residence.snapshot.tools if one.name == tool), "") or tool
+
+
+def _answer(row: Any, question: Any, answer: str, text: str) -> None:
+    operator = row.operator("callboard.answer", text=text)
+    operator.question, operator.answer = question.id, answer
 
 
 def _draw_text(layout: Any, text: str, icon: str = "NONE") -> None:
@@ -128,7 +186,7 @@ def _draw_text(layout: Any, text: str, icon: str = "NONE") -> None:
 
 def _draw_call(layout: Any, call: Any) -> None:
     row = layout.row(align=True)
-    text = call.tool
+    text = title_of(call.tool)
     if call.done is not None:
         text += f"  {call.done:g}" + (f"/{call.total:g}" if call.total else "")
     row.label(text=text, icon="SORTTIME")
@@ -136,12 +194,22 @@ def _draw_call(layout: Any, call: Any) -> None:
 
 
 def argument_lines(arguments: Any) -> list[str]:
-    """Arguments as short lines; code as it is."""
+    """All arguments as short lines; code last, and as it is but for what can't be seen."""
+    others, code = arguments, None
     if isinstance(arguments, dict) and isinstance(arguments.get("code"), str):
-        text = arguments["code"]
-    else:
-        text = json.dumps(arguments, indent=2, ensure_ascii=False)
-    lines = [line[i : i + _LINE] for line in text.splitlines() for i in range(0, len(line), _LINE)]
-    if len(lines) > _LINES:
-        return [*lines[:_LINES], f"… and {len(lines) - _LINES} lines more"]
-    return lines
+        others = {name: value for name, value in arguments.items() if name != "code"}
+        code = arguments["code"]
+    text = json.dumps(others, indent=2, ensure_ascii=False) if others or code is None else ""
+    if code is not None:
+        text += ("\n\ncode:\n" if text else "") + code
+    return [
+        line[i : i + _LINE]
+        for line in _visible(text).splitlines()
+        for i in range(0, max(1, len(line)), _LINE)
+    ]
+
+
+def _visible(text: str) -> str:
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c)[0] != "C" else repr(c)[1:-1] for c in text
+    )

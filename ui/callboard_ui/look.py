@@ -6,11 +6,16 @@ tell apart (after Okabe and Ito); none stands without a shape or a word beside i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from qtpy.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from qtpy.QtWidgets import QWidget
 
 _LIGHT = {"good": "#00694b", "busy": "#005f9e", "warn": "#8f5a00", "bad": "#b23a00"}
 _DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff9466"}
+
+#: What text needs beside what it stands on (WCAG 2.2, 1.4.3).
+LEGIBLE = 4.5
 
 Kind = str
 """``good``, ``busy``, ``warn``, ``bad``, ``dim`` or ``text``."""
@@ -26,10 +31,37 @@ def is_dark(palette: QPalette) -> bool:
 def color(palette: QPalette, kind: Kind) -> QColor:
     """The colour for text and glyphs of that kind."""
     text = palette.color(QPalette.ColorRole.WindowText)
+    window = palette.color(QPalette.ColorRole.Window)
     if kind == "dim":
-        return _between(text, palette.color(QPalette.ColorRole.Window), 0.35)
-    found = (_DARK if is_dark(palette) else _LIGHT).get(kind)
-    return text if found is None else QColor(found)
+        found = _between(text, window, 0.35)
+    else:
+        found = QColor((_DARK if is_dark(palette) else _LIGHT).get(kind, text))
+    return _legible(found, text, (window, palette.color(QPalette.ColorRole.Base)))
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    """The ratio of their luminances, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(one: QColor) -> float:
+    parts = (one.redF(), one.greenF(), one.blueF())
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
+    """The colour, as far towards the host's text, and from there to black or white, as it takes to
+    be read on all of ``grounds``; the nearest to that where they are too far apart."""
+    far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
+    steps = [_between(wanted, text, share / 10) for share in range(10)]
+    steps += [_between(text, far, share / 10) for share in range(11)]
+
+    def least(one: QColor) -> float:
+        return min(contrast(one, ground) for ground in grounds)
+
+    return next((one for one in steps if least(one) >= LEGIBLE), max(steps, key=least))
 
 
 def tint(widget: QWidget, kind: Kind) -> None:

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+
+from qtpy.QtGui import QColor, QPalette
+
+from callboard_ui.look import LEGIBLE, color, contrast
+
+#: Text, window and the ground of lists, as hosts have them.
+HOSTS = {
+    "maya": ("#bbbbbb", "#444444", "#2b2b2b"),
+    "3ds max dark": ("#e6e6e6", "#444444", "#393939"),
+    "3ds max light": ("#1a1a1a", "#c8c8c8", "#dcdcdc"),
+    "houdini": ("#cccccc", "#3a3a3a", "#131313"),
+    "blender": ("#e6e6e6", "#303030", "#1d1d1d"),
+    "light": ("#000000", "#efefef", "#ffffff"),
+    "grey on grey": ("#999999", "#555555", "#555555"),
+}
+
+
+def test_black_on_white_is_twenty_one_to_one() -> None:
+    assert contrast(QColor("black"), QColor("white")) == pytest.approx(21)
+
+
+@pytest.mark.parametrize("kind", ["good", "busy", "warn", "bad", "dim", "text"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_colour_can_be_read_on_the_host_s_palette(qapp: object, host: str, kind: str) -> None:
+    text, window, base = map(QColor, HOSTS[host])
+    palette = QPalette(window)
+    palette.setColor(QPalette.ColorRole.WindowText, text)
+    palette.setColor(QPalette.ColorRole.Window, window)
+    palette.setColor(QPalette.ColorRole.Base, base)
+    for ground in (window, base):
+        assert contrast(color(palette, kind), ground) >= LEGIBLE
