@@ -85,7 +85,8 @@ class Callboard:
         self.tools = tools if tools is not None else ToolRegistry()
         self.prompts = prompts if prompts is not None else PromptRegistry()
         self.resources = ResourceRegistry()
-        self.capabilities = Capabilities(host, config.declared_capabilities, config.deny)
+        offered, deny = config.declared_capabilities, config.deny
+        self.capabilities = Capabilities(host, offered, deny, config.allow)
         self.roots = RootsBook(config.roots, config.roots_policy)
         kind, paths = host.identity.kind, _skill_paths(host, config)
         self._skill_paths = [path for path, _ in paths]
@@ -110,8 +111,7 @@ class Callboard:
             platform=self.bundles.platform,
             default_timeout=config.call_timeout,
         )
-        consent = self.dispatcher.consent
-        self._rules = RuleKeeper(consent, self.capabilities) if config.rules else None
+        self._rules = self._make_rules()
         self._export = export_target(config.export)
         self.records = store(self._export) if config.records else None
         self.jobs = Jobs()
@@ -124,6 +124,11 @@ class Callboard:
         #: What undoes the start, newest first.
         self._ending = ExitStack()
         self._scene_pending = False
+
+    def _make_rules(self) -> RuleKeeper | None:
+        consent = self.dispatcher.consent
+        consent.attendance.watch(self.capabilities.attend)
+        return RuleKeeper(consent, self.capabilities) if self.config.rules else None
 
     def _make_service(self) -> Service:
         recorder = None

@@ -27,6 +27,8 @@ class McpHttpConfig:
     declared_capabilities: list[str] | None = None
     #: Capabilities withdrawn from the start.
     deny: Sequence[str] = ()
+    #: Capabilities offered though nobody is there to be asked: ``script.execute``.
+    allow: Sequence[str] = ()
     #: Whether skills are looked for at all.
     skills: bool = True
     #: Folders of skills, besides the environment's and the bundled ones.

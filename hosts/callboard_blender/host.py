@@ -33,6 +33,8 @@ _LONGEST = 1023
 class BlenderHost(host.Host):
     """Made on Blender's main thread. ``post`` is whatever runs functions there."""
 
+    where = "the sidebar of Blender's 3D view (key N), tab Callboard"
+
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
         self._post = post

@@ -25,6 +25,8 @@ SKILLS = Path(__file__).parent / "skills"
 
 
 class HoudiniHost(QtHost):
+    where = "Houdini's menu Callboard > Open Callboard"
+
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, headless = hou.applicationVersionString(), not hou.isUIAvailable()
         identity = host.HostIdentity("houdini", "Houdini", version, headless=headless)

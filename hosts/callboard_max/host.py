@@ -25,6 +25,8 @@ SKILLS = Path(__file__).parent / "skills"
 
 
 class MaxHost(QtHost):
+    where = "3ds Max's menu Callboard > Open Callboard"
+
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         headless = bool(rt.maxOps.isInNonInteractiveMode())
         identity = host.HostIdentity("3dsmax", "3ds Max", _version(), headless=headless)

@@ -30,6 +30,8 @@ PROJECT_EVENTS = ("SceneOpened", "NewSceneOpened", "SceneSaved", "workspaceChang
 
 
 class MayaHost(QtHost):
+    where = "Maya's menu Callboard > Open Callboard"
+
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, batch = str(cmds.about(version=True)), bool(cmds.about(batch=True))
         identity = host.HostIdentity("maya", "Maya", version, headless=batch)

@@ -237,3 +237,68 @@ def test_the_panel_sees_who_may_connect(book: ClientBook) -> None:
             assert one.last_seen is not None
             assert (two.name, two.connected, two.last_seen) == ("two", False, None)
             assert artist.seen.clients[0].holder == "one"
+
+
+CODE = {"type": "object", "properties": {"code": {"type": "string"}}}
+
+
+class Scripting(FakeHost):
+    where = "the menu Callboard"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_ports({**self.ports, "script.execute": object()})
+
+
+def run_code(client: FakeClient, code: str = "1") -> Any:
+    return client.request("tools/call", {"name": "run", "arguments": {"code": code}})
+
+
+def test_code_is_offered_while_somebody_is_there_and_each_call_asks() -> None:
+    with served(Scripting) as server, server.client() as client:
+        server.tool("run", lambda code: code, CODE, required_capabilities=("script.execute",))
+        client.listen()
+        assert run_code(client)["error"]["code"] == -32001
+        heard = len(client.wait_for("notifications/tools/list_changed"))
+        controls = server.app.controls
+        controls.status.watch(lambda snapshot: None)
+        leave = controls.attend()
+        client.wait_for("notifications/tools/list_changed", heard + 1)
+        for code in ("1", "2"):
+            call = in_thread(lambda code=code: run_code(client, code))  # type: ignore[misc]
+            question = until(lambda: controls.status.snapshot.questions, "a question")[0]
+            assert question.arguments == {"code": code}
+            controls.answer(question.id, "allow")
+            assert call.result(20)["result"]["structuredContent"] == {"result": code}
+            until(lambda: not controls.status.snapshot.questions, "no question")
+        # Who leaves without an answer has allowed nothing.
+        call = in_thread(lambda: run_code(client))
+        until(lambda: controls.status.snapshot.questions, "a question")
+        leave()
+        assert "error" in call.result(20)
+        client.wait_for("notifications/tools/list_changed", heard + 2)
+        assert run_code(client)["error"]["code"] == -32001
+
+
+def test_code_runs_unattended_only_where_that_was_allowed_from_the_start() -> None:
+    with served(Scripting, allow=["script.execute"]) as server, server.client() as client:
+        server.tool("run", lambda code: code, CODE, required_capabilities=("script.execute",))
+        assert "result" in run_code(client)
+    with (
+        served(Scripting, allow=["script.execute"], deny=["script.execute"]) as server,
+        server.client() as client,
+    ):
+        server.tool("run", lambda code: code, CODE, required_capabilities=("script.execute",))
+        assert run_code(client)["error"]["code"] == -32001
+
+
+def test_a_refusal_says_where_the_artist_changes_it() -> None:
+    with served(Scripting, allow=["script.execute"]) as server, server.client() as client:
+        server.tool("run", lambda code: code, CODE, required_capabilities=("script.execute",))
+        artist = Artist(server)
+        artist.controls.set_consent_policy("script", "refuse")
+        until(lambda: dict(artist.seen.policies).get("script") == "refuse", "the policy")
+        assert "the menu Callboard" in run_code(client)["error"]["message"]
+        artist.controls.pause()
+        until(lambda: artist.seen.paused, "the pause")
+        assert "in the menu Callboard" in run_code(client)["error"]["message"]

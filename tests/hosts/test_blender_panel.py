@@ -181,8 +181,6 @@ def add_a_root(gui: Gui, client: FakeClient, folder: Path) -> None:
 
 def allow_once_then_refuse(gui: Gui, client: FakeClient) -> None:
     turn_to(gui, 2)
-    switch(gui, "script.execute")
-    client.wait_for("notifications/tools/list_changed", 3)
 
     def ask(name: str) -> Any:
         arguments = {"code": f"bpy.data.objects['Camera'].name = {name!r}"}

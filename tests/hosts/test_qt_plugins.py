@@ -258,7 +258,7 @@ def test_nothing_runs_inside_a_load_that_draws_its_progress(rig: Rig, server: An
 # -- skills -------------------------------------------------------------------------------------
 
 
-def test_its_own_skills_are_loaded_and_scripts_are_off(rig: Rig, server: Any) -> None:
+def test_its_own_skills_are_loaded_and_scripts_wait_for_somebody(rig: Rig, server: Any) -> None:
     assert VIEWPORT in server.capabilities.declared
     code, value = rig.script
 
@@ -269,7 +269,9 @@ def test_its_own_skills_are_loaded_and_scripts_are_off(rig: Rig, server: Any) ->
             call = {"name": "script__execute", "arguments": {"code": code}}
             with pytest.raises(RemoteError, match=r"script\.execute"):
                 client.request("tools/call", call)
-            server.capabilities.restore("script.execute")
+            server.controls.set_consent_policy("script", "allow")
+            server.controls.attend()
+            until(lambda: "script.execute" in server.capabilities.declared, "scripts")
             answer = client.request("tools/call", call)["structuredContent"]["value"]
             return {found["name"] for found in [*tools, *prompts]}, answer
 

@@ -35,7 +35,6 @@ def shown(open_panel: Any) -> Any:
         return "ran"
 
     found.server.tool("run", run, CODE, required_capabilities=(SCRIPT,))
-    found.server.app.capabilities.restore(SCRIPT)
     return found
 
 

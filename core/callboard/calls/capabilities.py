@@ -36,8 +36,8 @@ VOCABULARY = (
     RENDER,
     SCRIPT,
 )
-#: What the artist has to turn on before anybody may use it.
-OFF_BY_DEFAULT = frozenset({SCRIPT})
+#: What is offered only while somebody is there to be asked, unless it was allowed from the start.
+ATTENDED_ONLY = frozenset({SCRIPT})
 
 
 def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
@@ -53,10 +53,19 @@ class Capabilities:
 
     Any thread; listeners are called on the thread that caused the change."""
 
-    def __init__(self, host: Host, explicit: Sequence[str] | None, deny: Iterable[str]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        explicit: Sequence[str] | None,
+        deny: Iterable[str],
+        allow: Iterable[str] = (),
+    ) -> None:
+        """``allow`` is offered though nobody attends."""
         self._host = host
         self._explicit = None if explicit is None else list(explicit)
-        self._denied = set(deny) | OFF_BY_DEFAULT
+        self._denied = set(deny)
+        self._unattended = ATTENDED_ONLY - frozenset(allow)
+        self._attended = False
         self._withdrawn: set[str] = set()
         #: The artist withdrew or restored something.
         self.decided: Changes[[]] = Changes()
@@ -78,6 +87,11 @@ class Capabilities:
     @property
     def withdrawn(self) -> frozenset[str]:
         return frozenset(self._withdrawn | self._denied)
+
+    def attend(self, attended: bool) -> None:
+        """Somebody is there to be asked from now on, or nobody any more."""
+        self._attended = attended
+        self.refresh()
 
     @property
     def withdrawn_by_artist(self) -> frozenset[str]:
@@ -137,7 +151,8 @@ class Capabilities:
 
     def _compute(self) -> tuple[str, ...]:
         offered = self._host.ports if self._explicit is None else self._explicit
-        return _ordered(c for c in offered if c not in self.withdrawn)
+        absent = frozenset() if self._attended else self._unattended
+        return _ordered(c for c in offered if c not in self.withdrawn | absent)
 
 
 def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:

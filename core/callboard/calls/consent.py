@@ -65,7 +65,11 @@ class Question:
 class ConsentDesk:
     """Questions that wait and policies that hold. On the server's loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        """``where`` says where the artist finds it."""
+        self._where = where
+        #: Whether anybody attends: told when that changes.
+        self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
@@ -119,11 +123,15 @@ class ConsentDesk:
     def attend(self) -> None:
         """Somebody can answer from now on."""
         self._attendants += 1
+        if self._attendants == 1:
+            self.attendance.tell(True)
 
     def leave(self) -> None:
         """One attendant less; without any, what waits is refused."""
         self._attendants -= 1
         if not self.attended:
+            # First, so that what only an artist may allow isn't taken for allowed.
+            self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
 
@@ -159,7 +167,8 @@ class ConsentDesk:
     async def _check(self, call: Call, subject: Subject) -> None:
         policy, peer, tool = self.policies[subject], call.request.peer, call.tool.name
         if policy == "refuse":
-            raise _refused(call, "the artist's settings refuse a call that " + _WHY[subject])
+            why = f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
+            raise _refused(call, why)
         if policy == "allow" or not self.attended or self.grants.cover(peer, subject, tool):
             return
         suggests: Decision = "allow_session" if policy == "ask_once" else "allow"

@@ -99,7 +99,7 @@ class Dispatcher:
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: A call began or got further, or calls are paused or not.
         self.activity: Changes[[]] = Changes()
-        self.consent = ConsentDesk()
+        self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
         self._find_resource = find_resource
@@ -191,7 +191,8 @@ class Dispatcher:
     def _require_going(self) -> None:
         if self.paused:
             raise Paused(
-                "the artist paused callboard; ask the artist to resume it, then call again"
+                "the artist paused callboard; ask the artist to resume it, in "
+                f"{self.host.where}, then call again"
             )
 
     async def _perform(self, call: Call) -> Any:
@@ -241,6 +242,7 @@ class Dispatcher:
         self._asking(call)
         if call.tool.concern is not None or call.leaves_roots:
             await self.consent.check(call)
+            self.admit(call.tool)  # whoever could be asked may have left meanwhile
         call.state = "waiting"
 
     def cancel(self, id: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from callboard.app import Callboard
-from callboard.calls.capabilities import VOCABULARY
+from callboard.calls.capabilities import ATTENDED_ONLY, VOCABULARY
 from callboard.cli.ending import Ending
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
@@ -38,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deny", metavar="CAP", action="append", default=[], help="withdraw a capability"
     )
+    parser.add_argument(
+        "--allow",
+        metavar="CAP",
+        action="append",
+        choices=sorted(ATTENDED_ONLY),
+        default=[],
+        help="offer script.execute though nobody is there to be asked",
+    )
     parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument("--verbose", action="store_true", help="log what is going on")
 
@@ -58,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         port=arguments.port,
         auth=arguments.auth,
         deny=arguments.deny,
+        allow=arguments.allow,
         skill_paths=[Path(folder).absolute() for folder in arguments.skills],
         roots=[str(Path(folder).absolute()) for folder in arguments.roots],
         roots_policy=arguments.roots_policy,

@@ -284,6 +284,8 @@ class Host(ABC):
     #: Whether somebody looks at a window that the main thread draws: callboard's own may be the
     #: only one. Set before the server is made.
     has_windows: bool = False
+    #: Where in this application the artist finds callboard, as agents are told.
+    where: str = "callboard's panel"
     #: What brings a capability, by its name; constant once the host is made.
     plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
 
