@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,33 @@ def test_a_client_s_roots_show_with_what_is_wrong_with_them(shown: Any, folders:
         assert rows(shown, key)[2][1] == "not on this machine"
         assert shown.panel.roots.workspace.text() == str(folders[0])
     shown.until(lambda: len(shown.panel.roots.model.rows) == 1)
+
+
+def test_the_workspace_of_one_client_is_not_shown_as_everybody_s(shown: Any, tmp_path: Any) -> None:
+    def naming(name: str) -> Any:
+        (tmp_path / name).mkdir()
+        answer = {"roots": [{"uri": (tmp_path / name).as_uri()}]}
+        return shown.server.client({"roots": {}}, {"roots/list": lambda params: answer})
+
+    workspace = shown.panel.roots.workspace
+    with naming("one") as one:
+        one.listen()
+        shown.until(lambda: workspace.text() == str(tmp_path / "one"))
+        with naming("two") as two:
+            two.listen()
+            shown.until(lambda: workspace.text() == "another for each client")
+            tip = workspace.toolTip()
+            assert str(tmp_path / "one") in tip
+            assert str(tmp_path / "two") in tip
+
+
+def test_a_folder_that_hangs_holds_up_no_other_disk_work(shown: Any) -> None:
+    hanging, heard = threading.Event(), []
+    link = shown.panel.link
+    link.folders.run(lambda: hanging.wait(10), lambda value, error: None)
+    link.background.run(lambda: "read", lambda value, error: heard.append(value))
+    shown.until(lambda: heard == ["read"])
+    hanging.set()
 
 
 def test_roots_given_at_the_start_stand(open_panel: Any, folders: Any) -> None:

@@ -25,6 +25,8 @@ class Link:
         self.controls = controls
         self.records = controls.records
         self.background = Background()
+        #: For folders that anybody may have named: one on a dead mount holds up nothing else.
+        self.folders = Background()
         self.open = True
         self._newest = Newest(show)
         self._leave = controls.attend()
@@ -42,3 +44,4 @@ class Link:
             self._unsubscribe()
             self._leave()
             self.background.close()
+            self.folders.close()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic
 
+from qtpy.QtCore import QCoreApplication
+
 from callboard.errors import CallboardError
 from callboard.panel.project_settings import (
     ProjectSettings,
@@ -110,7 +112,8 @@ class OwnRoots:
         settings, file = ProjectSettings(self.roots, self.policy), settings_file(project)
 
         def saved(value: None, error: Exception | None) -> None:
-            self._report("" if error is None else f"Not saved for this project: {error}")
+            said = QCoreApplication.translate("OwnRoots", "Not saved for this project: {0}")
+            self._report("" if error is None else said.format(error))
 
         self._link.background.run(lambda: save(project, settings, file), saved)
 

@@ -42,7 +42,7 @@ class RootsTab(QWidget):
         super().__init__(parent)
         self._link = link
         self._snapshot = Snapshot()
-        self._states = FolderStates(link.background, self._fill)
+        self._states = FolderStates(link.folders, self._fill)
         self.own = OwnRoots(link, self._report)
         self._follow: int | None = None
         self.setAcceptDrops(True)
@@ -268,7 +268,14 @@ class RootsTab(QWidget):
     def _show_workspace(self, roots: Sequence[RootStatus]) -> None:
         by_client = [client for client in self._snapshot.clients if _first(client.roots)]
         first = _first(roots)
-        if by_client:
+        meant = {_first(client.roots) or first for client in self._snapshot.clients}
+        if len(meant) > 1:
+            said = [
+                f"{one_line(client.name)}: {_first(client.roots) or first or self.tr('nothing')}"
+                for client in self._snapshot.clients
+            ]
+            self.workspace.show_text(self.tr("another for each client"), "\n".join(said))
+        elif by_client:
             one = by_client[0]
             path = _first(one.roots)
             more = self.tr("; other clients: {0}").format(first) if first else ""
