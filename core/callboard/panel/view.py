@@ -161,7 +161,7 @@ class ServedView:
             theirs = [session for session in sessions if session.holder == known.holder]
             named = sorted({one.client.title or one.client.name for one in theirs})
             seen = [round(now + one.last_seen) for one in theirs]
-            heard = self._clients.heard.get(known.holder)
+            heard = self._clients.heard.get(known.id)
             last = max([*seen, *([] if heard is None else [round(heard)])], default=None)
             found.append(TokenStatus(known.name, tuple(named), bool(theirs), last, known.made))
         return tuple(found)
