@@ -26,6 +26,7 @@ tools:
   - {name: any_tool, description: Hangs on a worker., affinity: any, source_file: hang.py}
   - {name: main_tool, description: Hangs on the main thread., source_file: hang.py}
   - {name: native_tool, description: Hangs outside of Python., source_file: native.py}
+  - {name: busy_tool, description: Keeps the interpreter for seconds., source_file: busy.py}
   - {name: later_tool, description: Ignores its cancellation., source_file: later.py}
 """
 SCRIPTS = {
@@ -34,6 +35,9 @@ SCRIPTS = {
     # A wait of the system's, between two of Python's instructions for ever.
     "native.py": "import ctypes\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    libc = ctypes.CDLL(None)\n    libc.sigaction\n    while True: libc.sleep(1000)\n",
+    # One instruction of Python's, which no handler interrupts; it lets other threads run.
+    "busy.py": "import hashlib\ndef main(marker):\n    open(marker, 'w').close()\n"
+    "    hashlib.pbkdf2_hmac('sha512', b'x', b'y', 4_000_000)\n",
     "later.py": "import asyncio\nasync def main(marker):\n    open(marker, 'w').close()\n"
     "    while True:\n        try:\n            await asyncio.sleep(1000)\n"
     "        except asyncio.CancelledError:\n            pass\n",
@@ -95,3 +99,15 @@ def test_a_second_signal_ends_what_hangs_on_the_main_thread(
             except subprocess.TimeoutExpired:
                 continue
         assert code == 128 + number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_one_signal_is_one_however_late_the_main_thread_hears_of_it(
+    tmp_path: Path, number: int
+) -> None:
+    """It is in a call of the system's meanwhile: a render, say."""
+    program = hanging(tmp_path)
+    with program:
+        call(program, tmp_path, "stuck__busy_tool")
+        program.process.send_signal(number)
+        assert program.process.wait(DEADLINE) == 0

@@ -23,9 +23,9 @@ class Ending:
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop
-        self._first: float | None = None
-        self._told = False
-        # Handlers need the main thread; the byte that a signal writes doesn't.
+        # Handlers need the main thread; the byte that a signal writes doesn't. Each of the two
+        # counts for itself: what one hears, the other may hear much later.
+        self._byte, self._handler = _Heard(), _Heard()
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
@@ -35,22 +35,29 @@ class Ending:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         # Where a loop of windows has taken the wake-up file, this is the only way to hear of it.
-        self._heard(number)
-        if not self._told:
-            self._told = True
+        if self._handler.first(number):
             self._stop()
 
     def _watch(self) -> None:
         while True:
             for number in self._reader.recv(64):
-                if number in SIGNALS:
-                    self._heard(number)
+                if number in SIGNALS and self._byte.first(number):
+                    # Not print: this may be in the middle of one.
+                    os.write(2, b"callboard ends and waits for what still runs. Again: at once\n")
 
-    def _heard(self, number: int) -> None:
+
+class _Heard:
+    """The signals that came one way."""
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+
+    def first(self, number: int) -> bool:
+        """Whether it is the first. A later one ends the process."""
         now = monotonic()
         if self._first is None:
             self._first = now
-            # Not print: a handler may interrupt one.
-            os.write(2, b"callboard ends and waits for what still runs. Again: at once\n")
-        elif now - self._first > ONE_SIGNAL:
+            return True
+        if now - self._first > ONE_SIGNAL:
             os._exit(128 + number)
+        return False
