@@ -4,12 +4,17 @@ The servers run side by side and are measured in turns, round after round, so th
 the machine does hits all of them alike. Read the ratios; the absolutes are this machine's.
 
     python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
+    python benchmarks/run.py --cache DIR --before TREE     # beside another checkout, set up
+
+TREE is a checkout of callboard in which `bootstrap.py test --version` has run: what a change costs
+is its ratio to that.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -37,6 +42,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=2000, help="calls a measurement")
     parser.add_argument("--starts", type=int, default=7, help="fresh processes a server")
+    parser.add_argument("--before", type=Path, help="another checkout of callboard to compare with")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--markdown", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
@@ -51,18 +57,29 @@ def main() -> int:
     return 0
 
 
+def before(tree: Path | None) -> list[Contender]:
+    """callboard as it is in another checkout, by that checkout's own environment and script."""
+    if tree is None:
+        return []
+    folder = tree.resolve()
+    python = folder / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    script = folder / "benchmarks" / "servers" / "callboard_server.py"
+    return [Contender("callboard, before", str(script), python=python)]
+
+
 def compare(arguments: argparse.Namespace, home: Path) -> Results:
     """Every figure of every contender; a list of one value a round for each."""
-    pythons = {one.name: one.interpreter(arguments.cache) for one in CONTENDERS}
-    results: Results = {one.name: {} for one in CONTENDERS}
+    contenders = [*CONTENDERS, *before(arguments.before)]
+    pythons = {one.name: one.interpreter(arguments.cache) for one in contenders}
+    results: Results = {one.name: {} for one in contenders}
 
     def start(one: Contender) -> ServerProcess:
         return ServerProcess(pythons[one.name], one.script, home, one.arguments)
 
-    for one in CONTENDERS:
+    for one in contenders:
         start(one).stop()  # the first start writes bytecode
     for _ in range(arguments.starts):
-        for one in CONTENDERS:
+        for one in contenders:
             server = start(one)
             facts = server.facts
             server.stop()
@@ -70,7 +87,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             note(results, one, "start MiB", (facts["start_bytes"] - facts["bare_bytes"]) / 2**20)
     with ExitStack() as open_things:
         running: list[tuple[Contender, ServerProcess, list[Connection]]] = []
-        for one in CONTENDERS:
+        for one in contenders:
             server = start(one)
             open_things.callback(server.stop)
             connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]

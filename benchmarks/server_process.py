@@ -19,18 +19,19 @@ _SERVERS = Path(__file__).parent / "servers"
 
 @dataclass(frozen=True)
 class Contender:
-    """What takes part: a script below ``servers`` and the package it needs, None for callboard,
-    which is this interpreter's."""
+    """What takes part: a script below ``servers``, or anywhere where its path is whole, and the
+    package it needs, None for callboard. ``python`` is its interpreter, None for this one."""
 
     name: str
     script: str
     package: str | None = None
     arguments: tuple[str, ...] = ()
+    python: Path | None = None
 
     def interpreter(self, cache: Path) -> Path:
         """Python with the package in it; installed by name at first, below ``cache``."""
         if self.package is None:
-            return Path(sys.executable)
+            return self.python or Path(sys.executable)
         folder = cache / self.package.replace("==", "-")
         python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         done = folder / "installed"
@@ -57,7 +58,7 @@ class ServerProcess:
         }
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         command = [str(python), str(_SERVERS / script), *arguments]
-        self._log = (home / f"{script}.log").open("ab")
+        self._log = (home / f"{Path(script).name}.log").open("ab")
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self._log, env=environment, text=True
         )
