@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -124,6 +125,8 @@ class Changes:
             self.touched = True
         else:
             self.foreign = True
+            if bpy.app.background or _by_a_script():
+                self.based = False
 
     @property
     def modified(self) -> bool:
@@ -143,3 +146,12 @@ class Changes:
         # So do objects that are remembered.
         forget()
         atexit.unregister(self.close)
+
+
+def _by_a_script() -> bool:
+    """Whether a timer or a handler makes the change that Blender tells of. Blender pushes a state
+    for what the artist does and for operators of add-ons, not for those."""
+    frame = sys._getframe(2).f_back  # who changes, behind the handler that calls here, or nobody
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")

@@ -52,8 +52,8 @@ class BlenderUndo:
                 changes.based = _push("before callboard")
         # What somebody changed a moment ago is told now.
         view_layer().update()
-        if not changes.based or (changes.foreign and bpy.app.background):
-            # In background mode nobody else pushes; the state to come back to must be on the stack.
+        if not changes.based:
+            # The state to come back to must be on the stack.
             changes.based = _push("before callboard")
         if changes.foreign:
             self._steps.clear()
