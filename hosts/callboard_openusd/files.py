@@ -18,7 +18,7 @@ from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import READ, WRITE
 from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_openusd.assets import asset_from
-from callboard_openusd.document import Document, OpenStage, refuse
+from callboard_openusd.document import Document, OpenStage, reason, refuse
 from callboard_openusd.shadow import stamp_of
 
 #: Marks the layers that are ours alone. They are read at once and whole: a file that somebody
@@ -99,9 +99,21 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
             layer.Export(str(written))
         except Tf.ErrorException as error:
             raise refuse(error, f"write '{Path(path).name}'") from None
+        _check_readable(written, Path(path).name)
         with written.open("rb") as source:
             shutil.copyfileobj(source, file, 2**20)
     return Path(path).stat().st_size
+
+
+def _check_readable(written: Path, name: str) -> None:
+    """OpenUSD writes a path that is an attribute's value as text that it can't read."""
+    try:
+        Sdf.Layer.OpenAsAnonymous(str(written))
+    except Tf.ErrorException as error:
+        raise HostError(
+            f"'{name}' was left as it is, because OpenUSD could not read what it wrote:"
+            f" {reason(error)}. Correct what that names, and save again."
+        ) from None
 
 
 def _check(file: Path) -> None:

@@ -156,7 +156,11 @@ class Sweep:
     def _save(self) -> None:
         from callboard.errors import HostError
 
-        self._call("scene__save_file", {"path": self.saved})
+        try:
+            self._call("scene__save_file", {"path": self.saved})
+        except HostError as error:
+            self.refused.append(f"save: {_general(str(error))}")
+            return
         self.counts["saved"] += 1
         for path in self._read.names()[:READ]:
             try:

@@ -297,3 +297,15 @@ def test_a_deep_file_is_refused_wherever_it_is_referenced(scene: Scene, tmp_path
     body = '#usda 1.0\ndef "A" (references = @./deep.usda@</a>) {}\n'
     with pytest.raises(HostError, match="deeper than"):
         scene.files.open(written(tmp_path, "innocent.usda", body))
+
+
+def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path) -> None:
+    """A path as an attribute's value is read, and written as something that isn't."""
+    body = HEAD + 'def Material "M"\n{\n    token outputs:ri:surface = </M.outputs:out>\n}\n'
+    scene.files.open(written(tmp_path, "old.usda", body))
+    target = Path(written(tmp_path, "target.usda", "kept"))
+    for name in ("target.usda", "target.usdc"):
+        with pytest.raises(HostError, match="OpenUSD could not"):
+            scene.files.save(str(tmp_path / name))
+    assert target.read_text() == "kept"
+    assert not (tmp_path / "target.usdc").exists()
