@@ -296,7 +296,13 @@ class Session:
             )
         )
         done.append(other.start("scene__scene_info"))
-        until(lambda: all(future.done() for future in done))
+        until(lambda: self.allow_all() or all(future.done() for future in done))
+
+    def allow_all(self) -> None:
+        """Answers what is asked meanwhile, about folders that the agents name."""
+        controls = self.panel.link.controls
+        for question in controls.status.snapshot.questions:
+            controls.answer(question.id, "allow_session")
 
     def look(self, palette: QPalette) -> None:
         self.application.setPalette(palette)

@@ -155,15 +155,15 @@ class Header(QWidget):
         grid.setHorizontalSpacing(2 * space)
         grid.setVerticalSpacing(space)
         grid.addWidget(self.host, 0, 0, 1, 2)
-        grid.addLayout(state, 1, 0)
         buttons = QHBoxLayout()
         buttons.setSpacing(space)
-        buttons.addWidget(self.pause)
-        buttons.addWidget(self.stop)
-        grid.addLayout(buttons, 1, 1)
-        grid.addWidget(self.clients, 2, 0)
-        grid.addWidget(self.connect_button, 2, 1)
-        grid.addLayout(address, 3, 0, 1, 2)
+        for button in (self.pause, self.stop, self.connect_button):
+            buttons.addWidget(button, 1)
+        # The state has a row of its own: in a narrow dock it is what has to be read.
+        grid.addLayout(state, 1, 0, 1, 2)
+        grid.addWidget(self.clients, 2, 0, 1, 2)
+        grid.addLayout(buttons, 3, 0, 1, 2)
+        grid.addLayout(address, 4, 0, 1, 2)
         grid.setColumnStretch(0, 1)
 
     def _draw(self) -> None:
