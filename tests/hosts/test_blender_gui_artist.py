@@ -111,6 +111,7 @@ def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
 
 
 def test_a_drag_that_lasts_is_told(gui: Gui, client: FakeClient) -> None:
+    gui.run(PERMIT)
     gui.run(DRAG)
     for tool, arguments in (
         ("scene__delete", {"names": ["Cube"]}),
@@ -127,6 +128,7 @@ def test_a_drag_that_lasts_is_told(gui: Gui, client: FakeClient) -> None:
 def test_what_a_render_reads_stays_until_it_is_done(
     gui: Gui, client: FakeClient, tool: str
 ) -> None:
+    gui.run(PERMIT)
     gui.run(RENDER)
     assert gui.run("answer = bpy.app.is_job_running('RENDER')")
     path = str(gui.folder / "second.png")
@@ -153,12 +155,13 @@ mode = cube.mode
 bpy.ops.object.mode_set(mode="OBJECT")
 cube["was in"] = mode
 """
-#: Lets agents run scripts, unasked.
+#: Lets agents run scripts and write anywhere, unasked.
 PERMIT = """
 from callboard_blender import addon
 controls = addon.residence.app.controls
 controls.restore("script.execute")
 controls.set_consent_policy("script", "allow")
+controls.set_consent_policy("outside_roots", "allow")
 """
 
 
