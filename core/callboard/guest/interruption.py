@@ -7,7 +7,6 @@ taken back when the tool ends before it landed.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -74,5 +73,7 @@ class Interruptible:
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
     """Asks for the exception; None takes back what hasn't landed yet."""
+    import ctypes  # half a megabyte, for what most servers never do
+
     what = ctypes.py_object(error) if error is not None else ctypes.py_object()
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
