@@ -19,6 +19,7 @@ from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.errors import HostError
+from callboard.guest.interruption import Interrupted
 
 log = logging.getLogger(__name__)
 
@@ -66,12 +67,26 @@ class QtMainThread(QObject):
         """Qt's: one posted function for each event, so that Qt gets its turn between two."""
         if event.type() != _RUN:
             return bool(super().event(event))
-        dialog = QApplication.activeModalWidget()
-        if dialog is not None:
-            self._wait_for(dialog)
-        elif self._waiting:
-            self._forget_dialog()
-            self._run(self._waiting.popleft())
+        posted: Callable[[], None] | None = None
+        try:
+            dialog = QApplication.activeModalWidget()
+            if dialog is not None:
+                self._wait_for(dialog)
+            elif self._waiting:
+                self._forget_dialog()
+                posted = self._waiting.popleft()
+                posted()
+        except Interrupted:
+            # Meant for a tool that runs Qt's loop inside itself, and asked for until it lands
+            # there. What it hit here on the way has its turn later.
+            if posted is not None:
+                self._waiting.append(posted)
+        except BaseException:
+            # Out of a Qt event handler even SystemExit would abort the application.
+            log.exception("a function posted to the main thread failed")
+        if self._waiting and self._dialog is None:
+            # Of an interruption that landed before the first line above nothing else tells.
+            QCoreApplication.postEvent(self, QEvent(_RUN))
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -105,13 +120,6 @@ class QtMainThread(QObject):
     def _wake(self) -> None:
         for _ in self._waiting:
             QCoreApplication.postEvent(self, QEvent(_RUN))
-
-    def _run(self, fn: Callable[[], None]) -> None:
-        try:
-            fn()
-        except BaseException:
-            # Out of a Qt event handler even SystemExit would abort the application.
-            log.exception("a function posted to the main thread failed")
 
 
 def _title(dialog: QWidget) -> str:

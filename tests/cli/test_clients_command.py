@@ -16,6 +16,7 @@ from callboard.cli import main
 from callboard.clients.book import ClientBook
 from callboard.testing.fake_client import FakeClient
 from serving import served
+from waiting import until
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 Run = Callable[..., tuple[int, str, str]]
@@ -90,7 +91,7 @@ def test_an_address_with_a_token_lets_that_client_in(run: Run, home: Path) -> No
             assert (status, err) == (0, "")
             assert "my-cursor" in out
             # It was told: nobody had to ask before.
-            assert len(server.app.endpoint.sessions) == 0
+            until(lambda: not server.app.endpoint.sessions, "the revoked client's session to end")
             assert session.post(PING).status == 401
     assert tokens(home) == []
     assert "no client has a token" in run("clients")[1]

@@ -4,7 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from callboard.errors import HOST_BUSY, HostError
 from callboard.testing.fake_host import FakeHost
 from callboard.transport.client import Client, RemoteError
 from callboard_qt.main_thread import QtMainThread
+from waiting import until
 
 
 class QtFakeHost(FakeHost):
@@ -272,6 +273,8 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
         assert while_open(dialog, talk) == 1
 
 
+# What ends the tool may land in Qt's handler first, is printed there, and asked for again.
+@pytest.mark.qt_no_exception_capture
 def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboard) -> None:
     def forever() -> None:
         while True:
@@ -283,6 +286,14 @@ def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboar
         with Client(server.url, server.token) as client:
             with pytest.raises(RemoteError):
                 client.request("tools/call", {"name": "forever", "arguments": {}})
-            return client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
+
+            def answered() -> object:
+                # It is ended some time after its own time is up, and meanwhile others' passes, too.
+                with suppress(RemoteError):
+                    asked = {"name": "scene__scene_info", "arguments": {}}
+                    return client.request("tools/call", asked)
+                return None
+
+            return until(answered, "the main thread to be free again")
 
     assert spin_while(talk)
