@@ -22,6 +22,9 @@ from callboard_blender.readable_memory import reader
 
 log = logging.getLogger(__name__)
 
+#: The eight bytes at an address; None where nothing can be read.
+Read = Callable[[int], "int | None"]
+
 #: Kinds of handlers, as in Blender's wm_event_system.h. The last is in each window's list for good.
 _GIZMO, _UI, _OPERATOR, _DROP, _KEYS = range(1, 6)
 #: Where the members of a handler lie: next, kind, and an operator's own pointer.
@@ -56,14 +59,17 @@ class WindowEvents:
                 self._places = _find()
             except Exception:
                 log.exception("Blender's lists of event handlers were not found")
-        places = self._places
-        for window in bpy.context.window_manager.windows:
-            if places is not None:
-                yield from places.takers(window.as_pointer())
-            else:
-                for operator in getattr(window, "modal_operators", ()):
-                    if not hasattr(operator, "modal"):
-                        yield Taker(operator.bl_idname)
+        windows = bpy.context.window_manager.windows
+        if self._places is not None:
+            # A Blender to come may keep handlers otherwise: what isn't there must not end it.
+            with reader() as read:
+                for window in windows:
+                    yield from self._places.takers(window.as_pointer(), read)
+            return
+        for window in windows:
+            for operator in getattr(window, "modal_operators", ()):
+                if not hasattr(operator, "modal"):
+                    yield Taker(operator.bl_idname)
 
 
 @dataclass(frozen=True)
@@ -76,24 +82,31 @@ class _Places:
     name: int
     python: int
 
-    def takers(self, window: int) -> Iterator[Taker]:
-        at = window if self.runtime is None else _pointer(window + self.runtime)
-        handler = _pointer(at + self.handlers) if at else 0
-        while handler:
-            kind = ctypes.c_int.from_address(handler + _KIND).value
+    def takers(self, window: int, read: Read) -> Iterator[Taker]:
+        at: int | None = window
+        if self.runtime is not None:
+            at = read(window + self.runtime)
+        handler = read(at + self.handlers) if at else 0
+        for _ in range(_MANY):
+            if not handler:
+                return
+            kind = (read(handler + _KIND) or 0) & 0xFFFFFFFF
             if kind == _UI:
                 yield Taker(None)
             elif kind == _OPERATOR:
-                operator = _pointer(handler + _ITS_OPERATOR)
+                operator = read(handler + _ITS_OPERATOR)
                 if not operator:
                     yield Taker(None)
-                elif not _pointer(operator + self.python):
-                    yield Taker(ctypes.string_at(operator + self.name).decode("utf-8", "replace"))
-            handler = _pointer(handler + _NEXT)
+                elif not read(operator + self.python):
+                    yield Taker(_text(operator + self.name, read))
+            handler = read(handler + _NEXT)
 
 
-def _pointer(address: int) -> int:
-    return ctypes.c_void_p.from_address(address).value or 0
+def _text(address: int, read: Read) -> str:
+    """Blender keeps 64 bytes for the name of an operator."""
+    parts = (read(address + at) for at in range(0, 64, 8))
+    held = b"".join((part or 0).to_bytes(8, "little") for part in parts)
+    return held.partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _find() -> _Places | None:
@@ -105,9 +118,9 @@ def _find() -> _Places | None:
     if "modalhandlers" in window:
         return _Places(None, window["modalhandlers"], name, python)
     runtime = window["runtime"]
-    address = _pointer(bpy.context.window_manager.windows[0].as_pointer() + runtime)
     with reader() as read:
-        handlers = _search(address, read)
+        address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
+        handlers = _search(address, read) if address else None
     if handlers is None:
         log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
         return None
@@ -118,7 +131,7 @@ def _write(path: Path) -> None:
     bpy.data.libraries.write(str(path), set())
 
 
-def _search(address: int, read: Callable[[int], int | None]) -> int | None:
+def _search(address: int, read: Read) -> int | None:
     """Where the second of two lists of handlers begins: that of those that come first."""
     for offset in range(0, _SEARCHED, 8):
         if _is_list(address + offset, read) and _is_list(address + offset + 16, read):
@@ -126,7 +139,7 @@ def _search(address: int, read: Callable[[int], int | None]) -> int | None:
     return None
 
 
-def _is_list(address: int, read: Callable[[int], int | None]) -> bool:
+def _is_list(address: int, read: Read) -> bool:
     """Whether a list of handlers that holds some is there."""
     first, last = read(address), read(address + 8)
     if not first or not last:
