@@ -25,7 +25,10 @@ tools:
 - {name: shaky, description: Fails at first., required_capabilities: [scene.mutate]}
 - {name: half, description: "Changes the scene, says no.", required_capabilities: [scene.mutate]}
 - {name: wait, description: Waits until it is cancelled., required_capabilities: [scene.mutate]}
-- {name: names, description: What there is., required_capabilities: [scene.read]}
+- name: names
+  description: What there is.
+  required_capabilities: [scene.read]
+  annotations: {read_only_hint: true}
 - {name: double, description: Doubles., affinity: any}
 - {name: forever, description: Never ends., affinity: any}
 - {name: missing, description: Needs what is not there., required_capabilities: [hologram]}

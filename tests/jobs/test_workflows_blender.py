@@ -26,7 +26,10 @@ pytestmark = [
 TOOLS = """\
 tools:
 - {name: wait, description: Waits until it is cancelled., required_capabilities: [scene.mutate]}
-- {name: names, description: What there is., required_capabilities: [scene.read]}
+- name: names
+  description: What there is.
+  required_capabilities: [scene.read]
+  annotations: {read_only_hint: true}
 """
 WAIT = """\
 def main(ctx):
