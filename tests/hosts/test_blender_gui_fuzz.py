@@ -123,5 +123,12 @@ def test_nothing_the_two_do_at_once_ends_blender(gui: Gui) -> None:
     assert all("result" in a or a["error"]["code"] == -31001 for a in answers), answers
     assert done
     with gui.client() as after:
-        listed = after.call("scene__list_objects")["structuredContent"]["objects"]
-        assert sorted(one["name"] for one in listed) == gui.names()
+        names = gui.names()
+        listed = [
+            one["name"]
+            for offset in range(0, len(names) + 1, 1000)
+            for one in after.call("scene__list_objects", {"offset": offset, "limit": 1000})[
+                "structuredContent"
+            ]["objects"]
+        ]
+        assert sorted(listed) == names

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from callboard import content
 from callboard.errors import INVALID_PARAMS, METHOD_NOT_FOUND
 from serving import Served, served
 
@@ -103,6 +104,14 @@ def test_a_prompt_is_rendered_by_its_served_and_its_bare_name(
     assert result["messages"] == [
         {"role": "user", "content": {"type": "text", "text": "width=2 segments="}}
     ]
+
+
+@ERAS
+def test_what_a_function_shows_becomes_blocks(server: Served, era: str) -> None:
+    server.app.prompts.register_function("see", lambda: ["Look:", content.Image(b"P")], "See.", [])
+    messages = ask(server, era, "prompts/get", {"name": "see"})["result"]["messages"]
+    assert [message["content"]["type"] for message in messages] == ["text", "image"]
+    assert messages[0]["content"]["text"] == "Look:"
 
 
 @ERAS

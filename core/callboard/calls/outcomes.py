@@ -17,7 +17,7 @@ from callboard.calls import results
 from callboard.calls.asks import InputNeeded
 from callboard.calls.invisible import hides, shown
 from callboard.calls.tool_errors import ToolExited
-from callboard.content import Json, Resource, Result
+from callboard.content import BLOCKS, Json, Resource, Result, Text
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -123,6 +123,10 @@ def read(value: Any) -> Any:
         return replace(value, content=shown(str.__str__(value.content)))
     if isinstance(value, str):
         return shown(str.__str__(value))
+    if isinstance(value, Text):
+        return replace(value, text=shown(str.__str__(value.text)))
+    if isinstance(value, (list, tuple)) and any(isinstance(item, BLOCKS) for item in value):
+        return [read(item) for item in value]
     if isinstance(value, (dict, list)) and not _is_plain(value):
         return shown(json.loads(encode(value)))
     return value
