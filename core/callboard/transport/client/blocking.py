@@ -31,6 +31,7 @@ class Client:
 
     def __enter__(self) -> Client:
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_tell)
         try:
             client = {"name": "callboard-cli", "version": __version__}
             self._run(self._client.open(client, {}))
@@ -77,6 +78,14 @@ class Client:
             raise HostError(error.message.replace("the host", "the server", 1)) from None
         finally:
             task.cancel()  # Ctrl-C leaves it waiting
+            if task.done() and not task.cancelled():
+                task.exception()  # or it ended this very task: who waits is told, nobody else
+
+
+def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Ctrl-C may land in any task; whoever pressed it knows."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
 
 
 async def _end(client: HttpClient) -> None:
