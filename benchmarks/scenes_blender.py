@@ -11,16 +11,15 @@ in milliseconds; ``--cpu`` counts what the thread was busy, for a machine that d
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from statistics import median
-from time import perf_counter, thread_time
+from time import thread_time
 from typing import Any
 
 import bpy
+from stopwatch import CLOCK, several, timed
 
 from callboard.testing.direct import DirectCaller
 from callboard_blender.host import BlenderHost
@@ -28,8 +27,6 @@ from callboard_blender.host import BlenderHost
 #: How many objects hang below one group.
 GROUP = 100
 ROUNDS = 5
-#: What measures; a list, so that an option changes it.
-CLOCK = [perf_counter]
 
 
 def make_scene(count: int) -> None:
@@ -50,20 +47,6 @@ def make_scene(count: int) -> None:
         obj.parent = tree if below_tree else group
         link(obj)
     bpy.context.view_layer.update()
-
-
-def timed(work: Callable[[], object]) -> float:
-    gc.collect()
-    gc.disable()
-    begun = CLOCK[0]()
-    work()
-    spent = CLOCK[0]() - begun
-    gc.enable()
-    return spent * 1000
-
-
-def several(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
-    return median(timed(lambda number=number: work(number)) for number in range(rounds))
 
 
 class Plain:
@@ -146,11 +129,15 @@ def measured(count: int) -> Iterator[tuple[str, float, float | None]]:
 
     stepped(plain.transform)(0)
     tool("scene__transform", name="P0", translate=[0, 0, 0])
-    yield "info", several(lambda _: tool("scene__scene_info")), None
-    yield "list 100", several(lambda _: tool("scene__list_objects")), None
+    yield "info", several(lambda _: tool("scene__scene_info"), ROUNDS), None
+    yield "list 100", several(lambda _: tool("scene__list_objects"), ROUNDS), None
     last = max(0, count - 100)
-    yield "list the last 100", several(lambda _: tool("scene__list_objects", offset=last)), None
-    yield "get", several(lambda _: tool("scene__get_object", name=f"P{count // 2}")), None
+    yield (
+        "list the last 100",
+        several(lambda _: tool("scene__list_objects", offset=last), ROUNDS),
+        None,
+    )
+    yield "get", several(lambda _: tool("scene__get_object", name=f"P{count // 2}"), ROUNDS), None
     changes: dict[str, tuple[Callable[[int], object], Callable[[int], object]]] = {
         "transform": (
             lambda n: tool("scene__transform", name=f"P{n}", translate=[1, 2, n]),

@@ -11,26 +11,22 @@ that does other work as well.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, thread_time
+from time import thread_time
 from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
+from stopwatch import CLOCK, several, timed
 
 from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
 
 #: How many prims hang below one group.
 GROUP = 100
-ROUNDS = 7
-#: What measures; a list, so that an option changes it.
-CLOCK = [perf_counter]
 
 
 def write_scene(path: str, prims: int) -> None:
@@ -50,20 +46,6 @@ def write_scene(path: str, prims: int) -> None:
             )
             order.default = ["xformOp:translate"]
     layer.Export(path)
-
-
-def timed(work: Callable[[], object]) -> float:
-    gc.collect()
-    gc.disable()
-    begun = CLOCK[0]()
-    work()
-    spent = CLOCK[0]() - begun
-    gc.enable()
-    return spent * 1000
-
-
-def several(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
-    return median(timed(lambda number=number: work(number)) for number in range(rounds))
 
 
 class Plain:
