@@ -188,6 +188,8 @@ class Callboard:
             self.roots,
             self.prompts,
             self.catalog,
+            self.clients,
+            self.jobs,
             self.records,
             self._instance,
         )
@@ -270,7 +272,7 @@ class Callboard:
         """A revoked client has nothing open here any more, and nothing of it runs."""
         self.endpoint.end(holder)
         self._listener.end(holder)
-        self.jobs.end(holder)
+        self.jobs.end(lambda client: client == holder)
         self.dispatcher.consent.forget_client(holder)
         for call in list(self.dispatcher.calls.values()):
             if call.request.peer.holder == holder and call.task is not None:

@@ -7,11 +7,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
 
 from callboard.calls.context import AsyncToolContext, ToolContext
+from callboard.clients.book import ClientBook
 from callboard.errors import (
     CALL_TIMEOUT,
     CAPABILITY_MISSING,
@@ -723,7 +725,9 @@ def test_what_waits_to_begin_when_the_artist_pauses_never_changes_anything(
     waiting = client.start("tools/call", {"name": "change"})
     until(lambda: len(server.app.dispatcher.main) >= 1, "the call to be queued")
     server.app.controls.pause()
-    assert waiting.result(DEADLINE)["error"]["code"] == PAUSED
+    refused = waiting.result(DEADLINE)["error"]
+    assert refused["code"] == PAUSED
+    assert f"in {server.host.where}" in refused["message"]
     gate.release.set()
     assert not holding.result(DEADLINE)["result"]["isError"]
     assert ran == []
@@ -756,6 +760,46 @@ def test_stop_ends_what_runs_and_waits_and_asks_and_says_how_many(
     server.app.controls.resume()
     until(lambda: not dispatcher.paused, "the server to go on")
     assert not client.call("change")["isError"]
+
+
+def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    book = ClientBook()
+    wild, kept = (book.make(name)[1] for name in ("wild", "kept"))
+    ran: list[str] = []
+    counted: Queue[int] = Queue()
+
+    async def hold(ctx: Any) -> None:
+        await asyncio.Event().wait()
+
+    with served() as server:
+        server.tool("hold", hold)
+        server.tool("long", hold, execution="async")
+        server.tool("wipe", lambda: ran.append("wiped"), annotations={"destructiveHint": True})
+        controls, dispatcher = server.app.controls, server.app.dispatcher
+        controls.set_consent_policy("destructive", "ask")
+        controls.attend()
+        with FakeClient(server.app.url, wild) as one, FakeClient(server.app.url, kept) as other:
+            job = one.call("long")["structuredContent"]["job_id"]
+            ending = [one.start("tools/call", {"name": name}) for name in ("hold", "wipe")]
+            asking = other.start("tools/call", {"name": "wipe"})
+            until(lambda: len(dispatcher.consent.questions) == 2, "two questions")
+            until(lambda: len(dispatcher.calls) == 4, "four calls")
+            controls.stop_client("wild", counted.put)
+            assert counted.get(timeout=DEADLINE) == 3
+            for call in ending:
+                assert call.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
+            until(lambda: server.app.jobs.get(job).ended, "the end of its job")
+            (question,) = dispatcher.consent.questions.values()
+            controls.answer(question.id, "allow")
+            assert not asking.result(DEADLINE)["result"]["isError"]
+            assert ran == ["wiped"]
+            # It isn't paused.
+            assert one.request("ping")["result"] == {}
+            controls.stop_client("nobody", counted.put)
+            assert counted.get(timeout=DEADLINE) == 0
 
 
 # -- cancellation -------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
 
 from callboard.clients.book import ClientBook
+from callboard.hosting.file_lock import lock
 from callboard.protocol.peer import PeerRequest
 from callboard.testing.fake_client import FakeClient
 from serving import Served, served
@@ -121,9 +123,9 @@ def test_a_request_state_is_only_its_clients(server: Served, book: ClientBook) -
     assert one.request("tools/call", retry)["result"]["isError"] is False
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("by", ["the command", "the panel", "another process"])
 def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
-    server: Served, book: ClientBook, told: bool
+    server: Served, book: ClientBook, by: str
 ) -> None:
     _, token = book.make("one")
     _, kept = book.make("two")
@@ -156,10 +158,17 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         ]
         for _ in range(4):
             assert began.acquire(timeout=10)
-        book.revoke("one")
-        if told:
-            look(server)
+        if by == "the panel":
+            said: Queue[str | None] = Queue()
+            server.app.controls.revoke_client("one", said.put)
+            assert said.get(timeout=20) is None
+            server.app.controls.revoke_client("one", said.put)
+            assert "no client is called 'one'" in str(said.get(timeout=20))
         else:
+            book.revoke("one")
+        if by == "the command":
+            look(server)
+        elif by == "another process":
             assert client_of(server, token).post(PING).status == 401
         for _ in range(4):
             assert ended.acquire(timeout=10)
@@ -174,6 +183,20 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         # Another client's stream goes on.
         server.tool("new", nothing)
         other.wait_for("notifications/tools/list_changed")
+
+
+def test_a_host_serves_on_while_the_panel_waits_for_the_file_of_clients(
+    server: Served, book: ClientBook, tmp_path: Path
+) -> None:
+    _, token = book.make("one")
+    said: Queue[str | None] = Queue()
+    with (tmp_path / "clients.lock").open("ab") as held, server.client() as other:
+        lock(held.fileno(), 1.0)
+        server.app.controls.revoke_client("one", said.put)
+        assert other.request("ping")["result"] == {}
+        assert said.empty()
+    assert said.get(timeout=20) is None
+    until(lambda: client_of(server, token).post(PING).status == 401, "its end")
 
 
 def test_a_token_made_while_a_host_runs_counts_at_once_and_survives_its_restart(

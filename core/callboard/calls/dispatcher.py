@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -22,9 +21,9 @@ from callboard.calls.coroutines import Coroutines
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.outcomes import ToolRaised, finished, made, read
+from callboard.calls.running_calls import RunningCalls
 from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
-from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -66,7 +65,7 @@ class Readable(Protocol):
 FindResource = Callable[[str], tuple[Readable, Mapping[str, str]]]
 
 
-class Dispatcher:
+class Dispatcher(RunningCalls):
     """Runs calls. On the server's loop, but for :meth:`close`."""
 
     def __init__(
@@ -84,21 +83,14 @@ class Dispatcher:
         """``find_resource`` finds what a tool asks to read; ``platform`` is what this host offers
         the bundle that a call's tool came with, None for other tools; ``default_timeout`` is in
         seconds."""
+        super().__init__(host.where)
         self.host = host
         self.tools = tools
         self.capabilities = capabilities
         self.roots = roots
         self.main = MainThread(guest)
-        self.paused = False
-        #: How many calls the artist's Stop ended, until calls are taken again.
-        self.stopped = 0
         self.closed = False
         self.default_timeout = default_timeout
-        self.calls: dict[str, Call] = {}
-        #: Every call that got past the look-up ends here, with its result or its error.
-        self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
-        #: A call began or got further, or calls are paused or not.
-        self.activity: Changes[[]] = Changes()
         self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
@@ -113,7 +105,7 @@ class Dispatcher:
     ) -> Json:
         """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
         missing capabilities, paths outside the workspace, a busy or paused host."""
-        with self._watched(Call(tool, meant(arguments), request, self)) as call:
+        with self._counted(Call(tool, meant(arguments), request, self)) as call:
             call.intent, call.shape = intent, made
             try:
                 result = self._checked(tool, await self._perform(call))
@@ -134,7 +126,7 @@ class Dispatcher:
 
     async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
         """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
-        with self._watched(Call(work, arguments, request, self)) as call:
+        with self._counted(Call(work, arguments, request, self)) as call:
             call.shape = read
             try:
                 return await self._perform(call)
@@ -144,56 +136,11 @@ class Dispatcher:
                 log.warning("%s failed", work.name, exc_info=True)
                 raise SkillError(f"{work.name} failed: {_in_a_word(error)}") from None
 
-    @contextmanager
-    def _watched(self, call: Call) -> Iterator[Call]:
-        self.calls[call.id] = call
-        call.task = asyncio.current_task()
-        error: BaseException | None = None
-        try:
-            yield call
-        except BaseException as failed:
-            error = failed
-            raise
-        finally:
-            call.finished = True
-            del self.calls[call.id]
-            self.ended.tell(call, call.result, error)
-
-    def pause(self) -> None:
-        """Refuses every call from now on, those that wait to begin too; those that run finish."""
-        self.paused = True
-        for call in list(self.calls.values()):
-            if call.state == "waiting" and call.task is not None:
-                call.paused = True
-                call.task.cancel()
-        self.activity.tell()
-
-    def stop(self) -> int:
-        """Pauses, and cancels what runs, waits or asks. How many calls that ended."""
-        self.pause()
-        for call in list(self.calls.values()):
-            if not call.paused:
-                self.cancel(call.id)
-        self.stopped = sum(not call.tool.internal for call in self.calls.values())
-        return self.stopped
-
-    def resume(self) -> None:
-        """Takes calls again."""
-        self.paused, self.stopped = False, 0
-        self.activity.tell()
-
     def admit(self, tool: Tool) -> None:
         """The gate every call passes. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities)
-        self._require_going()
-
-    def _require_going(self) -> None:
-        if self.paused:
-            raise Paused(
-                "the artist paused callboard; ask the artist to resume it, in "
-                f"{self.host.where}, then call again"
-            )
+        self.require_going()
 
     async def _perform(self, call: Call) -> Any:
         try:
@@ -202,7 +149,7 @@ class Dispatcher:
             if call.paused:
                 raise Paused(
                     f"the artist paused callboard before {call.tool.name} began; nothing was "
-                    "changed. Ask the artist to resume it, then call again"
+                    f"changed. Ask the artist to resume it, in {self.host.where}, then call again"
                 ) from None
             if call.cancelled_by_artist:
                 raise RefusedByArtist(
@@ -224,7 +171,7 @@ class Dispatcher:
         await self._ask_artist(call)
         for _ in range(ROUND_LIMIT):
             # The artist may have paused while somebody was asked.
-            self._require_going()
+            self.require_going()
             try:
                 return await self._in_time(call, self._run(call))
             except InputNeeded as needed:
@@ -244,13 +191,6 @@ class Dispatcher:
             await self.consent.check(call)
             self.admit(call.tool)  # whoever could be asked may have left meanwhile
         call.state = "waiting"
-
-    def cancel(self, id: str) -> None:
-        """Ends a call on the artist's word. Its client hears that it was cancelled."""
-        call = self.calls.get(id)
-        if call is not None and call.task is not None:
-            call.cancelled_by_artist = True
-            call.task.cancel()
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
         """Gets what a tool asked for: our own resources here, the rest from its client."""

@@ -8,16 +8,14 @@ import sys
 from datetime import datetime
 
 from callboard.clients.book import ClientBook
-from callboard.clients.kept_tokens import forget_token
-from callboard.errors import PeerError
-from callboard.transport.instances import listed, tell_of_clients
+from callboard.transport.revoking import revoke
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs; without tokens")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    revoke = actions.add_parser("revoke", help="let a client in no more; what it has open ends")
-    revoke.add_argument("name", metavar="NAME")
+    ending = actions.add_parser("revoke", help="let a client in no more; what it has open ends")
+    ending.add_argument("name", metavar="NAME")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,16 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _revoke(name: str) -> int:
-    gone = ClientBook().revoke(name)
-    if gone is None:
-        raise PeerError(f"no client is called {name[:80]!r}; see `callboard clients`")
-    forget_token(gone)
-    for entry in listed():
-        if not tell_of_clients(entry.instance):
-            print(
-                f"# {entry.instance.id} ({entry.instance.kind}) does not answer now; it notices by "
-                "itself once it does",
-                file=sys.stderr,
-            )
-    print(f"{gone.name} may connect no more")
+    for silent in revoke(name):
+        print(
+            f"# {silent.id} ({silent.kind}) does not answer now; it notices by itself once it does",
+            file=sys.stderr,
+        )
+    print(f"{name} may connect no more")
     return 0

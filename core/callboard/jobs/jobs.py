@@ -227,10 +227,10 @@ class Jobs:
         """Oldest first."""
         return list(self._jobs.values())
 
-    def end(self, holder: TokenHolder) -> None:
-        """Ends what this client began."""
+    def end(self, which: Callable[[TokenHolder], bool]) -> None:
+        """Ends what the clients that ``which`` picks began."""
         for job in self._jobs.values():
-            if job.holder == holder and job.work is not None:
+            if which(job.holder) and job.work is not None:
                 job.work.cancel()
 
     def close(self) -> None:

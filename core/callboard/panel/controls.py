@@ -16,9 +16,11 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import Decision
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.grants import ConsentPolicy, Subject
+from callboard.clients.book import ClientBook
 from callboard.errors import CallboardError
 from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
+from callboard.jobs.jobs import Jobs
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.records.reader import Reader
@@ -26,6 +28,7 @@ from callboard.records.store import Store
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.transport.instances import Instance
+from callboard.transport.revoking import revoke
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 
@@ -58,6 +61,8 @@ class Controls:
         roots: RootsBook,
         prompts: PromptRegistry,
         catalog: SkillCatalog,
+        clients: ClientBook,
+        jobs: Jobs,
         records: Store | None,
         instance: Callable[[], Instance],
     ) -> None:
@@ -71,6 +76,8 @@ class Controls:
         self._roots = roots
         self._prompts = prompts
         self._catalog = catalog
+        self._clients = clients
+        self._jobs = jobs
         self._records = records
         self._instance = instance
         self._pending = False
@@ -101,6 +108,36 @@ class Controls:
 
     def resume(self) -> None:
         self._do(self._dispatcher.resume)
+
+    def stop_client(
+        self, holder: str, answered: Callable[[int], None] = lambda ended: None
+    ) -> None:
+        """Ends what one client, by its token's name, has running, waiting or asking, its jobs too;
+        it may call again. ``answered`` hears on the server's loop how many calls that were."""
+
+        def stop() -> None:
+            ended = self._dispatcher.stop_client(holder)
+            self._jobs.end(lambda client: client.name == holder)
+            answered(ended)
+
+        self._do(stop)
+
+    def revoke_client(
+        self, holder: str, answered: Callable[[str | None], None] = lambda problem: None
+    ) -> None:
+        """Lets a client, by its token's name, in no more, here and in every other server; what it
+        has open ends. ``answered`` hears on another thread why that failed, or None."""
+
+        def end() -> None:
+            try:
+                revoke(holder)
+            except CallboardError as error:
+                answered(error.message)
+            else:
+                self._do(self._clients.look)
+                answered(None)
+
+        self._do(self._in_thread, end)
 
     def withdraw(self, capability: str) -> None:
         """Stops offering a capability until it is restored."""
