@@ -35,6 +35,7 @@ from callboard.protocol.subscriptions import Topic
 from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.records.store import Store
+from callboard.service.file_tools import file_template, file_tools
 from callboard.service.live_resources import is_scene, live_resources
 from callboard.service.resources import ResourceRegistry
 from callboard.service.service import Service
@@ -302,6 +303,8 @@ class Callboard:
             self.bundles.start()
             self.skills.start()
             self.tools.add(*catalog_tools(self.catalog), *workflow_tools(self.workflows))
+            self.tools.add(*file_tools(self.bundles.workspaces))
+            self.resources.add(file_template(self.bundles.workspaces))
         self.tools.add(*job_tools(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
 

@@ -119,8 +119,29 @@ def test_ids_say_nothing_about_paths_and_stay_the_same(world: World) -> None:
     assert all(re.fullmatch(r"files://fl_[0-9a-f]{24}", uri) for uri in files.values())
     assert len(set(files.values())) == 3
     assert world.listed() == files
+    elsewhere = FileStore([world.root], world.uploads / "theirs")
+    assert {file.uri for file in elsewhere.list_files()}.isdisjoint(files.values())
+
+
+def test_an_id_outlives_a_restart(world: World) -> None:
+    notes = world.listed()["notes.md"]
     again = FileStore([world.root], world.uploads / "mine")
-    assert {file.uri for file in again.list_files()}.isdisjoint(files.values())
+    file, data = again.read(notes.removeprefix("files://"), MAX_SIZE)
+    assert (file.name, data) == ("notes.md", "# Grüße".encode())
+    assert {file.uri for file in again.list_files()} == set(world.listed().values())
+
+
+def test_a_sidecar_tags_its_file_and_is_not_listed(world: World, tmp_path: Path) -> None:
+    (world.root / "hero.usda.tags").write_text("character\n approved \n\n")
+    (world.root / "alone.tags").write_text("a file of its own")
+    files = world.listed()
+    assert sorted(files) == ["alone.tags", "hero.usda", "notes.md", "shots.json"]
+    assert world.listed(tags=["approved", "character"]) == {"hero.usda": files["hero.usda"]}
+    assert world.listed(tags=["approved", "prop"]) == {}
+    if os.name != "nt":
+        (tmp_path / "elsewhere").write_text("secret")
+        (world.root / "notes.md.tags").symlink_to(tmp_path / "elsewhere")
+        assert world.listed(tags=["secret"]) == {}
 
 
 def test_exactly_ten_mebibytes_pass_and_one_byte_more_does_not(world: World) -> None:

@@ -1,11 +1,13 @@
 """The files of one workspace under ids that say nothing about where they are.
 
-A workspace's files are those below its roots, and what was uploaded. An id is random, is remembered
-with its tags beside the uploads, and means nothing in another workspace.
+A workspace's files are those below its roots, and what was uploaded. An id is a keyed hash of the
+path, so it outlives a restart; the key is the workspace's own, so an id means nothing in another.
+Tags are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag a line.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import secrets
 import stat
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +28,11 @@ MAX_LISTED = 5_000
 MAX_FOLDERS = 20_000
 INDEX = "index.json"
 FILES = "files"
+KEY = "key"
+#: A file's tags, for whoever has no other way to give it some: lines of text beside it.
+SIDECAR = ".tags"
+MAX_SIDECAR = 4096
+MAX_TAGS = 64
 _ID = re.compile(r"fl_[0-9a-f]{24}")
 
 
@@ -62,11 +70,23 @@ class FileStore:
         self._ids: dict[Path, str] = {}
         self._paths: dict[str, Path] = {}
         self._tags: dict[str, frozenset[str]] = {}
+        self._key: bytes | None = None
+        self._walked = False
         self._load()
 
     def list_files(self) -> list[StoredFile]:
         """Every file, by root and path, hidden ones and links left out."""
-        return [self._stored(path) for path in self._walk()]
+        files = [self._stored(path, tagged) for path, tagged in self._walk()]
+        self._walked = True
+        return files
+
+    def place_of(self, file: StoredFile) -> tuple[int, str] | None:
+        """The number of the root that a file is below, and its path from there, with forward
+        slashes; None for an upload."""
+        for number, root in enumerate(self._roots):
+            if file.path.is_relative_to(root):
+                return number, file.path.relative_to(root).as_posix()
+        return None
 
     def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
         """Keeps an upload. Raises ValueError on a name that is none, OSError."""
@@ -84,7 +104,7 @@ class FileStore:
 
     def tag(self, file_id: str, tags: Iterable[str]) -> StoredFile:
         """Gives a file these tags and no others. Raises KeyError on an unknown id, OSError."""
-        path = self._paths[file_id]
+        path = self._path_of(file_id)
         with self._lock:
             self._tags[file_id] = frozenset(tags)
             self._save()
@@ -93,7 +113,7 @@ class FileStore:
     def read(self, file_id: str, most: int) -> tuple[StoredFile, bytes]:
         """A file and its bytes. Raises KeyError on an unknown id and on a file that has left the
         workspace, TooLarge, OSError."""
-        path = self._paths[file_id]
+        path = self._path_of(file_id)
         if not self._inside(path):
             raise KeyError(file_id)
         # Not blocking: a pipe put where the file was must not hold the reader.
@@ -110,19 +130,32 @@ class FileStore:
             raise TooLarge(len(data))
         return self._stored(path), data
 
-    def _stored(self, path: Path) -> StoredFile:
+    def _stored(self, path: Path, tagged: bool = True) -> StoredFile:
+        """``tagged`` tells whether it may have a sidecar."""
         with self._lock:
             file_id = self._id_of(path)
             tags = self._tags.get(file_id, frozenset())
+        if tagged:
+            tags |= _sidecar(path)
         return StoredFile(file_id, path.name, mime_types.guess(path.name), tags, path)
 
     def _id_of(self, path: Path) -> str:
         file_id = self._ids.get(path)
         if file_id is None:
-            file_id = f"fl_{secrets.token_hex(12)}"
+            if self._key is None:
+                self._key = _kept_key(self._uploads)
+            digest = hmac.digest(self._key, os.fsencode(path), "sha256")
+            file_id = f"fl_{digest.hex()[:24]}"
             self._ids[path] = file_id
             self._paths[file_id] = path
         return file_id
+
+    def _path_of(self, file_id: str) -> Path:
+        """Raises KeyError. An id may have been told before this process began, so the first that
+        isn't known has the files looked through."""
+        if file_id not in self._paths and not self._walked and _ID.fullmatch(file_id):
+            self.list_files()
+        return self._paths[file_id]
 
     def _inside(self, path: Path) -> bool:
         """Whether the path, links resolved, is where it was and still below a root."""
@@ -130,7 +163,8 @@ class FileStore:
         tops = [*self._roots, self._uploads / FILES]
         return real == path and any(real.is_relative_to(top) for top in tops)
 
-    def _walk(self) -> Iterator[Path]:
+    def _walk(self) -> Iterator[tuple[Path, bool]]:
+        """Every file, and whether it has a sidecar."""
         listed: set[Path] = set()
         folders = 0
         for top in (self._uploads / FILES, *self._roots):
@@ -143,14 +177,17 @@ class FileStore:
                     for name in names
                     if not name.startswith(".") and Path(folder, name) != self._uploads
                 )
+                there = set(files)
                 for name in sorted(files):
                     path = Path(folder, name)
+                    if name.endswith(SIDECAR) and name.removesuffix(SIDECAR) in there:
+                        continue
                     if name.startswith(".") or path in listed or not _is_plain(path):
                         continue
                     if len(listed) == MAX_LISTED:
                         return
                     listed.add(path)
-                    yield path
+                    yield path, name + SIDECAR in there
 
     def _load(self) -> None:
         try:
@@ -165,7 +202,7 @@ class FileStore:
                 self._tags[file_id] = frozenset(map(str, entry.get("tags") or ()))
 
     def _save(self) -> None:
-        """Remembers what was uploaded or tagged; other ids last as long as the process."""
+        """Remembers what was uploaded or tagged."""
         index = {
             file_id: {"path": str(self._paths[file_id]), "tags": sorted(tags)}
             for file_id, tags in self._tags.items()
@@ -180,3 +217,37 @@ def _is_plain(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def _sidecar(path: Path) -> frozenset[str]:
+    """The tags in the file beside ``path``; none where it has none, or where it is a link."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        fd = os.open(path.with_name(path.name + SIDECAR), flags | getattr(os, "O_BINARY", 0))
+        with os.fdopen(fd, "rb") as file:
+            data = file.read(MAX_SIDECAR) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except OSError:
+        return frozenset()
+    lines = data.decode("utf-8-sig", "replace").splitlines()
+    return frozenset([line.strip() for line in lines if line.strip()][:MAX_TAGS])
+
+
+def _kept_key(folder: Path) -> bytes:
+    """The workspace's own key, made by whoever needs it first. Where the disk can't keep one, ids
+    last as long as the process."""
+    fresh = secrets.token_bytes(32)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / f".{KEY}-{secrets.token_hex(8)}"
+        fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(fresh)
+            with suppress(OSError):  # another process was first
+                os.link(made, folder / KEY)
+        finally:
+            made.unlink(missing_ok=True)
+        kept = (folder / KEY).read_bytes()
+    except OSError:
+        return fresh
+    return kept if len(kept) == len(fresh) else fresh

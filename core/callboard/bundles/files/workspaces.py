@@ -6,6 +6,7 @@ the same roots see the same files, under the same ids.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import threading
@@ -17,7 +18,6 @@ from callboard.bundles.files.file_store import FileStore
 from callboard.bundles.files.host_resources import (
     CAPABILITY,
     HostResourcesPlatform,
-    InProcessHost,
     advertisement,
 )
 from callboard.calls.capabilities import Capabilities
@@ -72,13 +72,24 @@ class Workspaces:
     ) -> dict[str, Any]:
         """The answer to one request of a bundle; the files are read off the loop. Raises
         CallboardError with the contract's codes."""
+        return await asyncio.to_thread(self.answer_now, method, params, roots, bundle)
+
+    def answer_now(
+        self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
+    ) -> dict[str, Any]:
+        """As :meth:`answer`, on a thread that may wait for the disk."""
         if not self.offered:
             raise RefusedByArtist(
                 "the artist withdrew filesystem.read, so no files are handed out; pass the "
                 "content inline"
             )
-        inside = InProcessHost(self.platform, workspace=self.name(roots), bundle=bundle)
-        return await inside.ask(method, params)
+        return self.platform.handle(method, params, workspace=self.name(roots), bundle=bundle)
+
+    def store(self, roots: WorkspaceRoots | None) -> FileStore:
+        """The files of the workspace of a call that sees these roots."""
+        store = self._store(self.name(roots))
+        assert store is not None
+        return store
 
     def _store(self, name: str) -> FileStore | None:
         with self._lock:

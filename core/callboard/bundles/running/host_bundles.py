@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from callboard.folders import data_folder
 
 if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources
+    from callboard.bundles.files.workspaces import Workspaces
     from callboard.bundles.installed.install import InstalledBundle
     from callboard.bundles.running.keeper import BundleKeeper
     from callboard.calls.call import Call
@@ -37,15 +39,25 @@ class HostBundles:
         self.keeper: BundleKeeper | None = None
         self._roots = roots
         self._loop = loop
+        self._capabilities = capabilities
+        self._lock = threading.Lock()
+        self._workspaces: Workspaces | None = None
 
         def make() -> BundleKeeper:
-            from callboard.bundles.files.workspaces import Workspaces
             from callboard.bundles.running.keeper import BundleKeeper
 
-            workspaces = Workspaces(data_folder() / "uploads", capabilities)
-            return BundleKeeper(catalog, base, kind, tools, roots, workspaces, loop)
+            return BundleKeeper(catalog, base, kind, tools, roots, self.workspaces(), loop)
 
         self._make: Callable[[], BundleKeeper] = make
+
+    def workspaces(self) -> Workspaces:
+        """The files that are handed out. Any thread."""
+        from callboard.bundles.files.workspaces import Workspaces
+
+        with self._lock:
+            if self._workspaces is None:
+                self._workspaces = Workspaces(data_folder() / "uploads", self._capabilities)
+            return self._workspaces
 
     def start(self) -> None:
         """Takes what is installed into use. Its skills are left to whoever loads all of them."""
