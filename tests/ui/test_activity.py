@@ -70,22 +70,147 @@ def test_a_running_call_shows_its_progress_and_is_cancelled_by_a_click(open_pane
         assert not activity.model.running
 
 
-def test_the_newest_change_is_undone_by_a_click_and_an_older_one_is_not(open_panel: Any) -> None:
+def made(shown: Any) -> list[str]:
+    """The bare names of what is in the scene."""
+    return [n.rsplit("/")[-1] for n in shown.server.on_main(shown.server.host.scene.names)]
+
+
+def lines(shown: Any) -> list[str]:
+    """What the list of calls says, line by line."""
+    model = shown.panel.activity.model
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def struck(shown: Any) -> list[bool]:
+    """Which lines are struck out."""
+    model = shown.panel.activity.model
+    fonts = [model.index(row, 0).data(Qt.ItemDataRole.FontRole) for row in range(model.rowCount())]
+    return [font is not None and font.strikeOut() for font in fonts]
+
+
+def create(shown: Any, client: Any, *names: str) -> None:
+    for name in names:
+        shown.call(client, "scene__create_primitive", kind="cube", name=name)
+    shown.until(lambda: lines(shown) == [f"created /{name}" for name in reversed(names)])
+
+
+def test_a_change_is_said_in_words_and_what_else_ran_by_its_title(open_panel: Any) -> None:
     shown = open_panel(records=True, skills=True)
     with shown.server.client() as client:
-        for name in ("first", "second"):
-            shown.call(client, "scene__create_primitive", kind="cube", name=name)
+        shown.call(client, "scene__create_primitive", kind="sphere", name="ball")
+        shown.call(client, "scene__scene_info")
+        shown.until(lambda: lines(shown) == ["Scene info", "created /ball"])
+        shown.call(client, "scene__rename", name="ball", new_name="globe")
+        shown.call(client, "scene__delete", names=["globe"])
+        expected = ["deleted /globe", "renamed ball to /globe", "Scene info", "created /ball"]
+        shown.until(lambda: lines(shown) == expected)
+
+
+def test_the_newest_change_is_undone_by_a_click_and_marked(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first", "second")
         activity = shown.panel.activity
-        shown.until(lambda: len(past(shown)) == 2)
-        shown.click_row(activity.view, activity.model.index(1, 0))
-        shown.click(activity.details.undo)
-        shown.until(lambda: reads(activity.details, "Not undone"))
         shown.click_row(activity.view, activity.model.index(0, 0))
+        assert activity.details.undo.text() == "Undo"
         shown.click(activity.details.undo)
         shown.until(lambda: "Undone" in texts(activity.details))
-        assert [n.rsplit("/")[-1] for n in shown.server.on_main(shown.server.host.scene.names)] == [
-            "first"
-        ]
+        shown.until(lambda: struck(shown) == [True, False])
+        assert "undone" in activity.model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert not activity.details.undo.isVisible()
+        assert made(shown) == ["first"]
+
+
+def test_an_older_change_is_undone_with_all_that_came_after_it(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first", "second", "third")
+        activity = shown.panel.activity
+        shown.click_row(activity.view, activity.model.index(1, 0))
+        assert activity.details.undo.text() == "Undo back to here"
+        shown.click(activity.details.undo)
+        shown.until(lambda: struck(shown) == [True, True, False])
+        assert reads(activity.details, "Undone, changes: 2")
+        assert made(shown) == ["first"]
+
+
+def test_what_lies_under_somebody_elses_change_is_not_undone(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first", "second")
+        host = shown.server.host
+
+        def artist_makes_one() -> None:
+            token = host.undo.begin("the artist's own")
+            host.scene.create("cone", "mine", {})
+            host.undo.commit(token)
+
+        shown.server.on_main(artist_makes_one)
+        activity = shown.panel.activity
+        shown.click_row(activity.view, activity.model.index(1, 0))
+        shown.click(activity.details.undo)
+        shown.until(lambda: reads(activity.details, "Not undone: something else changed since"))
+        assert made(shown) == ["first", "second", "mine"]
+        assert struck(shown) == [False, False]
+
+
+def test_what_a_call_changed_is_selected_in_the_scene(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first", "second")
+        activity = shown.panel.activity
+        shown.click_row(activity.view, activity.model.index(1, 0))
+        shown.click(activity.details.select)
+        shown.until(lambda: reads(activity.details, "Selected in the scene"))
+        assert shown.server.on_main(shown.server.host.scene.selection) == ["/first"]
+        shown.server.on_main(lambda: shown.server.host.scene.delete(["/first"]))
+        shown.click(activity.details.select)
+        shown.until(lambda: reads(activity.details, "nothing of it is in the scene any more"))
+
+
+def test_changes_only_leaves_out_what_only_read(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        shown.call(client, "scene__scene_info")
+        shown.call(client, "scene__create_primitive", kind="cube", name="box")
+        activity = shown.panel.activity
+        shown.until(lambda: len(past(shown)) == 2)
+        activity.outcome.setFocus()
+        shown.press(activity.outcome, Qt.Key.Key_End)
+        assert activity.outcome.currentText() == "Changes only"
+        shown.until(lambda: lines(shown) == ["created /box"])
+        shown.call(client, "scene__create_primitive", kind="cube", name="lid")
+        shown.call(client, "scene__scene_info")
+        shown.until(lambda: lines(shown) == ["created /lid", "created /box"])
+        shown.qtbot.keyClicks(activity.search, "box")
+        shown.until(lambda: lines(shown) == ["created /box"])
+        activity.search.clear()
+        shown.press(activity.outcome, Qt.Key.Key_Home)
+        shown.until(lambda: len(lines(shown)) == 4)
+
+
+def test_calls_of_another_process_stand_apart_and_offer_no_undo(open_panel: Any, home: Any) -> None:
+    store = Store(home / "records")
+    store.open()
+    # The same id as the first step here: undoing it would undo something else.
+    store.record(CallRecord("theirs", time() - 60, 1.0, "scene__delete", "ok", undo_id="undo-1"))
+    assert store.flush(20)
+    store.close()
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        shown.call(client, "scene__create_primitive", kind="cube", name="box")
+        shown.until(lambda: lines(shown) == ["created /box", "Delete objects"])
+        activity = shown.panel.activity
+        theirs = activity.model.index(1, 0)
+        assert "another process" in theirs.data(Qt.ItemDataRole.AccessibleTextRole)
+        assert theirs.data(Qt.ItemDataRole.FontRole).italic()
+        shown.click_row(activity.view, theirs)
+        shown.until(lambda: reads(activity.details, "Delete objects"))
+        assert not activity.details.undo.isVisible()
+        assert not activity.details.select.isVisible()
+        shown.click_row(activity.view, activity.model.index(0, 0))
+        shown.until(activity.details.undo.isVisible)
+        assert made(shown) == ["box"]
 
 
 def test_typing_filters_and_the_list_says_when_nothing_matches(open_panel: Any) -> None:

@@ -6,19 +6,14 @@ from collections.abc import Sequence
 from time import time
 from typing import cast
 
-from qtpy.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
-from qtpy.QtGui import QPainter, QShowEvent
+from qtpy.QtCore import QEvent, QObject, Qt, QTimer
+from qtpy.QtGui import QShowEvent
 from qtpy.QtWidgets import (
-    QApplication,
     QComboBox,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QSplitter,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionProgressBar,
-    QStyleOptionViewItem,
     QToolButton,
     QTreeView,
     QVBoxLayout,
@@ -26,15 +21,16 @@ from qtpy.QtWidgets import (
 )
 
 from callboard.panel.records import CallRecord, Filter, Outcome
-from callboard.panel.status import CallStatus, Snapshot
+from callboard.panel.status import CallStatus, Change, Snapshot
 from callboard_ui import calls_model as columns
 from callboard_ui.call_details import CallDetails
-from callboard_ui.calls_model import CallRow, CallsModel, ended_row, running_row
+from callboard_ui.calls_model import CallRow, CallsModel, changed_row, ended_row, running_row
 from callboard_ui.history import History
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
+from callboard_ui.progress_delegate import ProgressDelegate
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3
@@ -74,6 +70,8 @@ class ActivityTab(QWidget):
         super().__init__(parent)
         self._link = link
         self._calls: dict[str, CallStatus] = {}
+        self._changes: tuple[Change, ...] = ()
+        self._tools: object = None
         self._ended = -1
         self.model = CallsModel(self)
         self.search = QLineEdit(self)
@@ -86,6 +84,7 @@ class ActivityTab(QWidget):
         self.outcome.addItem(self.tr("Done"), ("ok",))
         self.outcome.addItem(self.tr("Failed"), _FAILED)
         self.outcome.addItem(self.tr("Refused"), _REFUSED)
+        self.outcome.addItem(self.tr("Changes only"), None)
         self.view = QTreeView(self)
         self._set_up_view()
         self.newer = QToolButton(self)
@@ -117,6 +116,10 @@ class ActivityTab(QWidget):
         if not self.isVisible():
             self._ended = -1
             return
+        if (snapshot.changes, snapshot.tools) != (self._changes, self._tools):
+            self._changes, self._tools = snapshot.changes, snapshot.tools
+            self.model.set_known(snapshot.changes, {t.name: t.title for t in snapshot.tools})
+            self._show_changes()
         self._show_running()
         if snapshot.ended_calls != self._ended:
             self._ended = snapshot.ended_calls
@@ -228,10 +231,27 @@ class ActivityTab(QWidget):
         if not self.details.isHidden() and call_id in self._calls:
             self._show_details()
 
+    @property
+    def _changes_only(self) -> bool:
+        return self.outcome.currentData() is None
+
     def _matches(self, call: CallStatus) -> bool:
-        text = self.search.text().strip().casefold()
         kinds = self.outcome.currentData()
-        return not kinds and (not text or text in f"{call.tool} {call.arguments}".casefold())
+        return kinds == () and self._has_text(f"{call.tool} {call.arguments}")
+
+    def _has_text(self, where: str) -> bool:
+        return self.search.text().strip().casefold() in where.casefold()
+
+    def _show_changes(self) -> None:
+        """What changed is known without a look at the disk."""
+        if self._changes_only:
+            selected = self.details.call_id
+            found = [c for c in self._changes if c.tool and self._has_text(f"{c.words} {c.tool}")]
+            self.model.clear()
+            self.model.set_newest([changed_row(change) for change in reversed(found)])
+            self._select(selected)
+        if not self.details.isHidden():
+            self._show_details()
 
     def _tick(self) -> None:
         if not self._calls or not self.isVisible():
@@ -240,7 +260,7 @@ class ActivityTab(QWidget):
         self.model.tick()
 
     def _refresh(self) -> None:
-        if self._history is None:
+        if self._history is None or self._changes_only:
             return
         if self._at_top():
             self._history.refresh()
@@ -248,18 +268,23 @@ class ActivityTab(QWidget):
             self.newer.show()
 
     def _newest(self, calls: Sequence[CallRecord]) -> bool:
+        if self._changes_only:
+            return True
         if not self._at_top() and self.model.past:
             self.newer.show()
             return True
         selected = self.details.call_id
-        joined = self.model.set_newest([ended_row(call) for call in calls])
+        joined = self.model.set_newest(list(map(self._row, calls)))
         self.model.drop_running(set(self._calls))
         self._select(selected)
         self._describe()
         return joined
 
     def _older(self, calls: Sequence[CallRecord]) -> None:
-        self.model.add_older([ended_row(call) for call in calls])
+        self.model.add_older(list(map(self._row, calls)))
+
+    def _row(self, call: CallRecord) -> CallRow:
+        return ended_row(call, here=self._link.controls.changes.made_here(call.call_id))
 
     def _failed(self, reason: str) -> None:
         self._note.setText(self.tr("Earlier calls can't be read: {0}").format(reason))
@@ -269,8 +294,10 @@ class ActivityTab(QWidget):
     def _describe(self) -> None:
         if self.model.rowCount():
             text = ""
-        elif self.search.text() or self.outcome.currentIndex():
+        elif self.search.text() or self.outcome.currentData():
             text = self.tr("No call matches.")
+        elif self._changes_only:
+            text = self.tr("Nothing was changed yet.")
         elif self._history is None:
             text = self.tr("Calls aren't recorded; only what runs is shown.")
         else:
@@ -286,7 +313,10 @@ class ActivityTab(QWidget):
         self.model.clear()
         self.model.drop_running(set())
         self._show_running()
-        if self._history is not None:
+        if self._changes_only:
+            self._show_changes()
+            self._describe()
+        elif self._history is not None:
             outcomes = cast("tuple[Outcome, ...]", tuple(self.outcome.currentData()))
             text = self.search.text().strip() or None
             self._history.set_filter(Filter(outcomes=outcomes, text=text))
@@ -308,25 +338,27 @@ class ActivityTab(QWidget):
             return
         call = self._calls.get(row.id)
         if call is not None:
-            self.details.show_running(row, self.model.word(row.state), call)
+            self.details.show_running(row, self.model.said(row), self.model.word(row.state), call)
         elif not row.runs:
             self._show_record(row)
 
     def _show_record(self, row: CallRow) -> None:
-        if self.details.has_read(row.id):
-            return
-        word = self.model.word(row.state)
-        self.details.show_ended(row, word, None)
-        if self._history is None:
+        known = self.details.record_of(row.id)
+        self._show_ended(row, known)
+        if self._history is None or known is not None:
             return
 
         def read(record: CallRecord | None, error: Exception | None) -> None:
             if self.details.call_id == row.id and record is not None:
-                self.details.show_ended(row, word, record)
+                self._show_ended(row, record)
             elif error is not None:
                 self.details.say(str(error), bad=True)
 
         self._history.get(row.id, read)
+
+    def _show_ended(self, row: CallRow, record: CallRecord | None) -> None:
+        said, word = self.model.said(row), self.model.word_of(row)
+        self.details.show_ended(row, said, word, record, self._changes)
 
     def _select(self, call_id: str | None) -> None:
         """Keeps the call selected that was, wherever it went."""
@@ -358,31 +390,3 @@ class ActivityTab(QWidget):
         self.newer.hide()
         self.view.scrollToTop()
         self._refresh()
-
-
-class ProgressDelegate(QStyledItemDelegate):
-    """Draws how far a call got."""
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        model = index.model()
-        row = model.row(index) if isinstance(model, CallsModel) else None
-        if row is None or not row.runs or row.share is None:
-            super().paint(painter, option, index)
-            return
-        bar = QStyleOptionProgressBar()
-        bar.rect = option.rect.adjusted(2, 3, -2, -3)
-        bar.palette = option.palette
-        bar.fontMetrics = option.fontMetrics
-        bar.state = option.state | QStyle.StateFlag.State_Horizontal
-        bar.minimum, bar.maximum = 0, 1000
-        bar.progress = round(row.share * 1000)
-        bar.text = f"{row.share:.0%}"
-        bar.textVisible = True
-        bar.textAlignment = Qt.AlignmentFlag.AlignCenter
-        style = option.widget.style() if option.widget is not None else QApplication.style()
-        style.drawControl(QStyle.ControlElement.CE_ProgressBar, bar, painter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import time
 
 from qtpy.QtCore import QEvent, Qt
@@ -11,18 +12,19 @@ from qtpy.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from callboard.panel.records import CallRecord
-from callboard.panel.status import CallStatus
+from callboard.panel.status import CallStatus, Change, UndoAnswer
 from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain
 from callboard_ui.link import Link
 from callboard_ui.look import bold, em, fixed, tint
-from callboard_ui.shown_text import clock, duration, shown, visible
+from callboard_ui.shown_text import clock, duration, one_line, shown, visible
 
 
 class CallDetails(QWidget):
@@ -53,19 +55,24 @@ class CallDetails(QWidget):
         self.cancel = QPushButton(self.tr("Cancel Call"), self)
         self.cancel.setToolTip(self.tr("Stop this call; what it changed is put back"))
         self.cancel.clicked.connect(self._cancel)
-        self.undo = QPushButton(self.tr("Undo"), self)
-        self.undo.setToolTip(self.tr("Undo what this call changed, if nothing changed since"))
+        self.select = QPushButton(self.tr("Select"), self)
+        self.select.setToolTip(self.tr("Select in the scene what is left of it"))
+        self.select.clicked.connect(self._select)
+        self.undo = QPushButton(self)
         self.undo.clicked.connect(self._undo)
-        self.copy = QPushButton(self.tr("Copy"), self)
+        self.copy = QToolButton(self)
         self.copy.setToolTip(self.tr("Copy all of this as text"))
+        self.copy.setAccessibleName(self.tr("Copy all of this as text"))
+        self.copy.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.copy.clicked.connect(self._copy)
         self._answer = plain(self, wrap=True)
         self._answer.hide()
         buttons = QHBoxLayout()
-        for button in (self.cancel, self.undo, self.copy):
+        for button in (self.cancel, self.select, self.undo):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
+        buttons.addWidget(self.copy)
         box = QVBoxLayout(self)
         box.setContentsMargins(em(self, 0.3), em(self, 0.3), em(self, 0.3), em(self, 0.3))
         box.setSpacing(em(self, 0.3))
@@ -82,14 +89,16 @@ class CallDetails(QWidget):
     def call_id(self) -> str | None:
         return None if self._row is None else self._row.id
 
-    def has_read(self, call_id: str) -> bool:
-        """Whether all of that call is shown already."""
-        return self._record is not None and self._record.call_id == call_id
+    def record_of(self, call_id: str) -> CallRecord | None:
+        """What was read of that call."""
+        record = self._record
+        return record if record is not None and record.call_id == call_id else None
 
-    def show_running(self, row: CallRow, word: str, call: CallStatus) -> None:
-        """A call that runs or waits."""
-        self._begin(row)
+    def show_running(self, row: CallRow, said: str, word: str, call: CallStatus) -> None:
+        """A call that runs or waits; ``said`` is its title, ``word`` its state."""
+        self._begin(row, said)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
+        facts.append(visible(row.tool))
         if row.share is not None:
             facts.append(f"{row.share:.0%}")
         if row.message:
@@ -99,11 +108,19 @@ class CallDetails(QWidget):
         self._show_arguments(call.arguments)
         self._offer(cancel=True)
 
-    def show_ended(self, row: CallRow, word: str, record: CallRecord | None) -> None:
-        """A call that ended; ``record`` comes when it has been read."""
-        self._begin(row)
+    def show_ended(
+        self,
+        row: CallRow,
+        said: str,
+        word: str,
+        record: CallRecord | None,
+        changes: Sequence[Change] = (),
+    ) -> None:
+        """A call that ended; ``record`` comes when it has been read. ``changes`` are all that can
+        be undone here."""
+        self._begin(row, said)
         self._record = record
-        facts = [word, visible(row.client), clock(row.started)]
+        facts = [word, visible(row.client), visible(row.tool), clock(row.started)]
         if row.took_ms is not None:
             facts.append(self.tr("took {0}").format(duration(row.took_ms)))
         if row.queue_ms is not None:
@@ -117,7 +134,7 @@ class CallDetails(QWidget):
         _put(self._problem, visible(f"{code}: {error}" if code is not None else error or ""))
         if record is not None:
             self._show_arguments(record.arguments)
-        self._offer(undo=record is not None and bool(record.undo_id))
+        self._offer(changes=changes)
 
     def say(self, text: str, *, bad: bool = False) -> None:
         """An answer to a button."""
@@ -130,24 +147,36 @@ class CallDetails(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self._draw_icons()
 
-    def _begin(self, row: CallRow) -> None:
+    def _begin(self, row: CallRow, said: str) -> None:
         if self._row is None or self._row.id != row.id:
             self.say("")
             _put(self._arguments, "")
             self._record = None
         self._row = row
-        self._title.show_text(row.tool)
+        self._title.show_text(said)
 
     def _show_arguments(self, arguments: object) -> None:
         _put(self._arguments, shown(arguments))
 
-    def _offer(self, *, cancel: bool = False, undo: bool = False) -> None:
+    def _offer(self, *, cancel: bool = False, changes: Sequence[Change] = ()) -> None:
         self.cancel.setVisible(cancel)
-        self.undo.setVisible(undo)
+        at = next((n for n, one in enumerate(changes) if one.call == self.call_id), None)
+        change = None if at is None else changes[at]
+        self.select.setVisible(change is not None and bool(change.objects) and not change.undone)
+        self.undo.setVisible(change is not None and bool(change.undo_id) and not change.undone)
+        after = [one for one in changes[(at or 0) + 1 :] if one.undo_id and not one.undone]
+        if after:
+            self.undo.setText(self.tr("Undo back to here"))
+            tip = self.tr("Undo this and what came after it, changes: {0}").format(len(after) + 1)
+        else:
+            self.undo.setText(self.tr("Undo"))
+            tip = self.tr("Undo what this call changed, if nothing changed since")
+        self.undo.setToolTip(tip)
 
     def _draw_icons(self) -> None:
         palette = self.palette()
         self.cancel.setIcon(icon("cross", palette))
+        self.select.setIcon(icon("target", palette))
         self.undo.setIcon(icon("undo", palette))
         self.copy.setIcon(icon("copy", palette))
 
@@ -156,21 +185,41 @@ class CallDetails(QWidget):
             self._link.controls.cancel(self._row.id)
             self.say(self.tr("Asked to stop"))
 
+    def _select(self) -> None:
+        call_id = self.call_id
+        if call_id is None:
+            return
+
+        def answered(problem: str | None) -> None:
+            if self.call_id == call_id:
+                said = self.tr("Selected in the scene")
+                self.say(said if problem is None else one_line(problem), bad=problem is not None)
+
+        self._link.controls.changes.select(call_id, self._link.answer(answered))
+
     def _undo(self) -> None:
-        if self._record is None or not self._record.undo_id:
+        call_id = self.call_id
+        if call_id is None:
             return
         self.undo.setEnabled(False)
-        call_id = self._record.call_id
 
-        def answered(done: bool) -> None:
+        def answered(answer: UndoAnswer) -> None:
             self.undo.setEnabled(True)
             if self.call_id == call_id:
-                said = (
-                    self.tr("Undone") if done else self.tr("Not undone: it isn't the last change")
-                )
-                self.say(said, bad=not done)
+                self.say(self._said(answer), bad=answer.left > 0)
 
-        self._link.controls.undo(self._record.undo_id, self._link.answer(answered))
+        self._link.controls.changes.undo_back(call_id, self._link.answer(answered))
+
+    def _said(self, answer: UndoAnswer) -> str:
+        if answer.problem:
+            return self.tr("Not undone: {0}").format(one_line(answer.problem))
+        if not answer.left:
+            several = self.tr("Undone, changes: {0}").format(answer.undone)
+            return several if answer.undone > 1 else self.tr("Undone")
+        if answer.undone:
+            said = self.tr("Undone: {0}. Not undone: {1}, something else changed in between")
+            return said.format(answer.undone, answer.left)
+        return self.tr("Not undone: something else changed since")
 
     def _copy(self) -> None:
         parts = [self._title.text(), self._facts.text()]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
 from typing import Any
 
 from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
-from qtpy.QtGui import QBrush, QPalette
+from qtpy.QtGui import QBrush, QFont, QPalette
 
 from callboard.panel.records import CallRecord
-from callboard.panel.status import CallStatus
+from callboard.panel.status import CallStatus, Change
 from callboard_ui.icons import icon
 from callboard_ui.labels import as_tip
 from callboard_ui.look import Kind, color
@@ -25,6 +25,7 @@ _ROLES = frozenset(
     (
         Qt.ItemDataRole.DisplayRole,
         Qt.ItemDataRole.DecorationRole,
+        Qt.ItemDataRole.FontRole,
         Qt.ItemDataRole.ForegroundRole,
         Qt.ItemDataRole.ToolTipRole,
         Qt.ItemDataRole.SizeHintRole,
@@ -42,12 +43,14 @@ _GLYPHS: dict[str, tuple[str, Kind]] = {
     "timeout": ("clock", "bad"),
     "busy": ("clock", "warn"),
     "paused": ("pause", "warn"),
+    "undone": ("undo", "dim"),
 }
 
 
 @dataclass(frozen=True)
 class CallRow:
-    """One call, running or ended. ``done`` and ``total`` are its progress."""
+    """One call, running or ended. ``done`` and ``total`` are its progress; ``here`` is whether it
+    was this server's: other processes, and those that ended, wrote into the same records."""
 
     id: str
     tool: str
@@ -60,6 +63,7 @@ class CallRow:
     done: float | None = None
     total: float | None = None
     message: str | None = None
+    here: bool = True
 
     @property
     def runs(self) -> bool:
@@ -86,7 +90,13 @@ def running_row(call: CallStatus) -> CallRow:
     )
 
 
-def ended_row(call: CallRecord) -> CallRow:
+def changed_row(change: Change) -> CallRow:
+    state = "error" if change.failed else "ok"
+    took = change.took_ms
+    return CallRow(change.call, change.tool, change.client, state, change.started, took)
+
+
+def ended_row(call: CallRecord, *, here: bool = True) -> CallRow:
     """Without arguments and result: those are read again for the one call that is looked at."""
     return CallRow(
         call.call_id,
@@ -98,6 +108,7 @@ def ended_row(call: CallRecord) -> CallRow:
         call.queue_ms,
         call.main_thread_ms,
         message=call.error_message,
+        here=here,
     )
 
 
@@ -109,10 +120,12 @@ class CallsModel(QAbstractTableModel):
         self._running: list[CallRow] = []
         self._past: list[CallRow] = []
         self._ids: set[str] = set()
+        self._changes: dict[str, Change] = {}
+        self._titles: Mapping[str, str] = {}
         self._palette = QPalette()
         self._size = QSize()
         self._headers = (
-            self.tr("Tool"),
+            self.tr("Call"),
             self.tr("State"),
             self.tr("Took"),
             self.tr("Client"),
@@ -120,6 +133,7 @@ class CallsModel(QAbstractTableModel):
             self.tr("Waited"),
             self.tr("Main thread"),
         )
+        self._elsewhere = self.tr("another process, or before this one began")
         self._words = {
             "asking": self.tr("asks you"),
             "waiting": self.tr("waits"),
@@ -131,6 +145,7 @@ class CallsModel(QAbstractTableModel):
             "timeout": self.tr("timed out"),
             "busy": self.tr("host busy"),
             "paused": self.tr("paused"),
+            "undone": self.tr("undone"),
         }
 
     # -- what the tab does ----------------------------------------------------------------------
@@ -140,6 +155,22 @@ class CallsModel(QAbstractTableModel):
         self._palette = palette
         self._size = QSize(0, height)
         self._touch(0, self.rowCount() - 1)
+
+    def set_known(self, changes: Sequence[Change], titles: Mapping[str, str]) -> None:
+        """What calls changed, and what people call tools, by their wire names."""
+        self._changes = {change.call: change for change in changes}
+        self._titles = titles
+        self._touch(0, self.rowCount() - 1)
+
+    def said(self, row: CallRow) -> str:
+        """What a call did, or what its tool is called."""
+        change = self._changes.get(row.id)
+        found = self._titles.get(row.tool) if change is None else change.words
+        return one_line(found or row.tool)
+
+    def word_of(self, row: CallRow) -> str:
+        """Its state in the artist's language."""
+        return self.word(self._state(row))
 
     def word(self, state: str) -> str:
         """A state in the artist's language."""
@@ -247,26 +278,29 @@ class CallsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == TOOL:
-            glyph, kind = _GLYPHS.get(row.state, ("dot", "text"))
+            glyph, kind = _GLYPHS.get(self._state(row), ("dot", "text"))
             return icon(glyph, self._palette, kind)
-        if role == Qt.ItemDataRole.ForegroundRole and column != TOOL:
-            kind = _GLYPHS.get(row.state, ("", "dim"))[1] if column == STATE else "dim"
+        if role == Qt.ItemDataRole.FontRole:
+            return self._font(row)
+        if role == Qt.ItemDataRole.ForegroundRole and (column != TOOL or not row.here):
+            kind = _GLYPHS.get(self._state(row), ("", "dim"))[1] if column == STATE else "dim"
             return QBrush(color(self._palette, kind))
         if role == Qt.ItemDataRole.ToolTipRole:
             return as_tip(self._tip(row))
         if role == Qt.ItemDataRole.SizeHintRole:
             return self._size if self._size.isValid() else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column == TOOL:
-            return f"{one_line(row.tool)}, {self.word(row.state)}, {self._text(row, TOOK)}"
+            where = "" if row.here else f", {self._elsewhere}"
+            return f"{self.said(row)}, {self.word_of(row)}, {self._text(row, TOOK)}{where}"
         return None
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _text(self, row: CallRow, column: int) -> str:
         if column == TOOL:
-            return one_line(row.tool)
+            return self.said(row)
         if column == STATE:
-            return self.word(row.state)
+            return self.word_of(row)
         if column == TOOK:
             return duration((time() - row.started) * 1000 if row.runs else row.took_ms)
         if column == CLIENT:
@@ -276,10 +310,26 @@ class CallsModel(QAbstractTableModel):
         return duration(row.queue_ms if column == WAITED else row.main_ms)
 
     def _tip(self, row: CallRow) -> str:
-        lines = [f"{one_line(row.tool)}: {self.word(row.state)}"]
+        lines = [f"{self.said(row)}: {self.word_of(row)}", one_line(row.tool)]
+        if not row.here:
+            lines.append(self._elsewhere)
         if row.message:
             lines.append(one_line(row.message)[:500])
         return "\n".join(lines)
+
+    def _state(self, row: CallRow) -> str:
+        change = self._changes.get(row.id)
+        return "undone" if change is not None and change.undone else row.state
+
+    def _font(self, row: CallRow) -> QFont | None:
+        undone = self._state(row) == "undone"
+        if row.here and not undone:
+            return None
+        # Only what is set here is: family and size stay the view's.
+        found = QFont()
+        found.setItalic(not row.here)
+        found.setStrikeOut(undone)
+        return found
 
     def _span(self) -> tuple[int, int]:
         first = len(self._running)

@@ -15,6 +15,7 @@ from callboard.calls.call import Call, UndoStep
 from callboard.calls.call_paths import CallPaths
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
+from callboard.calls.changed import ChangeBook
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
 from callboard.calls.coroutines import Coroutines
@@ -91,6 +92,8 @@ class Dispatcher(RunningCalls):
         self.main = MainThread(guest)
         self.closed = False
         self.default_timeout = default_timeout
+        self.changed = ChangeBook()
+        self.ended.watch(self.changed.call_ended)
         self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform

@@ -21,6 +21,7 @@ from callboard.errors import CallboardError
 from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
 from callboard.jobs.jobs import Jobs
+from callboard.panel.change_controls import ChangeControls
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.records.reader import Reader
@@ -68,6 +69,8 @@ class Controls:
     ) -> None:
         """``records`` is None where none are kept; ``instance`` says where the server is."""
         self.status = StatusFeed(self._attended)
+        #: What the artist does with what calls changed.
+        self.changes = ChangeControls(host, dispatcher, self._do)
         self._view = view
         self._host = host
         self._loop = loop
@@ -173,20 +176,6 @@ class Controls:
     def cancel(self, call: str) -> None:
         """Cancels a call that runs or waits; its client is told."""
         self._do(self._dispatcher.cancel, call)
-
-    def undo(self, undo_id: str, answered: Callable[[bool], None] = lambda done: None) -> None:
-        """Undoes one call's step, if it is the newest one. ``answered`` hears on the main thread
-        whether it was."""
-        port = self._host.undo
-        if port is None:
-            return
-
-        def done(value: object, error: BaseException | None) -> None:
-            answered(value is True)
-            self.refresh()
-
-        job = Turn("undo", lambda: port.undo(undo_id), done, kind="change")
-        self._do(self._dispatcher.main.submit, job)
 
     def load_plug_in(
         self, capability: str, answered: Callable[[str | None], None] = lambda problem: None

@@ -6,7 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from callboard.calls.changed import Change
 from callboard.changes import Changes
+
+__all__ = [
+    "BundleStatus",
+    "CallStatus",
+    "CapabilityStatus",
+    "Change",
+    "ClientStatus",
+    "GrantStatus",
+    "PathAnswer",
+    "PromptStatus",
+    "PromptsStatus",
+    "QuestionStatus",
+    "RootStatus",
+    "SkillStatus",
+    "Snapshot",
+    "StatusFeed",
+    "TokenStatus",
+    "ToolStatus",
+    "UndoAnswer",
+]
 
 
 @dataclass(frozen=True)
@@ -175,6 +196,16 @@ class PathAnswer:
 
 
 @dataclass(frozen=True)
+class UndoAnswer:
+    """How many changes were undone, and how many were not. ``problem`` says what the application
+    has against it; where that is empty, something that callboard didn't do lies on them."""
+
+    undone: int
+    left: int
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The state of one server at one moment."""
 
@@ -206,6 +237,8 @@ class Snapshot:
     tokens: tuple[TokenStatus, ...] = ()
     skills: tuple[SkillStatus, ...] = ()
     bundles: tuple[BundleStatus, ...] = ()
+    #: What this server's calls changed, oldest first.
+    changes: tuple[Change, ...] = ()
     #: Counts calls that ended, so that a view knows when to look into the records again.
     ended_calls: int = 0
 

@@ -71,6 +71,7 @@ class ServedView:
         it, for as long as the server lives."""
         self._dispatcher.ended.watch(lambda *ended: changed())
         self._dispatcher.activity.watch(changed)
+        self._dispatcher.changed.changed.watch(changed)
         for part in (
             self._dispatcher.consent,
             self._roots,
@@ -121,6 +122,7 @@ class ServedView:
             tokens=self._tokens(),
             skills=self._skills(),
             bundles=tuple(bundle_status(*each) for each in self._bundles.in_use()),
+            changes=dispatcher.changed.all(),
             ended_calls=self._ended,
         )
 

@@ -7,6 +7,7 @@ import contextvars
 from collections.abc import Mapping, Sequence
 
 from callboard.calls.call import Call, UndoStep
+from callboard.calls.changed import Alone, undo_newest
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.main_stay import MainStay
 from callboard.content import Json
@@ -64,16 +65,6 @@ class RunChanges:
         return taken
 
 
-class _Alone:
-    """Lets no other call's undo step be open meanwhile."""
-
-    def enter(self) -> None:
-        """Nothing to open."""
-
-    def leave(self, error: BaseException | None) -> None:
-        """Nothing to close."""
-
-
 async def call_in_time(
     dispatcher: Dispatcher, request: StepRequest, step: ToolStep, arguments: Json
 ) -> Json:
@@ -104,16 +95,13 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
     def undo_all() -> tuple[int, int]:
         # Read here, not before: by now whatever a cancelled call did is done or rolled back.
         ids = [step.id for step in changes if step.id is not None]
-        undone = 0
-        for id in reversed(ids):
-            if not port.undo(id):
-                break
-            undone += 1
-        return undone, len(ids) - undone
+        undone = undo_newest(port, ids[::-1])
+        dispatcher.changed.undone(undone)
+        return len(undone), len(ids) - len(undone)
 
     done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
     context = contextvars.copy_context()
-    stay = MainStay(dispatcher.main, "undo of a workflow", context, _Alone(), "change")
+    stay = MainStay(dispatcher.main, "undo of a workflow", context, Alone(), "change")
     stay.submit(undo_all, done)
     try:
         return await done

@@ -1,0 +1,198 @@
+"""What calls changed here since the server began, as an artist would say it, in the order in which
+they ended. What other processes changed isn't known here, nor can it be undone here."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic, time
+from typing import Any
+
+from callboard.calls.call import Call
+from callboard.changes import Changes
+from callboard.content import Json
+from callboard.hosting.contract import UndoPort
+
+#: Changes that are kept, calls that are known as this process's, objects of one change.
+MOST = 1_000
+MOST_CALLS = 20_000
+MOST_OBJECTS = 100
+
+#: What a tool of ours did to what it names, by its wire name.
+_DID = {
+    "scene__transform": "moved",
+    "scene__set_parent": "changed the parent of",
+    "scene__duplicate": "copied to",
+    "scene__set_material_color": "coloured",
+    "scene__select": "selected",
+    "scene__open_file": "opened",
+    "scene__save_file": "saved",
+    "animation__set_keys": "set keys of",
+    "animation__delete_keys": "deleted keys of",
+    "animation__bake": "baked",
+    "render__still": "rendered",
+    "render__turntable": "rendered",
+    "usd__import_usd": "imported",
+    "usd__export_usd": "exported",
+    "viewport__save_capture": "saved",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One call that changed something. ``started`` is Unix time, seconds, ``took_ms``
+    milliseconds; ``objects`` are the full paths of what is there because of it; ``undo_id`` is None
+    where the host has no step to undo."""
+
+    call: str
+    tool: str
+    client: str
+    started: float
+    took_ms: float
+    words: str
+    objects: tuple[str, ...]
+    undo_id: str | None
+    failed: bool = False
+    undone: bool = False
+
+
+class ChangeBook:
+    """The newest changes. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._changes: OrderedDict[str, Change] = OrderedDict()
+        self._here: OrderedDict[str, None] = OrderedDict()
+        self._all: tuple[Change, ...] | None = ()
+        #: A change came, or was undone.
+        self.changed: Changes[[]] = Changes()
+
+    def made_here(self, call: str) -> bool:
+        """Whether a call that ended lately was this process's."""
+        return call in self._here
+
+    def all(self) -> tuple[Change, ...]:
+        """Oldest first; the same tuple while nothing changes."""
+        with self._lock:
+            if self._all is None:
+                self._all = tuple(self._changes.values())
+            return self._all
+
+    def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
+        """Notes a call that ended, and what it changed."""
+        with self._lock:
+            self._here[call.id] = None
+            if len(self._here) > MOST_CALLS:
+                self._here.popitem(last=False)
+        tool, step = call.tool, call.undo
+        if not (tool.mutates or tool.writes_files):
+            return
+        failed = result is None or bool(result["isError"])
+        if not failed:
+            found = None if result is None else result.get("structuredContent")
+            words, objects = in_words(tool.name, tool.title, call.arguments, found)
+            if step is not None and step.id is None and tool.work == "change" and not objects:
+                return  # it found everything as it was asked to be
+        elif step is not None and step.rolled_back is False:
+            words, objects = f"{tool.title or tool.name} failed halfway and is not put back", ()
+        else:
+            return
+        seconds = monotonic() - call.started
+        who = call.request.peer.client.name
+        id = None if step is None else step.id
+        started = round(time() - seconds, 3)
+        self.add(
+            Change(call.id, tool.name, who, started, seconds * 1000, words, objects, id, failed)
+        )
+
+    def add(self, change: Change) -> None:
+        with self._lock:
+            self._changes[change.call] = change
+            if len(self._changes) > MOST:
+                self._changes.popitem(last=False)
+            self._all = None
+        self.changed.tell()
+
+    def back_to(self, call: str) -> list[str]:
+        """The undo ids of that change and of all after it that aren't undone, newest first; empty
+        where it isn't one that can be."""
+        changes = self.all()
+        at = next((n for n, one in enumerate(changes) if one.call == call), None)
+        if at is None or changes[at].undo_id is None or changes[at].undone:
+            return []
+        after = reversed(changes[at:])
+        return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
+
+    def undone(self, undo_ids: Sequence[str]) -> None:
+        """These steps were undone."""
+        gone = set(undo_ids)
+        with self._lock:
+            for call, one in self._changes.items():
+                if one.undo_id in gone:
+                    self._changes[call] = replace(one, undone=True)
+            self._all = None
+        self.changed.tell()
+
+
+class Alone:
+    """What surrounds a turn beside which no call's undo step may be open."""
+
+    def enter(self) -> None:
+        """Nothing to open."""
+
+    def leave(self, error: BaseException | None) -> None:
+        """Nothing to close."""
+
+
+def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
+    """Undoes these steps, newest first, up to the first that somebody's later change lies on;
+    those that were undone. Main thread, while no step is open."""
+    done: list[str] = []
+    for id in undo_ids:
+        if not port.undo(id):
+            break
+        done.append(id)
+    return done
+
+
+def in_words(
+    tool: str, title: str | None, arguments: Mapping[str, Any], found: Any
+) -> tuple[str, tuple[str, ...]]:
+    """What a call did ("created /World/ball"), and the objects that are there because of it.
+    ``found`` is its structured result, whatever that is."""
+    found = found if isinstance(found, dict) else {}
+    created, changed = _paths(found.get("created")), _paths(found.get("changed"))
+    deleted = _paths(found.get("deleted"))
+    did = _DID.get(tool)
+    objects = created or changed or _paths(found.get("selection"))
+    if tool == "scene__rename" and changed:
+        return f"renamed {arguments.get('name')} to {changed[0]}", changed
+    if deleted:
+        return f"deleted {_several(deleted)}", ()
+    if objects:
+        said = did or ("created" if created else "changed")
+        return f"{said} {_several(objects)}", objects
+    if tool == "script__execute":
+        return "ran code of its own", ()
+    named = _paths([arguments.get("name")])
+    path = found.get("path") if isinstance(found.get("path"), str) else ""
+    if path and did:
+        return f"{did} {path}", ()
+    if named and did:
+        return f"{did} {named[0]}", named
+    called = title or tool
+    return (f"{called}: {named[0]}", named) if named else (called, ())
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        return ()
+    return tuple(one for one in value[:MOST_OBJECTS] if isinstance(one, str) and one)
+
+
+def _several(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:2])
+    more = len(paths) - 2
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,112 @@
+"""What the artist does with what calls changed: undo it, select it in the scene."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from time import time
+from typing import Any, TypeVar
+
+from callboard.calls.call import UndoStep
+from callboard.calls.changed import Alone, Change, undo_newest
+from callboard.calls.dispatcher import Dispatcher
+from callboard.errors import CallboardError, HostError
+from callboard.guest.main_thread import Transaction, Turn
+from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, Host
+from callboard.panel.status import UndoAnswer
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class ChangeControls:
+    """Any thread; every method returns at once."""
+
+    def __init__(
+        self, host: Host, dispatcher: Dispatcher, do: Callable[[Callable[[], None]], None]
+    ) -> None:
+        """``do`` runs something on the server's loop."""
+        self._host = host
+        self._main = dispatcher.main
+        self._book = dispatcher.changed
+        self._do = do
+
+    def made_here(self, call: str) -> bool:
+        """Whether a call that ended was this server's; others write into the same records."""
+        return self._book.made_here(call)
+
+    def undo_back(
+        self, call: str, answered: Callable[[UndoAnswer], None] = lambda answer: None
+    ) -> None:
+        """Undoes a change and all that came after it, newest first, up to what somebody else
+        changed. ``answered`` hears on the main thread or the server's."""
+        port, book = self._host.undo, self._book
+
+        def undo() -> UndoAnswer:
+            ids = [] if port is None else book.back_to(call)
+            done = [] if port is None else undo_newest(port, ids)
+            book.undone(done)
+            return UndoAnswer(len(done), len(ids) - len(done))
+
+        self._in_scene("undo", undo, Alone(), answered, lambda why: UndoAnswer(0, 1, why))
+
+    def select(
+        self, call: str, answered: Callable[[str | None], None] = lambda problem: None
+    ) -> None:
+        """Selects what is left of a change in the scene. ``answered`` hears what is wrong, or None,
+        on the main thread or the server's."""
+        book, host = self._book, self._host
+        change = next((one for one in book.all() if one.call == call), None)
+        step = None if host.undo is None else UndoStep(host.undo, "Callboard: select")
+
+        def select() -> None:
+            reader: Any = host.ports.get(SCENE_READ)
+            editor: Any = host.ports.get(SCENE_MUTATE)
+            if reader is None or editor is None or change is None:
+                raise HostError("this application can't select it now")
+            there = [name for name in change.objects if _found(reader, name)]
+            if not there:
+                raise HostError("nothing of it is in the scene any more")
+            editor.select(there)
+
+        def said(problem: str | None) -> None:
+            if step is not None and step.id is not None:
+                # It lies above the changes on the application's undo stack.
+                id, now = f"select-{step.id}", time()
+                book.add(Change(id, "", "", now, 0.0, "you selected objects", (), step.id))
+            answered(problem)
+
+        self._in_scene("select", select, step, said, lambda why: why)
+
+    def _in_scene(
+        self,
+        name: str,
+        work: Callable[[], T],
+        step: Transaction | None,
+        answered: Callable[[T], None],
+        failed: Callable[[str], T],
+    ) -> None:
+        """Does what the artist asks for, once nothing else is in the middle of a change."""
+
+        def done(value: Any, error: BaseException | None) -> None:
+            if error is not None and not isinstance(error, CallboardError):
+                log.error("%s failed", name, exc_info=error)
+            answered(value if error is None else failed(str(error) or type(error).__name__))
+
+        turn = Turn(name, work, done, transaction=step, kind="change")
+
+        def submit() -> None:
+            try:
+                self._main.submit(turn)
+            except CallboardError as busy:
+                answered(failed(busy.message))
+
+        self._do(submit)
+
+
+def _found(reader: Any, name: str) -> bool:
+    try:
+        reader.get(name)
+    except LookupError:
+        return False
+    return True

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callboard.calls.changed import MOST, Change, in_words
+from callboard.errors import HostError
+from callboard.testing.fake_host import FakeHost
+from callboard.testing.fake_scene import FakeUndo
+from serving import served
+
+
+class OneWayUndo(FakeUndo):
+    def rollback(self, token: object) -> bool:
+        self.commit(token)
+        return False
+
+
+class OneWay(FakeHost):
+    """A host that can't put back what failed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.undo = OneWayUndo(self.scene)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "found", "words", "objects"),
+    [
+        ("scene__create_primitive", {}, {"created": ["/a"]}, "created /a", ("/a",)),
+        ("scene__transform", {}, {"changed": ["/a"]}, "moved /a", ("/a",)),
+        ("scene__delete", {}, {"deleted": ["/a", "/b", "/c"]}, "deleted /a, /b and 1 more", ()),
+        ("scene__rename", {"name": "a"}, {"changed": ["/b"]}, "renamed a to /b", ("/b",)),
+        ("scene__save_file", {}, {"path": "/tmp/x.usda"}, "saved /tmp/x.usda", ()),
+        ("script__execute", {"code": "1"}, {"result": 1}, "ran code of its own", ()),
+        ("studio__rig", {"name": "hero"}, None, "Rig it: hero", ("hero",)),
+        ("studio__rig", {"name": ["hero"]}, {"created": "hero"}, "Rig it", ()),
+    ],
+)
+def test_what_a_call_did_in_words(
+    tool: str, arguments: Any, found: Any, words: str, objects: Any
+) -> None:
+    assert in_words(tool, "Rig it", arguments, found) == (words, objects)
+
+
+def test_what_failed_and_could_not_be_put_back_is_a_change() -> None:
+    with served(OneWay) as server:
+
+        def fails(ctx: Any) -> None:
+            ctx.port("scene.mutate").create("cube", "half", {})
+            raise HostError("no more")
+
+        server.tool("build", fails, required_capabilities=("scene.mutate",), title="Build")
+        with server.client() as client:
+            client.call("build")
+        (change,) = server.app.dispatcher.changed.all()
+        assert change.words == "Build failed halfway and is not put back"
+        assert change.failed
+
+
+def test_what_found_everything_as_asked_is_no_change() -> None:
+    with served(skills=True) as server, server.client() as client:
+        client.call("scene__list_objects")
+        server.tool("look", lambda: None, required_capabilities=("scene.mutate",))
+        client.call("look")
+        assert server.app.dispatcher.changed.all() == ()
+
+
+def test_the_oldest_changes_are_forgotten() -> None:
+    with served() as server:
+        book = server.app.dispatcher.changed
+        for number in range(MOST + 5):
+            book.add(Change(f"{number}", "t", "c", 0.0, 0.0, "did", (), f"u{number}"))
+        assert len(book.all()) == MOST
+        assert book.back_to("4") == []
+        book.undone(["u1004"])
+        assert book.back_to("1002") == ["u1003", "u1002"]
