@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from callboard.calls.changed import MOST, Change, in_words
+from callboard.calls.changed import MOST, SceneChange, in_words
 from callboard.errors import HostError
 from callboard.testing.fake_host import FakeHost
 from callboard.testing.fake_scene import FakeUndo
@@ -71,7 +71,7 @@ def test_the_oldest_changes_are_forgotten() -> None:
     with served() as server:
         book = server.app.dispatcher.changed
         for number in range(MOST + 5):
-            book.add(Change(f"{number}", "t", "c", 0.0, 0.0, "did", (), f"u{number}"))
+            book.add(SceneChange(f"{number}", "t", "c", 0.0, 0.0, "did", (), f"u{number}"))
         assert len(book.all()) == MOST
         assert book.back_to("4") == []
         book.undone(["u1004"])

@@ -21,7 +21,7 @@ from qtpy.QtWidgets import (
 )
 
 from callboard.panel.records import CallRecord, Filter, Outcome
-from callboard.panel.status import CallStatus, Change, Snapshot
+from callboard.panel.status import CallStatus, SceneChange, Snapshot
 from callboard_ui import calls_model as columns
 from callboard_ui.call_details import CallDetails
 from callboard_ui.calls_model import CallRow, CallsModel, changed_row, ended_row, running_row
@@ -70,7 +70,7 @@ class ActivityTab(QWidget):
         super().__init__(parent)
         self._link = link
         self._calls: dict[str, CallStatus] = {}
-        self._changes: tuple[Change, ...] = ()
+        self._changes: tuple[SceneChange, ...] = ()
         self._tools: object = None
         self._ended = -1
         self.model = CallsModel(self)

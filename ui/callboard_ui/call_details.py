@@ -18,7 +18,7 @@ from qtpy.QtWidgets import (
 )
 
 from callboard.panel.records import CallRecord
-from callboard.panel.status import CallStatus, Change, UndoAnswer
+from callboard.panel.status import CallStatus, SceneChange, UndoAnswer
 from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain
@@ -114,7 +114,7 @@ class CallDetails(QWidget):
         said: str,
         word: str,
         record: CallRecord | None,
-        changes: Sequence[Change] = (),
+        changes: Sequence[SceneChange] = (),
     ) -> None:
         """A call that ended; ``record`` comes when it has been read. ``changes`` are all that can
         be undone here."""
@@ -158,7 +158,7 @@ class CallDetails(QWidget):
     def _show_arguments(self, arguments: object) -> None:
         _put(self._arguments, shown(arguments))
 
-    def _offer(self, *, cancel: bool = False, changes: Sequence[Change] = ()) -> None:
+    def _offer(self, *, cancel: bool = False, changes: Sequence[SceneChange] = ()) -> None:
         self.cancel.setVisible(cancel)
         at = next((n for n, one in enumerate(changes) if one.call == self.call_id), None)
         change = None if at is None else changes[at]

@@ -11,7 +11,7 @@ from qtpy.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentMo
 from qtpy.QtGui import QBrush, QFont, QPalette
 
 from callboard.panel.records import CallRecord
-from callboard.panel.status import CallStatus, Change
+from callboard.panel.status import CallStatus, SceneChange
 from callboard_ui.icons import icon
 from callboard_ui.labels import as_tip
 from callboard_ui.look import Kind, color
@@ -90,7 +90,7 @@ def running_row(call: CallStatus) -> CallRow:
     )
 
 
-def changed_row(change: Change) -> CallRow:
+def changed_row(change: SceneChange) -> CallRow:
     state = "error" if change.failed else "ok"
     took = change.took_ms
     return CallRow(change.call, change.tool, change.client, state, change.started, took)
@@ -120,7 +120,7 @@ class CallsModel(QAbstractTableModel):
         self._running: list[CallRow] = []
         self._past: list[CallRow] = []
         self._ids: set[str] = set()
-        self._changes: dict[str, Change] = {}
+        self._changes: dict[str, SceneChange] = {}
         self._titles: Mapping[str, str] = {}
         self._palette = QPalette()
         self._size = QSize()
@@ -156,7 +156,7 @@ class CallsModel(QAbstractTableModel):
         self._size = QSize(0, height)
         self._touch(0, self.rowCount() - 1)
 
-    def set_known(self, changes: Sequence[Change], titles: Mapping[str, str]) -> None:
+    def set_known(self, changes: Sequence[SceneChange], titles: Mapping[str, str]) -> None:
         """What calls changed, and what people call tools, by their wire names."""
         self._changes = {change.call: change for change in changes}
         self._titles = titles

@@ -41,7 +41,7 @@ _DID = {
 
 
 @dataclass(frozen=True)
-class Change:
+class SceneChange:
     """One call that changed something. ``started`` is Unix time, seconds, ``took_ms``
     milliseconds; ``objects`` are the full paths of what is there because of it; ``undo_id`` is None
     where the host has no step to undo."""
@@ -63,9 +63,9 @@ class ChangeBook:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._changes: OrderedDict[str, Change] = OrderedDict()
+        self._changes: OrderedDict[str, SceneChange] = OrderedDict()
         self._here: OrderedDict[str, None] = OrderedDict()
-        self._all: tuple[Change, ...] | None = ()
+        self._all: tuple[SceneChange, ...] | None = ()
         #: A change came, or was undone.
         self.changed: Changes[[]] = Changes()
 
@@ -73,7 +73,7 @@ class ChangeBook:
         """Whether a call that ended lately was this process's."""
         return call in self._here
 
-    def all(self) -> tuple[Change, ...]:
+    def all(self) -> tuple[SceneChange, ...]:
         """Oldest first; the same tuple while nothing changes."""
         with self._lock:
             if self._all is None:
@@ -104,10 +104,12 @@ class ChangeBook:
         id = None if step is None else step.id
         started = round(time() - seconds, 3)
         self.add(
-            Change(call.id, tool.name, who, started, seconds * 1000, words, objects, id, failed)
+            SceneChange(
+                call.id, tool.name, who, started, seconds * 1000, words, objects, id, failed
+            )
         )
 
-    def add(self, change: Change) -> None:
+    def add(self, change: SceneChange) -> None:
         with self._lock:
             self._changes[change.call] = change
             if len(self._changes) > MOST:

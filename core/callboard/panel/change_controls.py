@@ -8,7 +8,7 @@ from time import time
 from typing import Any, TypeVar
 
 from callboard.calls.call import UndoStep
-from callboard.calls.changed import Alone, Change, undo_newest
+from callboard.calls.changed import Alone, SceneChange, undo_newest
 from callboard.calls.dispatcher import Dispatcher
 from callboard.errors import CallboardError, HostError
 from callboard.guest.main_thread import Transaction, Turn
@@ -73,7 +73,7 @@ class ChangeControls:
             if step is not None and step.id is not None:
                 # It lies above the changes on the application's undo stack.
                 id, now = f"select-{step.id}", time()
-                book.add(Change(id, "", "", now, 0.0, "you selected objects", (), step.id))
+                book.add(SceneChange(id, "", "", now, 0.0, "you selected objects", (), step.id))
             answered(problem)
 
         self._in_scene("select", select, step, said, lambda why: why)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from callboard.calls.changed import Change
+from callboard.calls.changed import SceneChange
 from callboard.changes import Changes
 
 __all__ = [
     "BundleStatus",
     "CallStatus",
     "CapabilityStatus",
-    "Change",
     "ClientStatus",
     "GrantStatus",
     "PathAnswer",
@@ -21,6 +20,7 @@ __all__ = [
     "PromptsStatus",
     "QuestionStatus",
     "RootStatus",
+    "SceneChange",
     "SkillStatus",
     "Snapshot",
     "StatusFeed",
@@ -238,7 +238,7 @@ class Snapshot:
     skills: tuple[SkillStatus, ...] = ()
     bundles: tuple[BundleStatus, ...] = ()
     #: What this server's calls changed, oldest first.
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SceneChange, ...] = ()
     #: Counts calls that ended, so that a view knows when to look into the records again.
     ended_calls: int = 0
 
