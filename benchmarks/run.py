@@ -74,7 +74,10 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
     results: Results = {one.name: {} for one in contenders}
 
     def start(one: Contender) -> ServerProcess:
-        return ServerProcess(pythons[one.name], one.script, home, one.arguments)
+        # A home each: two versions would throw away each other's cache at every start.
+        own = home / one.name
+        own.mkdir(exist_ok=True)
+        return ServerProcess(pythons[one.name], one.script, own, one.arguments)
 
     for one in contenders:
         start(one).stop()  # the first start writes bytecode

@@ -29,7 +29,6 @@ from callboard.guest.loop import GuestLoop
 from callboard.hosting.contract import Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
-from callboard.jobs.workflows import Workflows
 from callboard.jobs.workflows.tools import workflow_tools
 from callboard.protocol.subscriptions import Topic
 from callboard.records.opening import export_target, store
@@ -52,6 +51,7 @@ from callboard.workspace.projects import project_of
 from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
+    from callboard.jobs.workflows.runs import Workflows
     from callboard.panel.controls import Controls
     from callboard.skills.watch import SkillWatcher
     from callboard.transport.rest.endpoint import RestEndpoint
@@ -93,15 +93,8 @@ class Callboard:
         self._skill_paths = [path for path, _ in paths]
         self.catalog = SkillCatalog(paths, kind, _cache_file(config), bundle_of)
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
-        self.bundles = HostBundles(
-            kind,
-            self.catalog,
-            paths,
-            self.tools,
-            self.roots,
-            self.capabilities,
-            self.guest.loop,
-        )
+        offering = (self.tools, self.roots, self.capabilities)
+        self.bundles = HostBundles(kind, self.catalog, paths, *offering, self.guest.loop)
         self.dispatcher = Dispatcher(
             host,
             self.guest,
@@ -116,9 +109,6 @@ class Callboard:
         self._export = export_target(config.export)
         self.records = store(self._export) if config.records else None
         self.jobs = Jobs()
-        self.workflows = Workflows(
-            self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows"
-        )
         self.service = self._make_service()
         self.endpoint = self._make_endpoint()
         self._listener = Listener()
@@ -203,6 +193,13 @@ class Callboard:
         report = None if self.records is None else partial(_report, self.records)
         return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.look)
 
+    @cached_property
+    def workflows(self) -> Workflows:
+        """The runs of workflows, made for the first who asks. On the server's loop."""
+        from callboard.jobs.workflows.runs import Workflows
+
+        return Workflows(self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows")
+
     def start(self) -> Callboard:
         """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
         is taken; whatever it raises, nothing is left running."""
@@ -230,7 +227,7 @@ class Callboard:
         self._listener.bind(self.config.port)
         began.callback(lambda: self.guest.run(self._close()))
         began.callback(self.dispatcher.close)
-        began.callback(self.workflows.close)
+        began.callback(self._close_workflows)
         began.callback(self.capabilities.close)
         self.roots.set_project(project := self.host.project_roots())
         self._use_rules(project)
@@ -297,12 +294,16 @@ class Callboard:
         self.endpoint.close()
         await self._listener.stop()
 
+    def _close_workflows(self) -> None:
+        if "workflows" in self.__dict__:
+            self.workflows.close()
+
     def _offer(self) -> None:
         """The tools and resources that are there before any client comes."""
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
-            self.tools.add(*catalog_tools(self.catalog), *workflow_tools(self.workflows))
+            self.tools.add(*catalog_tools(self.catalog), *workflow_tools(lambda: self.workflows))
             self.tools.add(*file_tools(self.bundles.workspaces))
             self.resources.add(file_template(self.bundles.workspaces))
         self.tools.add(*job_tools(self.jobs))

@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from callboard.skills.load import is_usable, load_skill
+from callboard.skills.load import load_skill
+from callboard.skills.model import is_usable
 from skills.skill_tree import TWO_TOOLS, write_skill
 
 SEED_TOOLS = """\

@@ -6,9 +6,10 @@ import pytest
 
 from callboard.errors import InvalidParams
 from callboard.skills.load import load_skill
-from callboard.skills.prompts.files import PromptReader, read_prompts
+from callboard.skills.prompts.files import read_prompts
 from callboard.skills.prompts.prompt import make_prompt, render
 from callboard.skills.prompts.prompt_set import collect
+from callboard.skills.prompts.reader import PromptReader
 from skills.skill_tree import write_files, write_skill
 
 BEVEL = """\

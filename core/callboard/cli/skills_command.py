@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.bundles.installed.places import places
-from callboard.skills.discovery import scan, search_paths
+from callboard.skills.discovery import scan_and_load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +42,12 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 
 def _skills() -> list[dict[str, Any]]:
-    skills, _ = scan(search_paths())
+    skills, _ = scan_and_load()
     return [
         {
-            "name": one.skill.name,
-            "description": one.skill.description,
-            "tools": len(one.skill.tools),
+            "name": one.name,
+            "description": one.description,
+            "tools": len(one.tools),
         }
         for one in skills
     ]

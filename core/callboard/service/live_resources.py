@@ -13,7 +13,7 @@ from callboard.errors import ResourceNotFound
 from callboard.hosting.contract import SCENE_READ, Host, ObjectNotFound
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
-from callboard.skills.load import SKILL_FILE
+from callboard.skills.model import SKILL_FILE
 from callboard.skills.skill_files import read_text
 
 #: Objects listed by ``scene://current``.

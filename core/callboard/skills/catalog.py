@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from callboard.changes import Changes
 from callboard.errors import SkillError
@@ -22,10 +23,11 @@ from callboard.skills.dependencies import dependency_failures, dependents, load_
 from callboard.skills.discovery import BUNDLED, scan, search_paths
 from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.file_stamps import Stamp, settled, tree_stamps
-from callboard.skills.load import SKILL_FILE
-from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 from callboard.skills.script_check import syntax_error
-from callboard.skills.search import Hit, Kind, SearchIndex
+
+if TYPE_CHECKING:
+    from callboard.skills.search import Hit, Kind, SearchIndex
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +102,6 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, _Loaded] = {}
         self._failures: tuple[Failure, ...] = ()
-        self._index = SearchIndex()
         self._indexed: dict[str, SkillMetadata] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
 
@@ -146,6 +147,12 @@ class SkillCatalog:
                 hint = f"nearest: {', '.join(near)}" if near else "search for another"
                 raise SkillError(f"no skill is called '{name}'; {hint}")
             return skill
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        from callboard.skills.search import SearchIndex
+
+        return SearchIndex()
 
     def prepare_search(self) -> None:
         """Builds the index, so that the first search needn't. Takes a while for hundreds of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from callboard.errors import SkillError
-from callboard.skills.load import SKILL_FILE
-from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 
 def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from callboard.skills.load import SKILL_FILE, is_usable, load_skill
-from callboard.skills.model import Failure, SkillMetadata
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, is_usable
 
 BUNDLED = Path(__file__).parent / "bundled"
 
@@ -65,7 +64,7 @@ def _holds_skill(folder: Path) -> bool:
 
 
 def load_all(
-    folders: Iterable[Path], load: Callable[[Path], SkillMetadata] = load_skill
+    folders: Iterable[Path], load: Callable[[Path], SkillMetadata]
 ) -> list[tuple[Path, SkillMetadata]]:
     """Skills that are called as their folder first: where two have one name, theirs it is."""
     loaded = [(folder, load(folder)) for folder in folders]
@@ -86,7 +85,9 @@ def scan_and_load(
     What is wrong inside a usable skill is in its own ``failures``. Of two skills with one name the
     one from the more important search path is kept. Skills for other hosts are left out silently.
     """
-    skills, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name)
+    from callboard.skills.load import load_skill  # here, because a server starts from a cache
+
+    skills, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name, load_skill)
     return [one.skill for one in skills], skipped
 
 
@@ -100,8 +101,8 @@ class Found:
 
 def scan(
     paths: Iterable[Path],
-    dcc_name: str | None = None,
-    load: Callable[[Path], SkillMetadata] = load_skill,
+    dcc_name: str | None,
+    load: Callable[[Path], SkillMetadata],
     shipped: Collection[Path] = (BUNDLED,),
 ) -> tuple[list[Found], list[Failure]]:
     """:func:`scan_and_load` over exactly these search paths, most important first. What ships,

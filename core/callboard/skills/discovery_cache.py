@@ -17,8 +17,7 @@ from callboard import __version__
 from callboard.errors import HostError
 from callboard.hosting.replacing import replacing
 from callboard.skills.file_stamps import Stamp, settled, stamp
-from callboard.skills.load import SKILL_FILE, load_skill
-from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration
 
 _FORMAT = 2
 
@@ -43,6 +42,8 @@ class DiscoveryCache:
         known = self._known.get(key)
         if known is not None and known[0] == _stamps(folder, known[1]):
             return known[1]
+        from callboard.skills.load import load_skill  # brings YAML, which most starts don't need
+
         began = time.time_ns()
         skill = load_skill(folder)
         stamps = _stamps(folder, skill)

@@ -11,8 +11,8 @@ import fastjsonschema
 
 from callboard.skills.dependencies import dependency_failures
 from callboard.skills.discovery import load_all, skill_folders
-from callboard.skills.load import SKILL_FILE, is_usable
-from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
+from callboard.skills.load import load_skill
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration, is_usable
 from callboard.skills.prompts.files import read_prompts
 from callboard.skills.script_check import check_script
 from callboard.skills.skill_files import FileProblem, read_text, resolve_inside
@@ -51,7 +51,7 @@ def lint(folder: Path) -> list[Finding]:
     names: dict[str, str] = {}
     skills: dict[str, SkillMetadata] = {}
     places: dict[str, str] = {}
-    for one, skill in load_all(folders):
+    for one, skill in load_all(folders, load_skill):
         prefix = "" if one == folder else f"{one.name}/"
         for finding in _lint_skill(skill, one.name if prefix else skill.path.name):
             findings.append(

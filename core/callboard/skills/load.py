@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from callboard.skills import safe_yaml
-from callboard.skills.model import Failure, FailureKind, SkillMetadata, ToolDeclaration
+from callboard.skills.model import (
+    SKILL_FILE,
+    Failure,
+    FailureKind,
+    SkillMetadata,
+    ToolDeclaration,
+)
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 from callboard.skills.tool_entry import EntryProblem, read_tool, texts
 
-SKILL_FILE = "SKILL.md"
 MAX_TOOLS = 2000
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -26,10 +31,6 @@ def load_skill(folder: Path) -> SkillMetadata:
     When ``SKILL.md`` itself is unusable the skill has no description; :func:`is_usable` tells.
     """
     return _Reader(folder).read()
-
-
-def is_usable(skill: SkillMetadata) -> bool:
-    return bool(skill.description)
 
 
 def split_frontmatter(text: str) -> tuple[str, int] | None:

@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from callboard.calls.entry import Affinity
 
+#: The file that makes a folder a skill.
+SKILL_FILE = "SKILL.md"
+
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob"]
 Execution = Literal["sync", "async"]
 
@@ -102,3 +105,8 @@ class SkillMetadata:
     def wire_name(self, tool: str) -> str:
         """``maya-geometry`` and ``bevel`` make ``maya_geometry__bevel``."""
         return f"{self.name.replace('-', '_')}__{tool}"
+
+
+def is_usable(skill: SkillMetadata) -> bool:
+    """Whether its ``SKILL.md`` could be read; else ``failures`` says why not."""
+    return bool(skill.description)

@@ -22,7 +22,8 @@ from callboard.hosting.headless import make_host
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.skills.lint import lint
-from callboard.skills.load import SKILL_FILE, load_skill
+from callboard.skills.load import load_skill
+from callboard.skills.model import SKILL_FILE
 
 T = TypeVar("T")
 #: A result, or what makes one of the question's params.

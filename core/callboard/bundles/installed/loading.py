@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from callboard.bundles.installed.install import InstalledBundle
-from callboard.skills.load import is_usable, load_skill
-from callboard.skills.model import SkillMetadata
+from callboard.skills.load import load_skill
+from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.script_check import syntax_error
 
 #: Failures of a whole file.

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json, Result
-from callboard.jobs.workflows import RUN, Workflows
+from callboard.jobs.workflows import RUN
+
+if TYPE_CHECKING:
+    from callboard.jobs.workflows.runs import Workflows
 
 #: Seconds a whole workflow may take; its steps have limits of their own.
 LONGEST = 7 * 86_400.0
 
 
-def workflow_tools(workflows: Workflows) -> list[Tool]:
-    """The three tools over one server's workflows; they run on its loop."""
+def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
+    """The three tools over one server's workflows, which are asked for when a tool is called. They
+    run on its loop."""
 
     async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
         # Its steps are calls by the same request.
         call: Call = ctx._call
-        return await workflows.run(call, name, inputs or {}, ctx.progress)
+        return await workflows().run(call, name, inputs or {}, ctx.progress)
 
     async def status(run_id: str | None = None) -> Json:
         if run_id is None:
-            return {"runs": await workflows.recent()}
-        return await workflows.status(run_id)
+            return {"runs": await workflows().recent()}
+        return await workflows().status(run_id)
 
     async def cancel(run_id: str) -> Json:
-        return await workflows.cancel(run_id)
+        return await workflows().cancel(run_id)
 
     return [
         _tool(

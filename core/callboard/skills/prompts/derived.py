@@ -30,6 +30,10 @@ class PromptReading:
         self.files: list[Path] = []
         self.globs: list[str] = []
 
+    def sorted(self) -> list[Prompt]:
+        """The prompts by name."""
+        return [self.prompts[name] for name in sorted(self.prompts)]
+
     def add(self, prompt: Prompt, reference: str, line: int | None = None) -> None:
         if prompt.name in self.prompts:
             message = f"a prompt called '{prompt.name}' was read before"

@@ -1,14 +1,11 @@
-"""The prompts of a skill, read when somebody asks and not before."""
+"""The prompts that a skill's files hold."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from callboard.skills import safe_yaml
-from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.derived import PromptReading, derive, workflow_prompt
 from callboard.skills.prompts.prompt import Prompt, check_name, make_prompt
@@ -17,64 +14,12 @@ from callboard.skills.skill_files import FileProblem, is_glob, read_text, relati
 
 def read_prompts(skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
     """Prompts sorted by name, and every entry or file that isn't one. Reads the disk each time."""
-    reading = _read(skill)
-    return _sorted(reading), reading.failures
+    reading = read(skill)
+    return reading.sorted(), reading.failures
 
 
-def declares_prompts(skill: SkillMetadata) -> bool:
-    """Whether the skill names anything that prompts could come from."""
-    return bool(skill.prompts or skill.examples or skill.recipes or skill.workflows)
-
-
-class PromptReader:
-    """:func:`read_prompts` that reads again only what changed on disk. Any thread, several at once:
-    nobody waits for another's disk."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[_Stamps, PromptReading]] = {}
-
-    def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
-        known = self._known.get(skill.name)
-        if known is not None:
-            stamps, reading = known
-            if reading.skill is skill and stamps == _stamps(reading):
-                return _sorted(reading), list(reading.failures)
-        self._known.pop(skill.name, None)
-        began = time.time_ns()
-        reading = _read(skill)
-        stamps = _stamps(reading)
-        if settled(stamps.values(), began):
-            self._known[skill.name] = (stamps, reading)
-        return _sorted(reading), list(reading.failures)
-
-    def forget(self, skill_name: str) -> None:
-        self._known.pop(skill_name, None)
-
-
-_Stamps = dict[str, Stamp]
-
-
-def _stamps(reading: PromptReading) -> _Stamps:
-    """Of every file that was looked at, and of every file that a glob finds now."""
-    stamps = {str(path): stamp(path) for path in reading.files}
-    for pattern in reading.globs:
-        for match in _glob(reading.skill.path, pattern):
-            stamps[str(match)] = stamp(match)
-    return stamps
-
-
-def _glob(folder: Path, reference: str) -> list[Path]:
-    try:
-        return list(folder.glob(reference))
-    except (OSError, ValueError, NotImplementedError, IndexError):
-        return []
-
-
-def _sorted(reading: PromptReading) -> list[Prompt]:
-    return [reading.prompts[name] for name in sorted(reading.prompts)]
-
-
-def _read(skill: SkillMetadata) -> PromptReading:
+def read(skill: SkillMetadata) -> PromptReading:
+    """What the skill's files say now, and which files those are."""
     reading = PromptReading(skill)
     if skill.prompts is None:
         derive(reading)

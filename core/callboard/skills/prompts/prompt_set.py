@@ -8,8 +8,8 @@ from typing import Any
 
 from callboard.errors import InvalidParams, UnknownPrompt
 from callboard.skills.model import Failure, SkillMetadata
-from callboard.skills.prompts.files import PromptReader, declares_prompts
 from callboard.skills.prompts.prompt import Prompt
+from callboard.skills.prompts.reader import PromptReader, declares_prompts
 
 NO_SKILLS = "No skills are loaded."
 NOTHING_DECLARED = (

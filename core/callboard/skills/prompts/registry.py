@@ -15,9 +15,9 @@ from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.revisions import Revision
 from callboard.skills.model import SkillMetadata
-from callboard.skills.prompts.files import PromptReader
 from callboard.skills.prompts.prompt import MANUAL_SKILL, Argument, Prompt, make_prompt, render
 from callboard.skills.prompts.prompt_set import PromptSet, collect
+from callboard.skills.prompts.reader import PromptReader
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,200 @@
+"""Workflows of loaded skills: found, run, told of, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from callboard.calls.call import Call
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.json_schema import BadSchema, SchemaViolation, Validator
+from callboard.content import Json, Result
+from callboard.errors import CallboardError, InvalidParams
+from callboard.jobs.jobs import JobRequest, Jobs
+from callboard.jobs.workflows import RUN
+from callboard.jobs.workflows.find import workflows_of
+from callboard.jobs.workflows.run import ReportProgress, WorkflowRun
+from callboard.jobs.workflows.steps import StepRequest
+from callboard.jobs.workflows.store import RunStore
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.workflows.workflow import ParallelStep, Step, ToolStep, Workflow, substeps
+
+log = logging.getLogger(__name__)
+
+#: Runs that are kept in memory after they ended.
+ENDED_LIMIT = 64
+#: Runs of which ``workflows__status`` tells without an id.
+RECENT = 20
+#: Seconds between two writings of a run that goes on.
+SAVE_PAUSE = 0.25
+#: Seconds that a cancel waits for what was done to be undone.
+CANCEL_PATIENCE = 10.0
+
+
+class Workflows:
+    """The runs of one server. On its loop, except :meth:`close`."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, jobs: Jobs, catalog: SkillCatalog, folder: Path
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._jobs = jobs
+        self._catalog = catalog
+        self._store = RunStore(folder)
+        self._writing = asyncio.Lock()
+        self._runs: dict[str, WorkflowRun] = {}
+
+    async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
+        """Runs a workflow to its end. ``call`` is the call that asks for it. Raises InvalidParams
+        for an unknown workflow, unknown tools and wrong inputs: then nothing has run."""
+        if isinstance(call.request, StepRequest):
+            raise InvalidParams("a workflow can't run another one; call its tools instead")
+        workflow = await asyncio.get_running_loop().run_in_executor(None, self._find, name)
+        values = _checked(workflow, inputs)
+        self._admit(workflow.steps)
+        id = call.request.job_id if isinstance(call.request, JobRequest) else secrets.token_hex(12)
+        run = WorkflowRun(id, workflow, values, call.request, self._dispatcher, report, self._save)
+        if call.task is not None:
+            run.cancel = call.task.cancel
+        self._forget_old()
+        self._runs[id] = run
+        await run.perform()
+        status = run.describe()
+        text = run.message or f"{run.name} is done"
+        return Result([text], structured=status, is_error=run.status != "completed")
+
+    async def status(self, id: str) -> Json:
+        """One run. Raises InvalidParams."""
+        run = self._runs.get(id)
+        if run is not None:
+            return run.describe()
+        known = await asyncio.get_running_loop().run_in_executor(None, self._store.read, id)
+        if known is None:
+            known = self._not_begun(id)
+        if known is None:
+            raise InvalidParams("no such run; workflows__status without run_id lists the last ones")
+        return known
+
+    async def recent(self) -> list[Json]:
+        """The last runs of this user, of every instance, newest first, without their steps."""
+        loop = asyncio.get_running_loop()
+        stored = await loop.run_in_executor(None, self._store.recent, RECENT)
+        live = {id: run.describe() for id, run in self._runs.items()}
+        runs = [live.get(run["run_id"], run) for run in stored]
+        return [{key: run[key] for key in run if key != "steps"} for run in runs]
+
+    async def cancel(self, id: str) -> Json:
+        """Cancels a run of this instance and tells what became of it. Raises InvalidParams."""
+        run = self._runs.get(id)
+        if run is None:
+            if self._not_begun(id) is not None:
+                self._jobs.cancel(id)
+            return await self.status(id)
+        if run.status == "running":
+            run.cancel()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(run.ended.wait(), CANCEL_PATIENCE)
+        return run.describe()
+
+    def close(self) -> None:
+        """What runs is interrupted, and written down as such. Main thread, outside the loop."""
+        for run in self._runs.values():
+            if run.status == "running":
+                run.interrupt()
+                self._write(run.describe())
+        self._store.close()
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _not_begun(self, id: str) -> Json | None:
+        """A run whose job is there, while it hasn't begun or because it never could."""
+        try:
+            job = self._jobs.get(id)
+        except InvalidParams:
+            return None
+        if job.tool != RUN:
+            return None
+        status = job.status if job.ended else "running"
+        description: Json = {"run_id": id, "status": status, "steps": []}
+        if job.error is not None:
+            description["message"] = job.error["message"]
+        return description
+
+    def _find(self, name: str) -> Workflow:
+        by_name: dict[str, Workflow] = {}
+        bare: dict[str, list[str]] = {}
+        for skill in self._catalog.loaded:
+            for workflow in workflows_of(skill):
+                full = f"{skill.name}.{workflow.name}"
+                by_name[full] = workflow
+                bare.setdefault(workflow.name, []).append(full)
+        if name in by_name:
+            return by_name[name]
+        if len(bare.get(name, ())) == 1:
+            return by_name[bare[name][0]]
+        if name in bare:
+            raise InvalidParams(f"several workflows are called so; use {' or '.join(bare[name])}")
+        import difflib  # only for who errs
+
+        near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
+        hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
+        raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}")
+
+    def _admit(self, steps: Iterable[Step], *, surely: bool = True) -> None:
+        """Nothing starts that can't end: unknown tools and missing capabilities are told before."""
+        for step in steps:
+            if isinstance(step, ToolStep):
+                tool = self._dispatcher.tools.get(step.tool)
+                if surely:
+                    self._dispatcher.admit(tool)
+            elif isinstance(step, ParallelStep):
+                for one in step.steps:
+                    if self._dispatcher.tools.get(one.tool).affinity != "any":
+                        raise InvalidParams(
+                            f"'{one.tool}' runs on the main thread; 'parallel' needs affinity: any"
+                        )
+            # A branch may not be taken, and a loop may have nothing to go through.
+            self._admit(substeps(step), surely=surely and isinstance(step, ParallelStep))
+
+    async def _save(self, run: WorkflowRun) -> None:
+        # A run of thousands of quick steps isn't written down thousands of times.
+        if run.status == "running" and monotonic() - run.saved < SAVE_PAUSE:
+            return
+        async with self._writing:
+            if run.status == "interrupted":
+                return
+            run.saved = monotonic()
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, self._write, run.describe())
+
+    def _write(self, run: Json) -> None:
+        try:
+            self._store.save(run)
+        except (OSError, CallboardError) as error:
+            log.warning("the workflow run %s can't be written down: %s", run["run_id"], error)
+
+    def _forget_old(self) -> None:
+        ended = [id for id, run in self._runs.items() if run.status != "running"]
+        for id in ended[: max(0, len(ended) - ENDED_LIMIT)]:
+            del self._runs[id]
+
+
+def _checked(workflow: Workflow, given: Json) -> dict[str, Any]:
+    """The inputs with their defaults. Raises InvalidParams."""
+    values = workflow.input_values(given)
+    schema = {"type": "object", "properties": {i.name: dict(i.schema) for i in workflow.inputs}}
+    try:
+        Validator(schema, name="inputs").check(given)
+    except SchemaViolation as wrong:
+        raise InvalidParams(wrong.message) from None
+    except BadSchema as bad:
+        raise InvalidParams(
+            f"the inputs of '{workflow.name}' are declared wrongly: {bad}"
+        ) from None
+    return values
