@@ -396,6 +396,4 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
 
 def _cache_file(config: McpHttpConfig) -> Path | None:
     """Where what was read of skills is kept for the next start."""
-    if not config.skills:
-        return None
-    return cache_folder() / "skills.json"
+    return cache_folder() / "skills.json" if config.skills else None
