@@ -41,6 +41,7 @@ TOOLS = (
         "pid",
         "offered",
         "cancelled",
+        "heard",
         "helper",
     ),
 )
@@ -50,6 +51,7 @@ ids = itertools.count(1)
 answers: dict[Any, Any] = {}
 arrived = threading.Condition()
 cancelled: list[Any] = []
+heard: list[str] = []
 more: list[str] = []
 offer: dict[str, Any] = {}
 
@@ -151,6 +153,8 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
     if name == "offered":
         meta = params["_meta"]
         return text(meta.get("io.modelcontextprotocol/clientCapabilities", offer))
+    if name == "heard":
+        return text([one for one in heard if one.startswith("notifications/roots")])
     if name == "cancelled":
         with arrived:
             arrived.wait_for(lambda: cancelled, 30)
@@ -231,6 +235,8 @@ def main() -> None:
             with arrived:
                 answers[message["id"]] = message
                 arrived.notify_all()
+        elif "id" not in message and message["method"] != "notifications/cancelled":
+            heard.append(message["method"])
         elif message["method"] == "notifications/cancelled":
             with arrived:
                 cancelled.append(message["params"]["requestId"])

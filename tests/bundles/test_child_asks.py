@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from server_bundles import Kid
 
+from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.running import child_process
+from callboard.workspace.containment import parse_root
 from serving import Served, text_of
 from stateless_client import Stateless
 from waiting import until
@@ -161,3 +163,99 @@ def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> N
         # For all we know, it is still the cancelled call that asks.
         assert "several clients" in text_of(other.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
+
+
+def of_roots(running: Served, *uris: str, answers: Any = None, **offers: Any) -> Any:
+    """A client with these roots."""
+    listed = {"roots": [{"uri": uri, "name": f"root {n}"} for n, uri in enumerate(uris)]}
+    return running.client(
+        {"roots": {"listChanged": True}, **offers},
+        {"roots/list": lambda params: listed, **(answers or {})},
+    )
+
+
+@ERAS
+def test_it_is_told_only_folders_that_are_there(kid: Kid, tmp_path: Path, era: str) -> None:
+    good = tmp_path / "a folder, grün"
+    good.mkdir()
+    hostile = [
+        "http://example.com/project",
+        f"file://{tmp_path}/%2e%2e/{tmp_path.name}/missing",
+        f"file://{tmp_path}/gone",
+        f"file://{tmp_path}/x/%2e%2e/a%20folder,%20gr%C3%BCn",
+    ]
+    with kid(era) as running, of_roots(running, *hostile) as client:
+        assert answer_of(client.call("kid__roots"))["roots"] == [
+            {"uri": good.as_uri().replace(",", "%2C"), "name": "root 3"}
+        ]
+
+
+def test_clients_of_different_roots_call_at_once_and_each_is_answered(
+    kid: Kid, tmp_path: Path
+) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(name)
+    with (
+        kid("session", files=True) as running,
+        of_roots(running, (tmp_path / "mine").as_uri()) as me,
+        of_roots(running, (tmp_path / "theirs").as_uri()) as them,
+    ):
+        asked = [
+            (name, client.start("tools/call", {"name": f"kid__{tool}", "arguments": {}}))
+            for tool in ("files", "roots") * 4
+            for name, client in (("mine", me), ("theirs", them))
+        ]
+        assert len(asked) == 16
+        for name, answer in asked:
+            result = answer.result(30)["result"]
+            assert result["isError"] is False, text_of(result)
+            said = text_of(result)
+            assert f"{name}.txt" in said or f"/{name}" in said
+
+
+def test_it_hears_that_the_roots_are_others(kid: Kid, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    uris = [first.as_uri()]
+    listed = {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}}
+    with (
+        kid("session", roots=[str(tmp_path)]) as running,
+        running.client({"roots": {"listChanged": True}}, listed) as client,
+    ):
+        before = text_of(client.call("kid__pid"))
+        assert answer_of(client.call("kid__roots"))["roots"][0]["uri"] == first.as_uri()
+        uris[:] = [second.as_uri()]
+        client.notify("notifications/roots/list_changed")
+        until(
+            lambda: answer_of(client.call("kid__roots"))["roots"][0]["uri"] == second.as_uri(),
+            "the new roots",
+        )
+        assert text_of(client.call("kid__pid")) == before
+        assert answer_of(client.call("kid__heard")) == ["notifications/roots/list_changed"]
+        with running.client() as nobody:
+            assert answer_of(nobody.call("kid__heard")) == []
+            running.app.guest.loop.call_soon_threadsafe(
+                running.app.roots.set_artist, [parse_root(str(second))]
+            )
+            until(lambda: answer_of(nobody.call("kid__heard")), "the artist's new roots")
+
+
+@ERAS
+def test_the_clients_own_files_reach_it(kid: Kid, tmp_path: Path, era: str) -> None:
+    theirs = {"contents": [{"uri": "files://theirs", "mimeType": "text/plain", "text": "theirs"}]}
+
+    def refuse(params: dict[str, Any]) -> dict[str, Any]:
+        return theirs if params["uri"] == "files://theirs" else {"error": {"code": -32002}}
+
+    offer = {"read": {"enabled": True}, "list": {"enabled": True}, "schemes": ["files"]}
+    with (
+        kid(era, files=True, roots=[str(tmp_path)]) as running,
+        running.client(
+            {"extensions": {CAPABILITY: offer}}, {"ai.nimblebrain/resources/read": refuse}
+        ) as client,
+    ):
+        assert answer_of(client.call("kid__read", {"uri": "files://theirs"})) == theirs
+        missing = answer_of(client.call("kid__read", {"uri": "files://other"}))
+        assert missing["error"]["code"] == -32002

@@ -147,15 +147,18 @@ class HostResources:
         return isinstance(part, Mapping) and part.get("enabled") is True
 
     def _offer(self) -> Mapping[str, Any]:
-        """The advertisement; empty where there is none, or none that can be understood. Older
-        hosts put it under ``experimental``."""
-        capabilities = self._ctx.client_capabilities
-        for slot in ("extensions", "experimental"):
-            extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
-            offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
-            if isinstance(offer, Mapping):
-                return offer
-        return {}
+        return offered_by(self._ctx.client_capabilities)
+
+
+def offered_by(capabilities: Any) -> Mapping[str, Any]:
+    """What these capabilities advertise of host resources; empty where that is nothing, or nothing
+    that can be understood. Older hosts put it under ``experimental``."""
+    for slot in ("extensions", "experimental"):
+        extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
+        offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
+        if isinstance(offer, Mapping):
+            return offer
+    return {}
 
 
 def host(ctx: AsksHost) -> HostResources:

@@ -18,6 +18,7 @@ from callboard.bundles.running.caller import Caller
 from callboard.bundles.running.callers import Callers
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard.bundles.running.errors import BundleError, Refused
+from callboard.bundles.running.lanes import Lanes
 from callboard.bundles.running.listed_tools import result_of, tools_of
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
@@ -28,6 +29,7 @@ from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation, Unanswered
 from callboard.protocol.opening import OPENING, Talk, open_talk
 from callboard.protocol.peer import InputRequired
+from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
@@ -40,6 +42,8 @@ HEALTHY = 60.0
 #: Seconds a call waits for a server that is being started.
 PATIENCE = 15.0
 MAX_TOOLS = 1000
+#: Seconds a server may take to look at roots that changed, before it is called.
+ROOTS_PATIENCE = 2.0
 _CLIENT = {"name": "callboard", "version": __version__}
 
 
@@ -55,8 +59,12 @@ class BundleServer:
         bundle: InstalledBundle,
         book: RootsBook,
         workspaces: Workspaces,
-        changed: Callable[[], None],
+        changed: Callable[[], None] | None,
+        roots: Callable[[], WorkspaceRoots] | None = None,
     ) -> None:
+        """``roots`` are those that the process is told outside calls, by default the host's own.
+        Without ``changed`` nothing is listed: it is a further process of a bundle, for clients of
+        another workspace."""
         self.bundle = bundle
         self.tools: list[Tool] = []
         #: Why it doesn't run, while it doesn't.
@@ -66,7 +74,9 @@ class BundleServer:
         self._book = book
         self._workspaces = workspaces
         self._changed = changed
-        self._callers = Callers(bundle.name, book, workspaces)
+        self._roots = roots or self._own_roots
+        self._callers = Callers(bundle.name, workspaces, self._roots)
+        self._lanes = None if changed is None else Lanes(self, self._make_lane, workspaces)
         self._connection: Conversation | None = None
         self._talk: Talk | None = None
         self._process: ChildProcess | None = None
@@ -81,10 +91,35 @@ class BundleServer:
 
     async def close(self) -> None:
         """Ends the process and whatever it is doing."""
+        if self._lanes is not None:
+            await self._lanes.close()
         self._task.cancel()
         await asyncio.wait([self._task])
         if not self.opened.done():
             self.opened.set_result("it was stopped")
+
+    def _own_roots(self) -> WorkspaceRoots:
+        book = self._book
+        return WorkspaceRoots(book.artist or book.project, policy=book.policy)
+
+    def _make_lane(self, roots: Callable[[], WorkspaceRoots]) -> BundleServer:
+        return BundleServer(self.bundle, self._book, self._workspaces, None, roots)
+
+    @property
+    def workspace(self) -> str:
+        """The workspace of the roots that the process is told outside calls."""
+        return self._workspaces.name(self._roots())
+
+    async def roots_changed(self) -> None:
+        """Tells the process that its roots are others, and waits, not for long, until one that
+        looks at them has looked."""
+        connection, talk = self._connection, self._talk
+        if connection is None or talk is None or talk.stateless:
+            return
+        told = self._callers.expect_roots()
+        connection.notify("notifications/roots/list_changed")
+        if told is not None:
+            await asyncio.wait([told], timeout=ROOTS_PATIENCE)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -191,14 +226,15 @@ class BundleServer:
 
     async def _open(self, connection: Conversation) -> Talk:
         capabilities: Json = {
-            "roots": {},
+            "roots": {"listChanged": True},
             "elicitation": {"form": {}, "url": {}},
             "sampling": {},
             "extensions": self._workspaces.extensions(),
         }
         wants_files = CAPABILITY in self.bundle.manifest.capabilities
         talk = await open_talk(connection, _CLIENT, capabilities, sessions_first=wants_files)
-        await self._list(connection, talk)
+        if self._changed is not None:
+            await self._list(connection, talk)
         return talk
 
     async def _list(self, connection: Conversation, talk: Talk) -> None:
@@ -224,19 +260,31 @@ class BundleServer:
             cursor = following
         # Schemas are compiled here, and nobody knows how large they are.
         self.tools = await asyncio.to_thread(tools_of, self.name, entries[:MAX_TOOLS], self._call)
-        self._changed()
+        if self._changed is not None:
+            self._changed()
 
     # -- calls ------------------------------------------------------------------------------------
 
     async def _call(self, ctx: AsyncToolContext, tool: str, arguments: Json) -> Any:
-        connection, talk = await self._connected(tool)
+        _, talk = await self._connected(tool)
         call = ctx._call
         wants_files = CAPABILITY in self.bundle.manifest.capabilities
         roots = call.roots
         if roots is None:
             roots = await self._book.of(call.request, needed=wants_files)
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
-        meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level), **call.trace}
+        if talk.stateless or self._lanes is None:
+            return await self.perform(caller, tool, arguments)
+        # Who asks in a session doesn't say for whose call: each workspace has a process.
+        async with self._lanes.lane(caller) as server:
+            return await server.perform(caller, tool, arguments)
+
+    async def perform(self, caller: Caller, tool: str, arguments: Json) -> Any:
+        """Calls the tool in this very process. Raises BundleError, CallboardError,
+        InputRequired."""
+        connection, talk = await self._connected(tool)
+        meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level)}
+        meta.update(caller.call.trace)
         params: Json = {"name": tool, "arguments": arguments}
         for _ in range(ROUND_LIMIT):
             id = connection.next_id()

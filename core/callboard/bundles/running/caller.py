@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from callboard.bundles.files.host_resources import METHODS
+from callboard.bundles.files.bundle_host import offered_by
+from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.calls.call import Call
 from callboard.content import Json
-from callboard.errors import MethodNotFound
+from callboard.errors import CallboardError, MethodNotFound
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
+from callboard.workspace.file_uri import file_uri
 from callboard.workspace.roots import RootsBook
 
 ROOTS = "roots/list"
@@ -46,17 +50,23 @@ class Caller:
         own = self.call.request.peer.capabilities
         passed_on = ("elicitation", "sampling")
         shared: Json = {name: own[name] for name in passed_on if isinstance(own.get(name), dict)}
-        return {**shared, "roots": {}, "extensions": self._workspaces.extensions()}
+        theirs = offered_by(own)
+        extensions = {CAPABILITY: theirs} if theirs else self._workspaces.extensions()
+        return {**shared, "roots": {}, "extensions": extensions}
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Json:
         """The answer to one of the server's requests. Raises CallboardError, and InputRequired
         where the client can only answer with its next request."""
-        if method in METHODS:
-            return await self._workspaces.answer(method, params, self.roots, self._bundle)
         request = self.call.request
+        # The URIs that a client's agent passes are the client's own, where it has files.
+        to_client = method in PASSED_ON or (
+            method in METHODS and bool(offered_by(request.peer.capabilities))
+        )
+        if method in METHODS and not to_client:
+            return await self._workspaces.answer(method, params, self.roots, self._bundle)
         if method == ROOTS:
-            return roots_answer(await self._book.of(request, needed=True))
-        if method not in PASSED_ON:
+            return await roots_answer(await self._book.of(request, needed=True))
+        if not to_client:
             raise MethodNotFound(f"method not found: {method[:80]}")
         ask = Ask(method, {key: value for key, value in params.items() if key != "_meta"})
         key = self._key(ask)
@@ -65,6 +75,15 @@ class Caller:
             raise answer
         if not isinstance(answer, dict):
             raise AskFailed(f"the client's answer to {method} is no object")
+        problem = answer.get("error") if method in METHODS else None
+        if isinstance(problem, dict) and isinstance(problem.get("code"), int):
+            # How an error comes back from a client that answers with its next request.
+            data = problem.get("data")
+            raise CallboardError(
+                str(problem.get("message", ""))[:2000],
+                code=problem["code"],
+                data=data if isinstance(data, dict) else None,
+            )
         return answer
 
     def _key(self, ask: Ask) -> str:
@@ -76,7 +95,19 @@ class Caller:
         return f"{digest}_{self._asked[digest]}"
 
 
-def roots_answer(roots: WorkspaceRoots | None) -> Json:
-    """The result of ``roots/list``."""
-    visible = roots.roots if roots is not None else ()
-    return {"roots": [{"uri": root.uri, "name": root.name} for root in visible]}
+async def roots_answer(roots: WorkspaceRoots | None) -> Json:
+    """The result of ``roots/list``: the folders that are there, and nothing else that a client
+    may have named, written as URIs anew."""
+    paths = [(root.path, root.name) for root in roots.roots] if roots is not None else []
+    return {"roots": await asyncio.to_thread(_folders, paths)}
+
+
+def _folders(roots: Sequence[tuple[str | None, str]]) -> list[Json]:
+    return [{"uri": file_uri(path), "name": name} for path, name in roots if path and _is_dir(path)]
+
+
+def _is_dir(path: str) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -15,7 +15,6 @@ from callboard.bundles.running.caller import ROOTS, Caller, roots_answer
 from callboard.content import Json
 from callboard.errors import MethodNotFound, PeerError
 from callboard.workspace.containment import WorkspaceRoots
-from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
 
@@ -26,10 +25,15 @@ AFTERLIFE = 30.0
 class Callers:
     """The calls of one bundle that wait for its server, by the id of the request. On the loop."""
 
-    def __init__(self, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
+    def __init__(
+        self, bundle: str, workspaces: Workspaces, own_roots: Callable[[], WorkspaceRoots]
+    ) -> None:
+        """``own_roots`` are what the server sees outside any call."""
         self._bundle = bundle
-        self._book = book
         self._workspaces = workspaces
+        self._own_roots = own_roots
+        #: Done when the server asks for its roots outside any call; None until it did once.
+        self._told_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
         #: Cancelled calls, and since when: the server may not have noticed.
         self._abandoned: deque[tuple[float, Caller]] = deque()
@@ -63,14 +67,27 @@ class Callers:
         )
 
     async def answer_own(self, method: str, params: Json) -> Json:
-        """The answer to what is asked outside any call: with the artist's own roots, and no
+        """The answer to what is asked outside any call: with the server's own roots, and no
         client. Raises CallboardError."""
-        own = WorkspaceRoots(self._book.artist or self._book.project, policy=self._book.policy)
+        own = self._own_roots()
         if method in METHODS:
             return await self._workspaces.answer(method, params, own, self._bundle)
         if method == ROOTS:
-            return roots_answer(own)
+            answer = await roots_answer(own)
+            if self._told_roots is None or not self._told_roots.done():
+                told = self._told_roots or asyncio.get_running_loop().create_future()
+                told.set_result(None)
+                self._told_roots = told
+            return answer
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
+
+    def expect_roots(self) -> asyncio.Future[None] | None:
+        """Done when the server has been told its roots anew; None for one that never asked."""
+        if self._told_roots is None:
+            return None
+        if self._told_roots.done():
+            self._told_roots = asyncio.get_running_loop().create_future()
+        return self._told_roots
 
     def progress(self, params: Json) -> None:
         """Passes ``notifications/progress`` on to the call that it names."""

@@ -62,13 +62,17 @@ class BundleKeeper:
         self._servers: dict[Path, BundleServer] = {}
         self._served: dict[Path, list[Tool]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        #: What each server was told last: the workspace of its own roots.
+        self._told: dict[Path, str] = {}
         self._closed = False
+        self._forget_book = book.watch(lambda: self._on_loop(self._tell_roots))
 
     # -- the disk -----------------------------------------------------------------------------
 
     def set_projects(self, projects: Sequence[str]) -> None:
         """Whose bundles are used beside the user's; takes effect with the next look."""
         self._projects = tuple(projects)
+        self._on_loop(self._tell_roots)
 
     def changed(self) -> bool:
         """Whether something was installed or removed since the last look. Quick."""
@@ -191,8 +195,17 @@ class BundleKeeper:
                     bundle, self._book, self.workspaces, partial(self._serve, folder)
                 )
                 self._servers[folder] = server
+                self._told[folder] = server.workspace
                 if bundle.pending:
                     self._start(self._settle(server))
+
+    def _tell_roots(self) -> None:
+        """Tells servers, where the host's own roots are others now."""
+        for folder, server in self._servers.items():
+            workspace = server.workspace
+            if workspace != self._told.get(folder):
+                self._told[folder] = workspace
+                self._start(server.roots_changed())
 
     def _serve(self, folder: Path) -> None:
         """Serves what a bundle's server lists, where no other tool has the name."""
@@ -243,5 +256,6 @@ class BundleKeeper:
     async def close(self) -> None:
         """Stops every server. On the loop."""
         self._closed = True
+        self._forget_book()
         ends = [self._end(folder, self._servers.pop(folder)) for folder in list(self._servers)]
         await asyncio.gather(*ends, *self._tasks)
