@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 #: Structure to member to offset, bytes.
 Layout = dict[str, dict[str, int]]
 _POINTER = 8
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of a structure. ``kind`` is what it, or what it points at, is made of; ``offset`` and
+    ``size`` are bytes, of all ``count`` together."""
+
+    name: str
+    kind: str
+    offset: int
+    size: int
+    count: int
+    points: bool
+
+
+@dataclass(frozen=True)
+class Structure:
+    name: str
+    size: int
+    members: tuple[Member, ...]
 
 
 def layout(path: Path, write: Callable[[Path], None]) -> Layout:
@@ -22,9 +43,19 @@ def layout(path: Path, write: Callable[[Path], None]) -> Layout:
     at = content.rfind(b"SDNANAME")
     if at < 0:
         raise ValueError("the file does not say how its structures are laid out")
+    found: Layout = {}
+    for one in structures(content[at:]):
+        offsets = found.setdefault(one.name, {})
+        offsets.update((member.name, member.offset) for member in one.members)
+    return found
+
+
+def structures(block: bytes) -> list[Structure]:
+    """What a block ``DNA1`` says, in its order. Raises ValueError where it is not what it should
+    be."""
     try:
-        return _Block(content[at:]).read()
-    except (struct.error, IndexError) as error:
+        return _Block(block).read()
+    except (struct.error, IndexError, RecursionError) as error:
         raise ValueError(f"the layout of structures ends early: {error}") from None
 
 
@@ -33,25 +64,28 @@ class _Block:
         self._block = block
         self._at = 4
 
-    def read(self) -> Layout:
+    def read(self) -> list[Structure]:
         names = self._strings(b"NAME")
         types = self._strings(b"TYPE")
         self._expect(b"TLEN")
         sizes = self._shorts(len(types))
         self._align()
         self._expect(b"STRC")
-        found: Layout = {}
-        for _ in range(self._count()):
-            kind, members = self._shorts(2)
-            offsets, offset = found.setdefault(types[kind], {}), 0
-            for _ in range(members):
-                of, name = self._shorts(2)
-                bare, length = _member(names[name], sizes[of])
-                offsets[bare] = offset
-                offset += length
-            if offset != sizes[kind]:
-                raise ValueError(f"the members of {types[kind]} don't fill it")
-        return found
+        return [self._structure(names, types, sizes) for _ in range(self._count())]
+
+    def _structure(self, names: list[str], types: list[str], sizes: tuple[int, ...]) -> Structure:
+        kind, count = self._shorts(2)
+        members, offset = [], 0
+        for _ in range(count):
+            of, name = self._shorts(2)
+            bare, many = _counted(names[name])
+            points = names[name][0] in "*("
+            size = many * (_POINTER if points else sizes[of])
+            members.append(Member(bare, types[of], offset, size, many, points))
+            offset += size
+        if offset != sizes[kind]:
+            raise ValueError(f"the members of {types[kind]} don't fill it")
+        return Structure(types[kind], offset, tuple(members))
 
     def _strings(self, code: bytes) -> list[str]:
         self._expect(code)
@@ -82,10 +116,10 @@ class _Block:
         self._at = (self._at + 3) // 4 * 4
 
 
-def _member(name: str, size: int) -> tuple[str, int]:
-    """The bare name of ``*name[2][3]``, and how many bytes it takes where one takes ``size``."""
+def _counted(name: str) -> tuple[str, int]:
+    """The bare name of ``*name[2][3]``, and how many there are of it."""
     bare, *counts = name.replace("]", "").split("[")
-    length = _POINTER if bare[0] in "*(" else size
+    many = 1
     for count in counts:
-        length *= int(count)
-    return bare.strip("*()"), length
+        many *= int(count)
+    return bare.strip("*()"), many

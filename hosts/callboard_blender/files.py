@@ -10,7 +10,9 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import mode_to_keep, pointed_at
+from callboard_blender.blend_named import refuse_blend_outside
 from callboard_blender.names import scene
+from callboard_blender.outside import own_folders
 
 #: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
 _STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -29,6 +31,7 @@ class BlenderFiles:
         with file.open("rb") as stream:
             if not stream.read(8).startswith(_STARTS):
                 raise HostError(f"'{file.name}' is not a Blender file")
+        refuse_blend_outside(path, own_folders())
         try:
             bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
         except RuntimeError as error:

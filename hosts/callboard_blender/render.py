@@ -26,6 +26,7 @@ from callboard.hosting.suffixes import checked_suffix
 from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import forget, scene, view_layer
+from callboard_blender.outside import outputs_inside, refuse_used_outside
 from callboard_blender.world import bounds
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -39,7 +40,13 @@ class BlenderRender:
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         if scene().camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
-        with self._changes.unnoticed(), _settings(path, width, height), _at(frame):
+        refuse_used_outside("rendered")
+        with (
+            self._changes.unnoticed(),
+            _settings(path, width, height),
+            _at(frame),
+            outputs_inside() as left_out,
+        ):
             started = perf_counter()
             _render(path)
             return {
@@ -49,6 +56,7 @@ class BlenderRender:
                 "frame": scene().frame_current,
                 "seconds": perf_counter() - started,
                 "engine": scene().render.engine,
+                **({"left_out": left_out} if left_out else {}),
             }
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
@@ -56,6 +64,7 @@ class BlenderRender:
         box = bounds([obj for obj in view_layer().objects if not obj.hide_render])
         if box is None:
             raise HostError("the scene holds nothing that can be rendered")
+        refuse_used_outside("rendered")
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
@@ -64,9 +73,14 @@ class BlenderRender:
                 self._changes.unnoticed(),
                 _settings(path, width, height),
                 _camera_at(view),
+                outputs_inside() as left_out,
             ):
                 _render(path)
-            yield {"path": path, "frame": index + 1}
+            yield {
+                "path": path,
+                "frame": index + 1,
+                **({"left_out": left_out} if left_out else {}),
+            }
 
 
 def _render(path: str) -> None:

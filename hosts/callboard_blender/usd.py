@@ -13,10 +13,12 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import replacing
+from callboard.hosting.usd_named import refuse_usd_outside
 from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
+from callboard_blender.outside import refuse_used_outside
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
@@ -63,6 +65,8 @@ class BlenderUsd:
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
+        # It copies their textures beside the file.
+        refuse_used_outside("exported")
         moves = _moves()
         with replacing(path) as written, frame_kept() if moves else nullcontext():
             _run(
@@ -147,6 +151,10 @@ def _check(path: str) -> None:
     if not Path(path).is_file():
         raise HostError(f"there is no file '{Path(path).name}' there")
     check_usd_nesting(path)
+    bpy.utils.expose_bundled_modules()
+    from pxr import Ar, Sdf, Tf, UsdUtils
+
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
 
 
 def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:

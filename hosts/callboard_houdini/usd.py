@@ -9,13 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import hou
-from pxr import Sdf, Tf, Usd, UsdGeom
+from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import WRITE, exported, metadata, opened
+from callboard.hosting.usd_named import refuse_usd_outside
 from callboard_houdini.names import find, objects, telling
 from callboard_houdini.scene import meters_per_unit, up_axis
 from callboard_houdini.usd_read import Importer
@@ -26,7 +27,7 @@ class HoudiniUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
         """Meshes and simple shapes become geometry objects, all else nulls, as they are at the
         file's first frame."""
-        stage = opened(path, Sdf, Tf, Usd)
+        stage = _opened(path)
         above = None if parent is None else find(parent)
         importer = Importer(stage, meters_per_unit(), up_axis())
         with telling(f"import '{Path(path).name}'"):
@@ -54,7 +55,12 @@ class HoudiniUsd:
             except Tf.ErrorException:
                 raise HostError(f"OpenUSD could not write '{Path(path).name}'") from None
             del stage
-        return exported(path, opened(path, Sdf, Tf, Usd))
+        return exported(path, _opened(path))
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, opened(path, Sdf, Tf, Usd))
+        return metadata(path, _opened(path))
+
+
+def _opened(path: str) -> Usd.Stage:
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    return opened(path, Sdf, Tf, Usd)

@@ -13,6 +13,7 @@ from callboard.host import Json
 from callboard.hosting.replacing import replacing
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import WRITE, exported, metadata, opened
+from callboard.hosting.usd_named import refuse_usd_outside
 from callboard_max.names import find, handle, objects, parent_of, paths_of, telling
 
 
@@ -52,6 +53,7 @@ class MaxUsd:
 
 
 def _open(path: str) -> Any:
-    from pxr import Sdf, Tf, Usd
+    from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
     return opened(path, Sdf, Tf, Usd)

@@ -9,13 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from pxr import Sdf, Tf, Usd, UsdUtils
+from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import replacing_bytes
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import READ, WRITE
+from callboard.hosting.usd_named import refuse_usd_outside
 from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_openusd.assets import asset_from
 from callboard_openusd.document import Document, OpenStage, reason, refuse
@@ -66,6 +67,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
     try:
         if Path(path).suffix.lower() == ".usdz":
             # What a package refers to is inside it, and is found only from there.

@@ -8,6 +8,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.named_files import refuse_outside
 from callboard.hosting.suffixes import checked_suffix
 from callboard.hosting.usd_files import WRITE, exported, metadata
 from callboard_openusd import transforms
@@ -57,6 +58,8 @@ class UsdStages:
         """Writes the composed scene as one file that refers to no other layer."""
         checked_suffix(path, WRITE)
         stage = self._document.stage
+        used = (layer.realPath for layer in stage.GetUsedLayers())
+        refuse_outside(filter(None, used), self._document.opened.file or "the scene", "exported")
         if selected_only:
             selected = [Sdf.Path(p) for p in self._document.opened.selection]
             selected = [p for p in selected if stage.GetPrimAtPath(p)]

@@ -11,6 +11,7 @@ from callboard.calls.consent import ConsentDesk, RootsDecision
 from callboard.errors import WorkspaceResolveError
 from callboard.hosting.contract import Host
 from callboard.hosting.held_folder import recheck
+from callboard.hosting.named_files import may_use
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.fields import is_absolute
 from callboard.workspace.path_text import shown
@@ -48,6 +49,9 @@ class CallPaths:
         """Replaces the call's paths by those that its tool is given. Raises
         WorkspaceResolveError."""
         tool = call.tool
+        if self._roots.policy == "strict":
+            held = call.roots or WorkspaceRoots(policy="strict")
+            call.context.run(may_use.set, partial(_holds, held))
         if not tool.paths:
             return
         roots = call.roots or WorkspaceRoots()
@@ -69,6 +73,14 @@ class CallPaths:
 
         call.arguments = await self._workers.look(tool, tool.paths.resolve, call.arguments, admit)
         call.context.run(recheck.set, places)
+
+
+def _holds(roots: WorkspaceRoots, path: str, write: bool) -> bool:
+    try:
+        roots.admit(path, write=write)
+    except WorkspaceResolveError:
+        return False
+    return True
 
 
 def _has_folder(roots: WorkspaceRoots | None) -> bool:

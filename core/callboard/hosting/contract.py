@@ -187,7 +187,8 @@ class UsdPort(Protocol):
 
 
 class RenderPort(Protocol):
-    """Capability ``render``. Rendering is sliced: one frame a step."""
+    """Capability ``render``. Rendering is sliced: one frame a step. What it returns names in
+    ``left_out`` the outputs of the scene's own that a call may not write, where there are any."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         """Renders one frame. Returns ``{path, width, height, frame, seconds}``."""

@@ -26,10 +26,12 @@ def turntable(
     ctx.port("filesystem.write")
     images = ctx.port("render").turntable(_numbered(path), width, height, frames)
     paths: list[str] = []
+    left_out: set[str] = set()
     try:
         for image in images:
             _written(image["path"])
             paths.append(image["path"])
+            left_out.update(image.get("left_out", ()))
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:
@@ -37,7 +39,8 @@ def turntable(
         images.close()
     if len(paths) != frames:
         raise HostError(f"{len(paths)} of {frames} frames were rendered")
-    return {"paths": paths, "frames": frames, "verified": True}
+    answer: Json = {"paths": paths, "frames": frames, "verified": True}
+    return {**answer, "left_out": sorted(left_out)} if left_out else answer
 
 
 def _numbered(path: str) -> str:

@@ -1,0 +1,68 @@
+"""Files that a file names: a layer, a library, a texture, an output.
+
+Under the policy ``strict`` a call uses none of them outside of its roots. What a file names only
+its host can tell, so hosts ask here: before they read it, and before they write beside what was
+asked. A call's context says where its roots are; outside of a call, and without ``strict``, nothing
+is held back. The host's main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from itertools import islice
+from pathlib import Path
+
+from callboard.errors import HostError
+
+#: Whether the call may read (False) or write (True) the file of that absolute path. None: any.
+may_use: ContextVar[Callable[[str, bool], bool] | None] = ContextVar("may_use", default=None)
+#: Names that an error lists.
+_LISTED = 5
+#: Files that are looked at of one that stands for many.
+_MANY = 10_000
+
+
+def held_to_roots() -> bool:
+    """Whether this call may use files of its roots only."""
+    return may_use.get() is not None
+
+
+def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
+    """Those of the absolute paths that this call may not use, each once."""
+    allowed = may_use.get()
+    if allowed is None:
+        return []
+    return [path for path in dict.fromkeys(paths) if not allowed(path, write)]
+
+
+def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
+    """Raises HostError where this call may not read one of the absolute paths, which ``name`` uses;
+    so it was not ``done``: opened, rendered."""
+    found = outside(paths)
+    if not found:
+        return
+    listed = ", ".join(f"'{path}'" for path in found[:_LISTED])
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    raise HostError(
+        f"'{name}' uses what is outside of the workspace, so it was not {done}: {listed}{more}. "
+        "Ask the artist to add the folders as roots, or use a file that stays inside."
+    )
+
+
+def beginning(start: str) -> list[str]:
+    """The paths that begin like this one and are in its folder."""
+    folder, name = Path(start).parent, Path(start).name
+    try:
+        found = (each for each in folder.iterdir() if each.name.startswith(name))
+        return [str(each) for each in islice(found, _MANY)]
+    except OSError:
+        return []
+
+
+def unreadable(path: str, why: str) -> HostError:
+    """For a file of which can't be told what it names, where that matters."""
+    return HostError(
+        f"'{Path(path).name}' {why}, so whether it stays inside the workspace can't be told, and "
+        "it was not opened. Ask the artist to open it."
+    )

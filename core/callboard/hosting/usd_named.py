@@ -1,0 +1,107 @@
+"""What a USD file uses besides itself, found without opening any of that outside of the roots.
+
+OpenUSD's own modules are handed in, so that nothing here imports them.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from callboard.hosting.named_files import (
+    beginning,
+    held_to_roots,
+    outside,
+    refuse_outside,
+    unreadable,
+)
+from callboard.hosting.usd_nesting import check_usd_nesting
+
+_LAYERS = (".usd", ".usda", ".usdc", ".usdz")
+#: What stands for the numbers of many files.
+_MANY = re.compile(r"<[A-Za-z]+>|#+")
+
+
+def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
+    """Raises HostError where this call is held to its roots and the file leads out of them: by a
+    sublayer, a reference, a payload, a clip, a texture, in a variant nobody chose, or in a file
+    that it names. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf`` and ``UsdUtils``."""
+    if not held_to_roots():
+        return
+    usd = _Usd(ar, sdf, tf, utils)
+    waiting, seen = [path], {path}
+    found: list[str] = []
+    while waiting:
+        file = waiting.pop()
+        if not Path(file).is_file():
+            continue
+        check_usd_nesting(file)
+        try:
+            named = list(usd.named(file))
+        except (tf.ErrorException, zipfile.BadZipFile, OSError):
+            if file == path:
+                return  # whoever opens it tells what is wrong with it
+            raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
+        for folder, asset in named:
+            places = usd.places(folder, asset, file)
+            found += outside(places)
+            if not found:
+                layers = {p for p in places if p.lower().endswith(_LAYERS)} - seen
+                seen |= layers
+                waiting += layers
+    refuse_outside(found, Path(path).name, "opened")
+
+
+class _Usd:
+    def __init__(self, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
+        self._ar, self._sdf, self._tf, self._utils = ar, sdf, tf, utils
+        self._resolver = ar.GetResolver()
+
+    def named(self, file: str) -> Iterator[tuple[str, str]]:
+        """Each asset path in the file, behind the folder that it starts from."""
+        if not file.lower().endswith(".usdz"):
+            layer = self._sdf.Layer.OpenAsAnonymous(file)
+            yield from ((str(Path(file).parent), asset) for asset in self._assets(layer))
+            return
+        with zipfile.ZipFile(file) as package:
+            inside = [name for name in package.namelist() if name.lower().endswith(_LAYERS)]
+        for name in inside:
+            layer = self._sdf.Layer.FindOrOpen(self._ar.JoinPackageRelativePath([file, name]))
+            yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))
+
+    def _assets(self, layer: Any) -> set[str]:
+        if layer is None:
+            return set()
+        found = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
+
+        def note(asset: str) -> str:
+            found.add(asset)
+            return asset
+
+        # Of a copy: asking for them marks a layer as changed.
+        copy = self._sdf.Layer.CreateAnonymous(".usda")
+        copy.TransferContent(layer)
+        self._utils.ModifyAssetPaths(copy, note)
+        return found - {""}
+
+    def places(self, folder: str, asset: str, file: str) -> list[str]:
+        """Where an asset path may lead. Raises HostError where nobody can tell."""
+        if asset.startswith("`"):
+            raise unreadable(file, f"computes the path {asset}")
+        plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
+        if self._ar.IsPackageRelativePath(plain):
+            plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
+        place = str(Path(folder, plain))
+        found = [place]
+        if many := _MANY.search(place):
+            found += beginning(place[: many.start()])
+        with suppress(self._tf.ErrorException):  # for what the studio's resolver doesn't know
+            anchor = self._ar.ResolvedPath(file)
+            known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
+            if Path(known).is_absolute():
+                found.append(known)
+        return found

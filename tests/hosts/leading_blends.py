@@ -1,0 +1,94 @@
+"""Makes .blend files that name other files, in a program of its own: ``leading_blends.py ROOT``.
+What is outside goes beside the root, into ``out``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+ROOT = Path(sys.argv[1])
+OUT = ROOT.parent / "out"
+
+
+def empty() -> Any:
+    bpy.ops.wm.read_factory_settings(use_empty=False)
+    return bpy.context.scene
+
+
+def save(path: Path, **options: Any) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, **options)
+
+
+def link(library: Path, relative: bool) -> None:
+    with bpy.data.libraries.load(str(library), link=True, relative=relative) as (there, wanted):
+        wanted.objects = list(there.objects)[:1]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+
+
+def library(at: Path) -> Path:
+    empty()
+    bpy.context.object.name = "TopSecret"
+    save(at)
+    return at
+
+
+def linking(name: str, library: Path, **options: Any) -> None:
+    """By a path that is whole, and by one that starts from the file."""
+    for relative in (False, True):
+        empty()
+        path = ROOT / (f"relative-{name}" if relative else name)
+        # What a path is relative to is where the file is saved.
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        link(library, relative)
+        save(path, relative_remap=False, **options)
+
+
+def textured(name: str, image: Path, packed: bool = False) -> None:
+    empty()
+    made = bpy.data.images.load(str(image))
+    made.use_fake_user = True
+    if packed:
+        made.pack()
+    save(ROOT / name, relative_remap=False)
+
+
+def with_output(name: str, *folders: str) -> None:
+    scene = empty()
+    scene.use_nodes = True
+    scene.render.engine = "CYCLES"
+    tree = scene.node_tree
+    layers = next(node for node in tree.nodes if node.type == "R_LAYERS")
+    for number, folder in enumerate(folders):
+        node = tree.nodes.new("CompositorNodeOutputFile")
+        node.label = f"output {number}"
+        node.base_path = folder
+        tree.links.new(layers.outputs[0], node.inputs[0])
+    save(ROOT / name)
+
+
+secret = library(OUT / "secret.blend")
+inside = library(ROOT / "inside.blend")
+picture = bpy.data.images.new("TopSecret", 4, 4)
+for folder in (OUT, ROOT):
+    picture.filepath_raw, picture.file_format = str(folder / "picture.png"), "PNG"
+    picture.save()
+
+linking("out-linked.blend", secret)
+linking("out-packed-up.blend", secret, compress=True)
+linking("out-through.blend", ROOT / "out-linked.blend")
+linking("out-by-link.blend", ROOT / "link" / "secret.blend")
+linking("in-linked.blend", inside)
+linking("in-packed-up.blend", inside, compress=True)
+textured("out-textured.blend", OUT / "picture.png")
+textured("in-textured.blend", ROOT / "picture.png")
+textured("in-packed.blend", OUT / "picture.png", packed=True)
+with_output("in-outputs.blend", str(OUT), "//../out/", "//inside/", "//link/deep/")
+
+sequenced = empty()
+editor = sequenced.sequence_editor_create()
+strips = editor.strips if hasattr(editor, "strips") else editor.sequences
+strips.new_image("x", str(OUT / "picture.png"), 1, 1)
+save(ROOT / "out-sequenced.blend", relative_remap=False)
