@@ -93,8 +93,8 @@ class Callboard:
         self._skill_paths = [path for path, _ in paths]
         self.catalog = SkillCatalog(paths, kind, _cache_file(config), bundle_of)
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
-        offering = (self.tools, self.roots, self.capabilities)
-        self.bundles = HostBundles(kind, self.catalog, paths, *offering, self.guest.loop)
+        offering = (self.tools, self.roots, self.capabilities, self.guest.loop, self.prompts)
+        self.bundles = HostBundles(kind, self.catalog, paths, *offering, self.resources.take)
         self.dispatcher = Dispatcher(
             host,
             self.guest,

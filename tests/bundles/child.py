@@ -16,6 +16,7 @@ from typing import Any
 
 ERA, MANNER = sys.argv[1], (sys.argv[2:] or [""])[0]
 HOST = "ai.nimblebrain/resources/"
+OFFERED: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
 OBJECT: dict[str, Any] = {"type": "object"}
 TOOLS = (
     *(
@@ -182,11 +183,30 @@ def serve(id: Any, method: str, params: dict[str, Any]) -> None:
         info = {"name": "child", "version": "1"}
         result: dict[str, Any] = {
             "protocolVersion": version,
-            "capabilities": {"tools": {}},
+            "capabilities": OFFERED,
             "serverInfo": info,
         }
     elif method == "server/discover" and ERA == "stateless":
-        result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": OFFERED}
+    elif method == "prompts/list":
+        shot = {"name": "shot", "description": "The shot", "required": True}
+        result = {"prompts": [{"name": "brief", "description": "Briefs.", "arguments": [shot]}]}
+    elif method == "prompts/get":
+        said = {"type": "text", "text": f"Light {params['arguments']['shot']}."}
+        result = {"messages": [{"role": "assistant", "content": said}]}
+    elif method == "resources/list":
+        result = {"resources": [{"uri": "demo://notes", "name": "notes"}]}
+    elif method == "resources/templates/list":
+        result = {
+            "resourceTemplates": [
+                {"uriTemplate": "demo://shots/{shot}", "name": "shot"},
+                {"uriTemplate": "demo://find{?query}", "name": "not served"},
+                {"uriTemplate": "files://{id}", "name": "taken"},
+            ]
+        }
+    elif method == "resources/read":
+        content = {"uri": params["uri"], "mimeType": "text/plain", "text": f"of {params['uri']}"}
+        result = {"contents": [content]}
     elif method == "tools/list":
         if MANNER == "silent":
             return

@@ -49,6 +49,34 @@ def test_its_tools_are_listed_and_called(kid: Kid, era: str) -> None:
         assert result["isError"] is False
 
 
+@pytest.mark.parametrize("era", ["session", "stateless"])
+def test_its_prompts_and_resources_are_served(kid: Kid, era: str) -> None:
+    with kid(era) as running, running.client() as client:
+        prompts = client.request("prompts/list")["result"]["prompts"]
+        (brief,) = [prompt for prompt in prompts if prompt["name"] == "kid.brief"]
+        assert [argument["name"] for argument in brief["arguments"]] == ["shot"]
+        got = client.request("prompts/get", {"name": "kid.brief", "arguments": {"shot": "s01"}})
+        assert got["result"]["messages"] == [
+            {"role": "assistant", "content": {"type": "text", "text": "Light s01."}}
+        ]
+        wrong = client.request("prompts/get", {"name": "kid.brief"})
+        assert "missing required argument: shot" in wrong["error"]["message"]
+        listed = client.request("resources/list")["result"]["resources"]
+        assert "demo://notes" in [resource["uri"] for resource in listed]
+        templates = client.request("resources/templates/list")["result"]["resourceTemplates"]
+        uris = [template["uriTemplate"] for template in templates]
+        assert "demo://shots/{shot}" in uris
+        assert uris.count("files://{id}") == 1
+        for uri in ("demo://notes", "demo://shots/s%2001"):
+            (content,) = client.request("resources/read", {"uri": uri})["result"]["contents"]
+            assert (content["uri"], content["text"]) == (uri, f"of {uri}")
+        user_bundles().uninstall("kid")
+        running.app.bundles.keeper.look()
+        until(lambda: running.app.resources.get("demo://notes") is None, "its end")
+        gone = client.request("prompts/get", {"name": "kid.brief", "arguments": {"shot": "s"}})
+        assert gone["error"]["code"] == -32602
+
+
 def test_its_errors_are_errors_of_the_tool(kid: Kid) -> None:
     with kid() as running, running.client() as client:
         failed = client.call("kid__fail")

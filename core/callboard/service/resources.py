@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from callboard import content
@@ -15,6 +16,11 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import ResourceNotFound, SkillError
 from callboard.protocol.revisions import Revision
+
+if TYPE_CHECKING:
+    from callboard.bundles.running.listed_others import ListedResource
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,17 @@ class ServedResource:
         return content.Resource(uri, value, self.mime_type).contents()
 
 
+def _served(listed: ListedResource) -> ServedResource:
+    return ServedResource(
+        listed.uri,
+        listed.name,
+        listed.read,
+        title=listed.title,
+        description=listed.description,
+        mime_type=listed.mime_type,
+    )
+
+
 def _pattern(template: str) -> re.Pattern[str]:
     # Level 1 of RFC 6570: a variable stands for one segment; {+name} for several.
     parts = re.split(r"(\{\+?[A-Za-z_][A-Za-z0-9_]*\})", template)
@@ -143,6 +160,17 @@ class ResourceRegistry:
 
     def add(self, *resources: ServedResource) -> None:
         self.replace([], list(resources))
+
+    def take(self, gone: Sequence[str], listed: Sequence[ListedResource]) -> list[str]:
+        """Offers what a bundle's server lists, instead of what it listed before under the URIs
+        ``gone``, and nothing under a URI that is taken. Which are offered."""
+        free = [one for one in listed if one.uri in gone or one.uri not in self._resources]
+        for one in listed:
+            if one not in free:
+                log.warning("resource '%s' of a bundle isn't served: the URI is taken", one.uri)
+        if gone or free:
+            self.replace([*gone], [_served(one) for one in free])
+        return [one.uri for one in free]
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` whenever the resources change; returns the way to stop."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
@@ -19,19 +19,28 @@ from callboard.bundles.running.callers import Callers
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard.bundles.running.errors import BundleError, Refused
 from callboard.bundles.running.lanes import Lanes
+from callboard.bundles.running.listed_others import (
+    AskServer,
+    ListedResource,
+    prompts_of,
+    resources_of,
+)
 from callboard.bundles.running.listed_tools import result_of, tools_of
+from callboard.bundles.running.listing import ListKey, listed
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
 from callboard.content import Json
-from callboard.errors import CallboardError, SkillError
+from callboard.errors import SkillError
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation, Unanswered
-from callboard.protocol.opening import OPENING, Talk, open_talk
+from callboard.protocol.opening import Talk, open_talk
 from callboard.protocol.peer import InputRequired
+from callboard.skills.prompts.registry import FunctionPrompt
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 
+L = TypeVar("L")
 log = logging.getLogger(__name__)
 
 #: Seconds before a server that died is started again: the first pause, doubled up to the longest.
@@ -41,7 +50,9 @@ LONGEST_PAUSE = 60.0
 HEALTHY = 60.0
 #: Seconds a call waits for a server that is being started.
 PATIENCE = 15.0
-MAX_TOOLS = 1000
+LIST_CHANGED = tuple(
+    f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
+)
 #: Seconds a server may take to look at roots that changed, before it is called.
 ROOTS_PATIENCE = 2.0
 _CLIENT = {"name": "callboard", "version": __version__}
@@ -67,6 +78,8 @@ class BundleServer:
         another workspace."""
         self.bundle = bundle
         self.tools: list[Tool] = []
+        self.prompts: list[FunctionPrompt] = []
+        self.resources: list[ListedResource] = []
         #: Why it doesn't run, while it doesn't.
         self.problem: str | None = "it is being started"
         loop = asyncio.get_running_loop()
@@ -238,35 +251,43 @@ class BundleServer:
         return talk
 
     async def _list(self, connection: Conversation, talk: Talk) -> None:
-        entries: list[Any] = []
-        cursor: str | None = None
-        while True:
-            params: Json = {"_meta": talk.meta({})} if talk.stateless else {}
-            if cursor is not None:
-                params["cursor"] = cursor
-            try:
-                page = await asyncio.wait_for(connection.request("tools/list", params), OPENING)
-            except asyncio.TimeoutError:
-                raise BundleError("did not list its tools") from None
-            except Refused as refused:
-                raise BundleError(f"did not list its tools: {refused.message}") from None
-            listed = page.get("tools")
-            if not isinstance(listed, list):
-                raise BundleError("sent a list of tools that is none")
-            entries += listed
-            following = page.get("nextCursor")
-            if not isinstance(following, str) or following == cursor or len(entries) >= MAX_TOOLS:
-                break
-            cursor = following
+        entries = await listed(connection, talk, "tools")
         # Schemas are compiled here, and nobody knows how large they are.
-        self.tools = await asyncio.to_thread(tools_of, self.name, entries[:MAX_TOOLS], self._call)
+        self.tools = await asyncio.to_thread(tools_of, self.name, entries, self._call)
+        self.prompts = await self._offered(connection, talk, "prompts", prompts_of)
+        templates = await self._offered(connection, talk, "resourceTemplates", resources_of)
+        self.resources = [
+            *await self._offered(connection, talk, "resources", resources_of),
+            *templates,
+        ]
         if self._changed is not None:
             self._changed()
+
+    async def _offered(
+        self,
+        connection: Conversation,
+        talk: Talk,
+        key: ListKey,
+        read: Callable[[str, list[Any], AskServer], list[L]],
+    ) -> list[L]:
+        """What it lists besides tools; nothing where it can't, which hinders no tool."""
+        if not talk.offers("prompts" if key == "prompts" else "resources"):
+            return []
+        try:
+            return read(self.name, await listed(connection, talk, key), self._for_call)
+        except BundleError as error:
+            log.warning("bundle '%s' %s", self.name, error.message)
+            return []
 
     # -- calls ------------------------------------------------------------------------------------
 
     async def _call(self, ctx: AsyncToolContext, tool: str, arguments: Json) -> Any:
-        _, talk = await self._connected(tool)
+        params = {"name": tool, "arguments": arguments}
+        return result_of(await self._for_call(ctx, "tools/call", params))
+
+    async def _for_call(self, ctx: AsyncToolContext, method: str, params: Json) -> Json:
+        """The server's answer to a request on behalf of a call of ours."""
+        _, talk = await self._connected(method)
         call = ctx._call
         wants_files = CAPABILITY in self.bundle.manifest.capabilities
         roots = call.roots
@@ -274,66 +295,43 @@ class BundleServer:
             roots = await self._book.of(call.request, needed=wants_files)
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
         if talk.stateless or self._lanes is None:
-            return await self.perform(caller, tool, arguments)
+            return await self.perform(caller, method, params)
         # Who asks in a session doesn't say for whose call: each workspace has a process.
         async with self._lanes.lane(caller) as server:
-            return await server.perform(caller, tool, arguments)
+            return await server.perform(caller, method, params)
 
-    async def perform(self, caller: Caller, tool: str, arguments: Json) -> Any:
-        """Calls the tool in this very process. Raises BundleError, CallboardError,
+    async def perform(self, caller: Caller, method: str, params: Json) -> Json:
+        """Puts a request to this very process. Raises BundleError, CallboardError,
         InputRequired."""
-        connection, talk = await self._connected(tool)
+        connection, talk = await self._connected(method)
         meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level)}
         meta.update(caller.call.trace)
-        params: Json = {"name": tool, "arguments": arguments}
+        answers: Json = {}
         for _ in range(ROUND_LIMIT):
             id = connection.next_id()
-            sent = {**params, "_meta": {**meta, "progressToken": id}}
+            sent = {**params, **answers, "_meta": {**meta, "progressToken": id}}
             with self._callers.waiting(id, caller):
-                answer = await connection.request("tools/call", sent, id=id)
+                answer = await connection.request(method, sent, id=id)
             kind = answer.get("resultType", "complete")
             if kind == "complete":
-                return result_of(answer)
+                return answer
             if kind != "input_required":
-                raise BundleError(f"the bundle answered {tool} with an unknown {str(kind)[:40]!r}")
-            params = {"name": tool, "arguments": arguments, **await self._answers(caller, answer)}
-        raise BundleError(f"the bundle's {tool} asked {ROUND_LIMIT} times without an end")
+                raise BundleError(f"the bundle answered with an unknown {str(kind)[:40]!r}")
+            answers = await caller.answers(answer)
+        raise BundleError(f"the bundle asked {ROUND_LIMIT} times without an end")
 
-    async def _connected(self, tool: str) -> tuple[Conversation, Talk]:
+    async def _connected(self, method: str) -> tuple[Conversation, Talk]:
         if not self._ready.is_set():
             try:
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
             except asyncio.TimeoutError:
                 raise BundleError(
-                    f"bundle '{self.name}' doesn't run, so {tool} wasn't called: {self.problem}. "
+                    f"bundle '{self.name}' doesn't run, so {method} wasn't sent: {self.problem}. "
                     "Try again later, or tell the artist to look at the log"
                 ) from None
         assert self._connection is not None
         assert self._talk is not None
         return self._connection, self._talk
-
-    async def _answers(self, caller: Caller, answer: Mapping[str, Any]) -> Json:
-        """What goes with the next round of a call (2026-07-28, Multi Round-Trip Requests)."""
-        asked = answer.get("inputRequests", {})
-        if not isinstance(asked, dict):
-            raise BundleError("the bundle asked for input in a way that can't be understood")
-        given: Json = {}
-        for key, ask in asked.items():
-            method = ask.get("method") if isinstance(ask, dict) else None
-            if not isinstance(method, str):
-                raise BundleError("the bundle asked for input in a way that can't be understood")
-            params = ask.get("params")
-            try:
-                given[key] = await caller.answer(method, params if isinstance(params, dict) else {})
-            except CallboardError as error:
-                if method not in METHODS:
-                    raise
-                problem: Json = {"code": error.code, "message": error.message}
-                given[key] = {"error": {**problem, "data": error.data or {}}}
-        result: Json = {"inputResponses": given}
-        if "requestState" in answer:
-            result["requestState"] = answer["requestState"]
-        return result
 
     # -- what it asks and tells -------------------------------------------------------------------
 
@@ -365,7 +363,7 @@ class BundleServer:
             self._callers.progress(params)
         elif method == "notifications/message":
             self._callers.log(params)
-        elif method == "notifications/tools/list_changed":
+        elif method in LIST_CHANGED:
             idle = self._relisting is None or self._relisting.done()
             if idle and self._ready.is_set():
                 self._relisting = asyncio.get_running_loop().create_task(self._list_again())

@@ -13,6 +13,7 @@ from typing import Any
 from callboard.bundles.files.bundle_host import offered_by
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
+from callboard.bundles.running.errors import BundleError
 from callboard.calls.call import Call
 from callboard.content import Json
 from callboard.errors import CallboardError, MethodNotFound
@@ -85,6 +86,30 @@ class Caller:
                 data=data if isinstance(data, dict) else None,
             )
         return answer
+
+    async def answers(self, answer: Mapping[str, Any]) -> Json:
+        """What goes with the next round of a request that was answered with questions
+        (2026-07-28, Multi Round-Trip Requests). Raises as :meth:`answer` does."""
+        asked = answer.get("inputRequests", {})
+        if not isinstance(asked, dict):
+            raise BundleError("the bundle asked for input in a way that can't be understood")
+        given: Json = {}
+        for key, ask in asked.items():
+            method = ask.get("method") if isinstance(ask, dict) else None
+            if not isinstance(method, str):
+                raise BundleError("the bundle asked for input in a way that can't be understood")
+            params = ask.get("params")
+            try:
+                given[key] = await self.answer(method, params if isinstance(params, dict) else {})
+            except CallboardError as error:
+                if method not in METHODS:
+                    raise
+                problem: Json = {"code": error.code, "message": error.message}
+                given[key] = {"error": {**problem, "data": error.data or {}}}
+        result: Json = {"inputResponses": given}
+        if "requestState" in answer:
+            result["requestState"] = answer["requestState"]
+        return result
 
     def _key(self, ask: Ask) -> str:
         """The same for the same question, when the bundle's tool is run again with its answer."""

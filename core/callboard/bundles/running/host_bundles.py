@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources
     from callboard.bundles.files.workspaces import Workspaces
     from callboard.bundles.installed.install import InstalledBundle
-    from callboard.bundles.running.keeper import BundleKeeper
+    from callboard.bundles.running.keeper import BundleKeeper, ServeResources
     from callboard.calls.call import Call
     from callboard.calls.capabilities import Capabilities
     from callboard.calls.tools import ToolRegistry
     from callboard.skills.catalog import SkillCatalog, SkillScope
+    from callboard.skills.prompts.registry import PromptRegistry
     from callboard.workspace.roots import RootsBook
 
 
@@ -34,8 +35,11 @@ class HostBundles:
         roots: RootsBook,
         capabilities: Capabilities,
         loop: asyncio.AbstractEventLoop,
+        prompts: PromptRegistry,
+        serve_resources: ServeResources,
     ) -> None:
-        """``kind`` is the host's; ``base`` are the search paths of skills without the bundles'."""
+        """``kind`` is the host's; ``base`` are the search paths of skills without the bundles'.
+        ``serve_resources`` takes what a bundle's server lists of resources."""
         self.keeper: BundleKeeper | None = None
         self._roots = roots
         self._loop = loop
@@ -46,7 +50,10 @@ class HostBundles:
         def make() -> BundleKeeper:
             from callboard.bundles.running.keeper import BundleKeeper
 
-            return BundleKeeper(catalog, base, kind, tools, roots, self.workspaces(), loop)
+            return BundleKeeper(
+                *(catalog, base, kind, tools, roots),
+                *(self.workspaces(), loop, prompts, serve_resources),
+            )
 
         self._make: Callable[[], BundleKeeper] = make
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,31 @@ from callboard.bundles.installed.install import Bundles, InstalledBundle, Instal
 from callboard.bundles.installed.loading import problem_of, skill_of
 from callboard.bundles.installed.places import places
 from callboard.bundles.running.bundle_server import BundleServer
+from callboard.bundles.running.listed_others import ListedResource
 from callboard.calls.call import Call
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.errors import SkillError
 from callboard.skills.catalog import SkillCatalog, SkillScope
 from callboard.skills.discovery import suits
+from callboard.skills.prompts.registry import PromptRegistry
 from callboard.workspace.roots import RootsBook
 
 log = logging.getLogger(__name__)
 
 Place = tuple[Bundles, SkillScope]
+
+
+#: Serves these resources instead of those with these URIs; which are served.
+ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What of a bundle's server is served: tools, prompts by name, resources by URI."""
+
+    tools: Sequence[Tool] = ()
+    prompts: Sequence[str] = ()
+    resources: Sequence[str] = ()
 
 
 class BundleKeeper:
@@ -46,7 +62,11 @@ class BundleKeeper:
         book: RootsBook,
         workspaces: Workspaces,
         loop: asyncio.AbstractEventLoop,
+        prompts: PromptRegistry,
+        serve_resources: ServeResources,
     ) -> None:
+        self._prompts = prompts
+        self._serve_resources = serve_resources
         self._catalog = catalog
         self._base = list(base)
         self._dcc = dcc
@@ -60,7 +80,7 @@ class BundleKeeper:
         self._installed: dict[Path, InstalledBundle] = {}
         self._skills: dict[str, InstalledBundle] = {}
         self._servers: dict[Path, BundleServer] = {}
-        self._served: dict[Path, list[Tool]] = {}
+        self._served: dict[Path, Offered] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         #: What each server was told last: the workspace of its own roots.
         self._told: dict[Path, str] = {}
@@ -208,12 +228,22 @@ class BundleKeeper:
                 self._start(server.roots_changed())
 
     def _serve(self, folder: Path) -> None:
-        """Serves what a bundle's server lists, where no other tool has the name."""
+        """Serves what a bundle's server lists, where nothing else has the name."""
         server = self._servers.get(folder)
-        before = self._served.get(folder, [])
+        before = self._served.get(folder) or Offered()
+        tools, prompts, resources = (
+            (server.tools, server.prompts, server.resources) if server else ([], [], [])
+        )
+        self._served[folder] = Offered(
+            self._serve_tools(before.tools, tools),
+            self._prompts.replace_functions(before.prompts, prompts),
+            self._serve_resources(before.resources, resources),
+        )
+
+    def _serve_tools(self, before: Sequence[Tool], listed: Sequence[Tool]) -> list[Tool]:
         ours = {id(tool) for tool in before}
         now: list[Tool] = []
-        for tool in server.tools if server is not None else ():
+        for tool in listed:
             if tool.name in self._tools and id(self._tools.get(tool.name)) not in ours:
                 log.warning("tool '%s' of a bundle isn't served: the name is taken", tool.name)
             else:
@@ -223,8 +253,8 @@ class BundleKeeper:
             for tool in before
             if tool.name in self._tools and self._tools.get(tool.name) is tool
         ]
-        self._served[folder] = now
         self._tools.replace(gone, now)
+        return now
 
     async def _end(self, folder: Path, server: BundleServer) -> None:
         self._serve(folder)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import WeakSet
 
 from callboard.bundles.files.workspaces import Workspaces
@@ -40,8 +40,8 @@ class LaneServer(Protocol):
     async def roots_changed(self) -> None:
         """Tells it that those are others."""
 
-    async def perform(self, caller: Caller, tool: str, arguments: Json) -> Any:
-        """Calls a tool in it."""
+    async def perform(self, caller: Caller, method: str, params: Json) -> Json:
+        """Puts a request to it."""
 
     async def close(self) -> None:
         """Ends it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,11 +20,19 @@ from callboard.skills.prompts.prompt_set import PromptSet, collect
 from callboard.skills.prompts.reader import PromptReader
 
 
+@dataclass(frozen=True)
+class Messages:
+    """A prompt's messages as somebody else made them."""
+
+    messages: Sequence[Mapping[str, Any]]
+    description: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class FunctionPrompt:
     """A prompt whose messages a function makes. It is called with the prompt's arguments, strings,
     may take ``ctx`` and ask the client, and returns text, a content block, or a list of either;
-    every item becomes one user message."""
+    every item becomes one user message. It may return :class:`Messages` instead."""
 
     prompt: Prompt
     function: Callable[..., Any]
@@ -59,6 +67,9 @@ class FunctionPrompt:
 
     def result(self, value: Any) -> Json:
         """``prompts/get``'s result for what the function returned."""
+        if isinstance(value, Messages):
+            description = value.description or self.prompt.description
+            return {"description": description, "messages": list(value.messages)}
         values = value if isinstance(value, (list, tuple)) else [value]
         messages = []
         for item in values:
@@ -187,6 +198,25 @@ class PromptRegistry:
             self._functions[name] = FunctionPrompt(prompt, function, title, affinity, complete)
             self.version += 1
         self.changed()
+
+    def replace_functions(self, gone: Iterable[str], now: Iterable[FunctionPrompt]) -> list[str]:
+        """Takes out what was served under these names and serves others instead, but none under a
+        name that is taken. Which are served."""
+        with self._lock:
+            functions = {name: one for name, one in self._functions.items() if name not in {*gone}}
+            served = [
+                one
+                for one in now
+                if one.prompt.served_name not in functions
+                and one.prompt.served_name not in self._manual
+            ]
+            before = self._functions
+            self._functions = {**functions, **{one.prompt.served_name: one for one in served}}
+            changed = before != self._functions
+            self.version += changed
+        if changed:
+            self.changed()
+        return [one.prompt.served_name for one in served]
 
     def unregister_prompt(self, name: str) -> None:
         """Removes a registered prompt; an unknown name is no error."""
