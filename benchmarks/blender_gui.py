@@ -78,9 +78,9 @@ class Caller:
     def __call__(self) -> None:
         self.connection.request("POST", "/mcp", self.body, self.headers)
         answer = self.connection.getresponse()
-        found = answer.read()
-        if answer.status != 200 or b'"Cube"' not in found:
-            raise RuntimeError(f"{answer.status}: {found[:500]!r}")
+        body = answer.read()
+        if answer.status != 200 or b'"Cube"' not in body:
+            raise RuntimeError(f"{answer.status}: {body[:500]!r}")
 
 
 class TheirCaller:
@@ -92,11 +92,11 @@ class TheirCaller:
 
     def __call__(self) -> None:
         self.socket.sendall(json.dumps({"type": "get_scene_info", "params": {}}).encode())
-        found = b""
+        received = b""
         while True:
-            found += self.socket.recv(65536)
+            received += self.socket.recv(65536)
             try:
-                answer = json.loads(found)
+                answer = json.loads(received)
             except ValueError:
                 continue
             if answer.get("status") != "success":
@@ -106,12 +106,12 @@ class TheirCaller:
 
 def timed(call: Callable[[], None], count: int) -> list[float]:
     """Milliseconds of each call."""
-    found = []
+    latencies = []
     for _ in range(count):
         started = perf_counter()
         call()
-        found.append((perf_counter() - started) * 1000)
-    return found
+        latencies.append((perf_counter() - started) * 1000)
+    return latencies
 
 
 def summary(milliseconds: list[float]) -> dict[str, float]:
@@ -149,11 +149,11 @@ def ticks_under_load(gui: Gui, url: str, token: str, clients: int, seconds: floa
     for thread in threads:
         thread.start()
     sleep(seconds)
-    found = gui.run("answer = list(ticks); ticking = False")
+    ticks = gui.run("answer = list(ticks); ticking = False")
     busy[0] = False
     for thread in threads:
         thread.join()
-    return summary([tick * 1000 for tick in found])
+    return summary([tick * 1000 for tick in ticks])
 
 
 def their_addon() -> Path:
@@ -197,9 +197,9 @@ def measure_theirs(gui: Gui, calls: int) -> Any:
     call = TheirCaller(port)
     timed(call, 5)
     # A call takes one or two ticks of Blender's timers, tens of milliseconds.
-    found = summary(timed(call, calls))
+    figures = summary(timed(call, calls))
     gui.run("server.stop()")
-    return found
+    return figures
 
 
 def main() -> int:

@@ -164,8 +164,8 @@ class Connection:
         result = message.get("result")
         if message.get("id") != self._ids or result is None or result.get("isError"):
             raise BadAnswer(body.decode("utf-8", "replace")[:500])
-        found: dict[str, Any] = result
-        return found
+        checked: dict[str, Any] = result
+        return checked
 
     def close(self) -> None:
         self.socket.close()
@@ -175,7 +175,7 @@ def measure(
     connections: list[Connection], method: str, params: dict[str, Any], total: int
 ) -> Measured:
     """Sends ``total`` requests over the connections, each in its own closed loop."""
-    found = Measured()
+    measured = Measured()
     for connection in connections:
         connection.revive()
     by_fd = {connection.socket.fileno(): connection for connection in connections}
@@ -186,7 +186,7 @@ def measure(
         began = perf_counter()
         for connection in connections:
             connection.send(method, params)
-        while len(found.latencies) < total:
+        while len(measured.latencies) < total:
             ready = poll.poll(PATIENCE)
             if not ready:
                 raise BadAnswer(f"no answer for {PATIENCE:g} s")
@@ -195,10 +195,10 @@ def measure(
                 answer = connection.receive()
                 if answer is None:
                     continue
-                found.latencies.append(perf_counter() - connection.sent_at)
+                measured.latencies.append(perf_counter() - connection.sent_at)
                 connection.result(answer[1])
                 if left > 0:
                     left -= 1
                     connection.send(method, params)
-        found.seconds = perf_counter() - began
-    return found
+        measured.seconds = perf_counter() - began
+    return measured

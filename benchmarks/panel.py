@@ -37,18 +37,18 @@ class Side:
     def run(self, calls: int, *, counts: bool) -> None:
         params = {"name": "echo", "arguments": {"value": 1}}
         self.inside()
-        found = measure(self.connections, "tools/call", params, calls)
+        measured = measure(self.connections, "tools/call", params, calls)
         late, resident = self.inside()
         if counts:
-            self.rates.append(found.rate)
+            self.rates.append(measured.rate)
             self.late += late
             self.bytes.append(resident)
 
     def inside(self) -> tuple[list[float], int]:
         params = {"name": "inside", "arguments": {}}
         _, result = self.connections[0].exchange("tools/call", params)
-        said = result["structuredContent"]
-        return said["late_ms"], said["bytes"]
+        inside = result["structuredContent"]
+        return inside["late_ms"], inside["bytes"]
 
     def close(self) -> None:
         for connection in self.connections:

@@ -52,11 +52,11 @@ def markdown(results: Results) -> str:
         lines.append(f"| {_titled(figure)} | " + " | ".join(cells) + " |")
     lines += ["", "| aim | found | |", "|---|---|---|"]
     for figure, other, relation, limit in _AIMS:
-        found = ratio(results, figure, other) if other else median(results[CALLBOARD][figure])
-        met = found >= limit if relation == "at least" else found <= limit
+        figure_now = ratio(results, figure, other) if other else median(results[CALLBOARD][figure])
+        met = figure_now >= limit if relation == "at least" else figure_now <= limit
         against = f" × {other}" if other else ""
         aim = f"{_titled(figure)}: {relation} {limit:g}{against}"
-        lines.append(f"| {aim} | {found:.2f} | {'met' if met else 'missed'} |")
+        lines.append(f"| {aim} | {figure_now:.2f} | {'met' if met else 'missed'} |")
     return "\n".join(lines) + "\n"
 
 

@@ -97,8 +97,8 @@ class Plain:
 
     def delete_many(self, number: int) -> None:
         first, many = self.count * 3 // 4, min(200, self.count // 10)
-        found = bpy.data.objects
-        bpy.data.batch_remove([found[f"P{first + number}"] for number in range(many)])
+        objects = bpy.data.objects
+        bpy.data.batch_remove([objects[f"P{first + number}"] for number in range(many)])
 
     def duplicate_tree(self, number: int) -> None:
         link = bpy.context.scene.collection.objects.link

@@ -102,12 +102,12 @@ def resident() -> float:
 
 def timed(work: Callable[[], Any], times: int = 1) -> float:
     """Milliseconds, the median of several."""
-    found = []
+    latencies = []
     for _ in range(times):
         began = perf_counter()
         work()
-        found.append((perf_counter() - began) * 1000)
-    return statistics.median(found)
+        latencies.append((perf_counter() - began) * 1000)
+    return statistics.median(latencies)
 
 
 def measure(tree: Path, cache: Path | None) -> dict[str, float]:
@@ -116,11 +116,11 @@ def measure(tree: Path, cache: Path | None) -> dict[str, float]:
 
     before = resident()
     catalog = SkillCatalog([(tree, "user")], "openusd", cache)
-    found = {"discovery": timed(catalog.refresh)}
+    figures = {"discovery": timed(catalog.refresh)}
     assert len(catalog.known) == SKILLS
     assert sum(len(known.skill.tools) for known in catalog.known) == TOOLS
-    found["memory"] = resident() - before
-    return found
+    figures["memory"] = resident() - before
+    return figures
 
 
 def measure_served(tree: Path) -> dict[str, float]:
@@ -142,21 +142,21 @@ def measure_served(tree: Path) -> dict[str, float]:
         return encode(asyncio.run(app.service.handle(request)))
 
     try:
-        found = {"tools/list, what is loaded at start": timed(lambda: ask("tools/list"), 50)}
-        found["skills__search, the first"] = timed(lambda: app.catalog.search("bevel a mesh", 10))
+        figures = {"tools/list, what is loaded at start": timed(lambda: ask("tools/list"), 50)}
+        figures["skills__search, the first"] = timed(lambda: app.catalog.search("bevel a mesh", 10))
         words = iter([f"{verb} {noun}" for verb in _VERBS for noun in _NOUNS])
-        found["skills__search"] = timed(lambda: app.catalog.search(next(words), 10), 100)
+        figures["skills__search"] = timed(lambda: app.catalog.search(next(words), 10), 100)
         before = resident()
         names = [known.skill.name for known in app.catalog.known if not known.loaded]
-        found["loading all"] = timed(lambda: app.catalog.load(*names))
+        figures["loading all"] = timed(lambda: app.catalog.load(*names))
         assert len(app.tools) > TOOLS
-        found["tools/list, a page of 500, all loaded"] = timed(lambda: ask("tools/list"), 50)
-        found["prompts/list, 500, the first"] = timed(lambda: ask("prompts/list"))
-        found["prompts/list, 500"] = timed(lambda: ask("prompts/list"), 20)
-        found["memory of tools and prompts"] = resident() - before
+        figures["tools/list, a page of 500, all loaded"] = timed(lambda: ask("tools/list"), 50)
+        figures["prompts/list, 500, the first"] = timed(lambda: ask("prompts/list"))
+        figures["prompts/list, 500"] = timed(lambda: ask("prompts/list"), 20)
+        figures["memory of tools and prompts"] = resident() - before
     finally:
         app.stop()
-    return found
+    return figures
 
 
 REFERENCE = """
@@ -190,8 +190,8 @@ def fresh(command: list[str], home: Path) -> dict[str, Any]:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command[:3])} failed:\n{done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def median(runs: list[dict[str, Any]], key: str) -> float:
@@ -212,19 +212,21 @@ def compare(starts: int, reference: str | None) -> dict[str, Any]:
             runs["served"].append(fresh([*own, "served", str(tree)], home))
             if reference is not None:
                 runs["ref"].append(fresh([reference, "-c", REFERENCE, str(tree)], home))
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "discovery, cold": median(runs["cold"], "discovery"),
         "discovery, warm": median(runs["warm"], "discovery"),
         "memory of discovery, MiB": median(runs["cold"], "memory"),
         **{key: median(runs["served"], key) for key in runs["served"][0]},
     }
-    found["memory, MiB"] = found["memory of discovery, MiB"] + found["memory of tools and prompts"]
+    figures["memory, MiB"] = (
+        figures["memory of discovery, MiB"] + figures["memory of tools and prompts"]
+    )
     if runs["ref"]:
         one = runs["ref"][0]
-        found[f"dcc-mcp-core {one['version']}, discovery"] = median(runs["ref"], "discovery")
-        found[f"dcc-mcp-core {one['version']}, memory, MiB"] = median(runs["ref"], "memory")
-        found[f"dcc-mcp-core {one['version']}, tools found"] = one["tools"]
-    return found
+        figures[f"dcc-mcp-core {one['version']}, discovery"] = median(runs["ref"], "discovery")
+        figures[f"dcc-mcp-core {one['version']}, memory, MiB"] = median(runs["ref"], "memory")
+        figures[f"dcc-mcp-core {one['version']}, tools found"] = one["tools"]
+    return figures
 
 
 def main() -> int:
@@ -237,19 +239,19 @@ def main() -> int:
     if arguments.measure:
         kind, tree, *cache = arguments.measure
         if kind == "served":
-            found = measure_served(Path(tree))
+            figures = measure_served(Path(tree))
         else:
-            found = measure(Path(tree), Path(cache[0]) if cache else None)
-        print(json.dumps(found))
+            figures = measure(Path(tree), Path(cache[0]) if cache else None)
+        print(json.dumps(figures))
         return 0
-    found = compare(arguments.starts, arguments.reference)
-    for name, value in found.items():
+    figures = compare(arguments.starts, arguments.reference)
+    for name, value in figures.items():
         goal = GOALS.get(name)
         verdict = "" if goal is None else f"  (goal {goal:g}{'' if value < goal else ': MISSED'})"
         print(f"{name:<44} {value:10.2f}{verdict}")
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    return 0 if all(found[name] < goal for name, goal in GOALS.items()) else 1
+        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(figures[name] < goal for name, goal in GOALS.items()) else 1
 
 
 if __name__ == "__main__":

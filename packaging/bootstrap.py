@@ -147,13 +147,13 @@ def empty(venv: Path) -> None:
 def adopt(venv: Path, lock: int) -> str:
     """Takes over a working environment made by hand; returns its Python version."""
     python = str(program(venv, "python"))
-    found = probe([python])
-    if found is None or run([python, "-I", "-m", "pip", "--quiet", "--version"], lock):
+    interpreter = probe([python])
+    if interpreter is None or run([python, "-I", "-m", "pip", "--quiet", "--version"], lock):
         raise SetupError(
             f"{venv} exists, was not made by this program and is no working virtual "
             "environment. Move it away or delete it, then run this again."
         )
-    return found.version
+    return interpreter.version
 
 
 def create(venv: Path, versions: Sequence[str], lock: int) -> str:

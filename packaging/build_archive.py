@@ -30,12 +30,12 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 def package_files(root: Path, package: str) -> Files:
     """What is shipped of one of our packages: everything but caches and hidden files."""
-    found: Files = {}
+    files: Files = {}
     for path in sorted((root / package).rglob("*")):
         parts = path.relative_to(root).parts
         hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
         if path.is_file() and not hidden and path.suffix not in (".pyc", ".pyo"):
-            found["/".join(parts)] = path.read_bytes()
-    if not found:
+            files["/".join(parts)] = path.read_bytes()
+    if not files:
         raise FileNotFoundError(f"there is no package {package} in {root}")
-    return found
+    return files

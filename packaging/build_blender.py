@@ -96,8 +96,8 @@ def blender_tool() -> Path | None:
     spec = find_spec("bpy")
     if spec is None or spec.origin is None:
         return None
-    found = Path(spec.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")
-    return next(found, None)
+    tools = Path(spec.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py")
+    return next(tools, None)
 
 
 # -- the add-on for older versions -----------------------------------------------------------------

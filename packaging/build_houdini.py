@@ -28,11 +28,11 @@ def build(out: Path, full: bool) -> list[Path]:
     path = build_bundle(LAYOUT, out)
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-        said = json.dumps(json.loads(archive.read("packages/callboard.json")))
+        package = json.dumps(json.loads(archive.read("packages/callboard.json")))
         for name in ("MainMenuCommon.xml", "python_panels/callboard.pypanel"):
             ET.fromstring(archive.read(f"{LAYOUT.ours}/{name}"))
     for wanted in ("$HOUDINI_PACKAGE_PATH/callboard", "/python"):
-        if f'{wanted}"' not in said:
+        if f'{wanted}"' not in package:
             raise BuildError(f"callboard.json doesn't name {wanted}")
     libs = {name.removeprefix(f"{LAYOUT.ours}/") for name in names if "libs/" in name}
     # These folders are on sys.path too, so they may hold nothing else.

@@ -27,9 +27,9 @@ def build(out: Path, full: bool) -> list[Path]:
         names = archive.namelist()
         package = ET.fromstring(archive.read("callboard/PackageContents.xml"))
     entries = list(package.iter("ComponentEntry"))
-    said = {package.get("AppVersion"), *(entry.get("Version") for entry in entries)}
-    if said != {version()}:
-        raise BuildError(f"PackageContents.xml says version {said}")
+    versions = {package.get("AppVersion"), *(entry.get("Version") for entry in entries)}
+    if versions != {version()}:
+        raise BuildError(f"PackageContents.xml says version {versions}")
     for entry in entries:
         module = (entry.get("ModuleName") or "").removeprefix("./")
         if f"callboard/{module}" not in names:

@@ -85,7 +85,7 @@ def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Pa
     """One wheel for each of the packages, fetched where the cache hasn't got it. Raises
     BuildError."""
     cache.mkdir(parents=True, exist_ok=True)
-    found: list[Path] = []
+    wheels_here: list[Path] = []
     missing: list[str] = []
     for name in names:
         version = pinned(name, target)
@@ -93,9 +93,9 @@ def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Pa
         if here is None:
             missing.append(f"{name}=={version}")
         else:
-            found.append(here)
+            wheels_here.append(here)
     if not missing:
-        return found
+        return wheels_here
     command = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
     command += ["--implementation", "cp", "--python-version", target.python, "--dest", str(cache)]
@@ -103,18 +103,18 @@ def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Pa
         command += ["--platform", platform]
     if subprocess.run([*command, *missing], stdin=subprocess.DEVNULL, stdout=2).returncode:
         raise BuildError(f"pip could not fetch {', '.join(missing)}: its own words are above")
-    found = [_cached(name, pinned(name, target), target, cache) or cache for name in names]
-    if cache in found:
+    wheels_here = [_cached(name, pinned(name, target), target, cache) or cache for name in names]
+    if cache in wheels_here:
         raise BuildError(f"pip fetched wheels that don't fit {target}")
-    return found
+    return wheels_here
 
 
 def _cached(name: str, version: str, target: Target, cache: Path) -> Path | None:
     for path in sorted(cache.glob("*.whl")):
-        distribution, found, _, tags = parse_wheel_filename(path.name)
+        distribution, release, _, tags = parse_wheel_filename(path.name)
         if (
             distribution == canonicalize_name(name)
-            and str(found) == version
+            and str(release) == version
             and _fits(tags, target)
         ):
             return path
@@ -161,10 +161,12 @@ def described(wheel: Path) -> Bundled:
 
 def _classified(metadata: object) -> str:
     assert hasattr(metadata, "get_all")
-    found = [c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", []) if "License" in c]
-    if not found:
+    licences = [
+        c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", []) if "License" in c
+    ]
+    if not licences:
         raise BuildError("a wheel names no licence")
-    return ", ".join(found)
+    return ", ".join(licences)
 
 
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:

@@ -83,14 +83,14 @@ def privately(files: Files, packages: Collection[str]) -> Files:
 def private(source: bytes, packages: Collection[str]) -> bytes:
     """``source`` with every import of ``packages`` rewritten; everything else as it was."""
     lines = source.splitlines(keepends=True)
-    found = [
+    renamed = [
         node
         for node in ast.walk(ast.parse(source))
         if (isinstance(node, ast.Import) and any(_is_of(a.name, packages) for a in node.names))
         or (isinstance(node, ast.ImportFrom) and not node.level and _is_of(node.module, packages))
     ]
     # From the end, so that what comes before keeps its place.
-    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+    for node in sorted(renamed, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         assert node.end_lineno is not None
         first, last = node.lineno - 1, node.end_lineno - 1
         before = lines[first][: node.col_offset]

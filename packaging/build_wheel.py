@@ -16,9 +16,9 @@ ROOTS = ("core", "hosts", "ui")
 
 def version() -> str:
     """The project's version, as pyproject.toml states it."""
-    found = re.search(r'(?m)^version = "([^"]+)"', (PROJECT / "pyproject.toml").read_text("utf-8"))
-    assert found is not None
-    return found[1]
+    stated = re.search(r'(?m)^version = "([^"]+)"', (PROJECT / "pyproject.toml").read_text("utf-8"))
+    assert stated is not None
+    return stated[1]
 
 
 def our_files(packages: Sequence[str]) -> Files:

@@ -72,9 +72,9 @@ def commands_for(version: str) -> Iterator[list[str]]:
         yield [str(Path(local, "Programs", "Python", "Python" + digits, "python.exe"))]
     else:
         for name in ("python" + version, "python3", "python"):
-            found = shutil.which(name)
-            if found:
-                yield [found]
+            command = shutil.which(name)
+            if command:
+                yield [command]
         yield ["/usr/bin/python" + version]
         yield ["/usr/local/bin/python" + version]
         yield ["/opt/homebrew/bin/python" + version]
@@ -93,23 +93,23 @@ def find_python(versions: Sequence[str]) -> Interpreter:
         for command in map(tuple, commands_for(version)):
             if command not in probed:
                 probed[command] = probe(command)
-            found = probed[command]
-            if found is None:
+            python = probed[command]
+            if python is None:
                 continue
-            if found.version == version and found.cpython and found.bits == 64 and found.venv:
-                return found
-            unusable[found.path] = found
+            if python.version == version and python.cpython and python.bits == 64 and python.venv:
+                return python
+            unusable[python.path] = python
     raise SetupError(explain_missing_python(versions, list(unusable.values())))
 
 
 def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpreter]) -> str:
     """What was found instead, why it will not do, and what to install here."""
-    for found in unusable:
-        if found.version in versions and found.cpython and found.bits == 64:
+    for each in unusable:
+        if each.version in versions and each.cpython and each.bits == 64:
             return (
-                f"Python {found.version} at {found.path} cannot create virtual environments "
+                f"Python {each.version} at {each.path} cannot create virtual environments "
                 "(its venv or ensurepip module is missing). "
-                f"On Debian or Ubuntu: sudo apt install python3-venv python{found.version}-venv. "
+                f"On Debian or Ubuntu: sudo apt install python3-venv python{each.version}-venv. "
                 "Elsewhere: install Python from python.org. Then run this again."
             )
     if len(versions) == 1:
@@ -119,7 +119,7 @@ def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpret
     else:
         in_order = sorted(versions, key=lambda version: int(version.split(".")[1]))
         need = "Python " + ", ".join(in_order[:-1]) + " or " + in_order[-1]
-    seen = "; ".join(describe(found) for found in unusable) or "no other Python"
+    seen = "; ".join(describe(each) for each in unusable) or "no other Python"
     install = {
         "darwin": "brew install python@{0}, or the installer from python.org",
         "win32": "winget install Python.Python.{0}, or the installer from python.org",
@@ -134,10 +134,10 @@ def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpret
     )
 
 
-def describe(found: Interpreter) -> str:
-    kind = "" if found.cpython else " (not CPython)"
-    bits = " (32 bit)" if found.bits == 32 else ""
-    return f"{found.version}{kind}{bits} at {found.path}"
+def describe(interpreter: Interpreter) -> str:
+    kind = "" if interpreter.cpython else " (not CPython)"
+    bits = " (32 bit)" if interpreter.bits == 32 else ""
+    return f"{interpreter.version}{kind}{bits} at {interpreter.path}"
 
 
 if __name__ == "__main__":

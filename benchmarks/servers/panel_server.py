@@ -58,9 +58,9 @@ class Ticks:
 
     def take(self) -> list[float]:
         """Milliseconds late, since the last time this was asked."""
-        found = [late * 1000 for late in self.late]
+        latenesses = [late * 1000 for late in self.late]
         self.late.clear()
-        return found
+        return latenesses
 
 
 def main() -> None:

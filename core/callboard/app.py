@@ -191,7 +191,7 @@ class Callboard:
         from callboard.transport.rest.endpoint import RestEndpoint
 
         report = None if self.records is None else partial(_report, self.records)
-        return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.look)
+        return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.reread)
 
     @cached_property
     def workflows(self) -> Workflows:
@@ -260,10 +260,10 @@ class Callboard:
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))
         self._listener.sweeps.watch(self.endpoint.sessions.expire)
-        self._listener.sweeps.watch(self.clients.look)
+        self._listener.sweeps.watch(self.clients.reread)
         self.clients.revoked.watch(lambda who: self.guest.loop.call_soon(self._end_client, who))
         if self.config.skills:
-            self._listener.sweeps.watch(self.bundles.look)
+            self._listener.sweeps.watch(self.bundles.refresh)
         self.guest.run(self._listener.start(access))
 
     def _end_client(self, holder: TokenHolder) -> None:

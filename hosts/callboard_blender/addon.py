@@ -142,8 +142,8 @@ class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
     def execute(self, context: Any) -> set[str]:
         if residence.app is not None:
             controls = residence.app.controls
-            found = next(c for c in residence.snapshot.capabilities if c.name == self.name)
-            (controls.restore if found.withdrawn else controls.withdraw)(self.name)
+            capability = next(c for c in residence.snapshot.capabilities if c.name == self.name)
+            (controls.restore if capability.withdrawn else controls.withdraw)(self.name)
         return {"FINISHED"}
 
 
@@ -171,8 +171,8 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     def invoke(self, context: Any, event: Any) -> set[str]:
         # The oldest, and no other later: a second click mustn't answer the next one.
         self.question = next((one.id for one in residence.snapshot.questions), "")
-        found: set[str] = context.window_manager.invoke_popup(self, width=600)
-        return found
+        outcome: set[str] = context.window_manager.invoke_popup(self, width=600)
+        return outcome
 
     def execute(self, context: Any) -> set[str]:
         return {"FINISHED"}
@@ -231,9 +231,9 @@ def _settings(context: Any) -> Settings:
     addon = context.preferences.addons.get(_package)
     if addon is None:
         return Settings()
-    found = addon.preferences
-    skills = [bpy.path.abspath(found.skills)] if found.skills else []
-    return Settings(found.port, found.token, skills)
+    preferences = addon.preferences
+    skills = [bpy.path.abspath(preferences.skills)] if preferences.skills else []
+    return Settings(preferences.port, preferences.token, skills)
 
 
 def register(package: str) -> None:

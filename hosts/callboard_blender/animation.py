@@ -57,14 +57,14 @@ class BlenderAnimation:
     def keys(self, name: str) -> list[Json]:
         obj = find(name)
         curves = _transform_curves(obj)
-        found: dict[float, set[str]] = {}
+        keyed: dict[float, set[str]] = {}
         for curve in curves:
             for point in curve.keyframe_points:
-                found.setdefault(float(point.co.x), set()).add(_COMPONENTS[curve.data_path])
+                keyed.setdefault(float(point.co.x), set()).add(_COMPONENTS[curve.data_path])
         answer: list[Json] = []
-        for frame in sorted(found):
+        for frame in sorted(keyed):
             values = _local_at(obj, curves, frame)
-            answer.append({"frame": frame, **{c: values[c] for c in values if c in found[frame]}})
+            answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
         return answer
 
     def set_key(
@@ -155,5 +155,5 @@ def _local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[st
     channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
     for curve in curves:
         channels[curve.data_path][curve.array_index] = curve.evaluate(frame)
-    found = transforms.components(obj, channels["location"], channels[rotation], channels["scale"])
-    return dict(zip(("translate", "rotate", "scale"), found, strict=True))
+    local = transforms.components(obj, channels["location"], channels[rotation], channels["scale"])
+    return dict(zip(("translate", "rotate", "scale"), local, strict=True))

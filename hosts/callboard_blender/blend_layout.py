@@ -89,13 +89,13 @@ class _Block:
 
     def _strings(self, code: bytes) -> list[str]:
         self._expect(code)
-        found = []
+        strings = []
         for _ in range(self._count()):
             end = self._block.index(b"\0", self._at)
-            found.append(self._block[self._at : end].decode("ascii"))
+            strings.append(self._block[self._at : end].decode("ascii"))
             self._at = end + 1
         self._align()
-        return found
+        return strings
 
     def _expect(self, code: bytes) -> None:
         if self._block[self._at : self._at + 4] != code:
@@ -108,9 +108,9 @@ class _Block:
         return int(count)
 
     def _shorts(self, count: int) -> tuple[int, ...]:
-        found = struct.unpack_from(f"<{count}H", self._block, self._at)
+        shorts = struct.unpack_from(f"<{count}H", self._block, self._at)
         self._at += 2 * count
-        return found
+        return shorts
 
     def _align(self) -> None:
         self._at = (self._at + 3) // 4 * 4

@@ -47,8 +47,8 @@ class Busy:
     @property
     def doing(self) -> str | None:
         """What began last and goes on. Any thread."""
-        found = self._doing[-1:]
-        return found[0] if found else None
+        newest = self._doing[-1:]
+        return newest[0] if newest else None
 
     def may_run(self, work: Work) -> str | None:
         """As :meth:`callboard.host.Host.may_run`."""
@@ -60,7 +60,7 @@ class Busy:
                     return doing
         for taker in self._events.takers():
             if taker.operator != _RENDERING:
-                return _said(taker.operator)
+                return _in_words(taker.operator)
         return None
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Busy:
         self._doing = [one for one in self._doing if one != task]
 
 
-def _said(operator: str | None) -> str:
+def _in_words(operator: str | None) -> str:
     """What the artist does, in the artist's words."""
     if operator is None:
         return "a menu, a pop-up or a text field that is open"
@@ -104,7 +104,7 @@ def _said(operator: str | None) -> str:
 def _label(operator: str) -> str:
     module, _, name = operator.partition("_OT_")
     try:
-        found: str = getattr(getattr(bpy.ops, module.lower()), name).get_rna_type().name
+        label: str = getattr(getattr(bpy.ops, module.lower()), name).get_rna_type().name
     except (AttributeError, KeyError):
         return operator
-    return found
+    return label

@@ -43,9 +43,9 @@ def put_back(mode: Mode) -> None:
     if mode.mode == _OBJECT or current() == mode:
         return
     objects = view_layer().objects
-    found = next((obj for obj in objects if obj.name_full == mode.object), None)
-    if found is not None and found.visible_get():
-        objects.active = found
+    active = next((obj for obj in objects if obj.name_full == mode.object), None)
+    if active is not None and active.visible_get():
+        objects.active = active
         _set(mode.mode)
 
 

@@ -62,20 +62,20 @@ def paths() -> list[str]:
 def find(name: str) -> bpy.types.Object:
     """The scene's object of that full path, else the only one of that bare name. Raises
     ObjectNotFound or AmbiguousName. Don't keep it."""
-    found = _look_up(name)
-    if found is None:
+    named = _look_up(name)
+    if named is None:
         # Somebody may have changed the scene without Blender having told yet.
         forget()
-        found = _look_up(name)
-    if found is None:
+        named = _look_up(name)
+    if named is None:
         known = objects()
         alike = [obj for obj in known if obj.library is not None and obj.name == name]
         if len(alike) > 1:
             raise AmbiguousName(name, [obj.name_full for obj in alike])
-        found = alike[0] if alike else None
-    if found is None:
+        named = alike[0] if alike else None
+    if named is None:
         raise ObjectNotFound(name, nearest_names(name, (obj.name for obj in objects())))
-    return found
+    return named
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -86,10 +86,10 @@ def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
 def tree(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """The object and everything below it, parents first."""
     index = _current()
-    found = [obj]
-    for each in found:
-        found.extend(index.below(each))
-    return found
+    members = [obj]
+    for each in members:
+        members.extend(index.below(each))
+    return members
 
 
 def in_scene(obj: bpy.types.Object) -> bool:
@@ -105,8 +105,8 @@ def _current() -> _Index:
 
 
 def _look_up(name: str) -> bpy.types.Object | None:
-    found = _current().paths.get(name)
+    obj = _current().paths.get(name)
     try:
-        return found if found is not None and found.name_full == name else None
+        return obj if obj is not None and obj.name_full == name else None
     except ReferenceError:  # somebody removed it
         return None

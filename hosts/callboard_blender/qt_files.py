@@ -93,7 +93,7 @@ class QtSearch:
             )
             if self._ended:
                 self._probe.kill()
-            _, said = self._probe.communicate(timeout=_PROBE_SECONDS)
+            _, complaint = self._probe.communicate(timeout=_PROBE_SECONDS)
         except subprocess.TimeoutExpired:
             assert self._probe is not None
             self._probe.kill()
@@ -102,19 +102,19 @@ class QtSearch:
         except OSError as error:
             raise HostError(f"Qt could not be tried: {error}") from None
         if self._probe.returncode != 0:
-            raise HostError(what_to_do(said, path))
+            raise HostError(what_to_do(complaint, path))
 
 
-def what_to_do(said: str, path: Sequence[str]) -> str:
+def what_to_do(complaint: str, path: Sequence[str]) -> str:
     """What the artist can do about Qt's failure, which Qt described in ``said``. ``path`` is
     Python's, where PySide6 was found. Takes up to a second."""
     from callboard_ui.qt_libraries import advice, what_to_install
 
-    if "xcb" in said and (lacking := advice(path)) is not None:
+    if "xcb" in complaint and (lacking := advice(path)) is not None:
         return lacking
-    if "xcb-cursor" in said or "xcb_cursor" in said:
+    if "xcb-cursor" in complaint or "xcb_cursor" in complaint:
         return what_to_install(["libxcb-cursor.so.0"])
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     return "Qt can't open a window here: " + (" ".join(lines[-_LINES:]) or "it gives no reason")
 
 

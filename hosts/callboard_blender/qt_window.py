@@ -33,7 +33,7 @@ class QtWindow:
         self._server: Callboard | None = None
         self._search: QtSearch | None = None
         self._folder: str | None = None
-        self._found = False
+        self._qt_there = False
         self._app: Any = None
         self._ours = False
         self._panel: Panel | None = None
@@ -56,7 +56,7 @@ class QtWindow:
             self._panel.activateWindow()
             return
         try:
-            if self._search is None and not self._found:
+            if self._search is None and not self._qt_there:
                 self._search = QtSearch(self._bundled)
         except HostError as error:
             self.problem = str(error)
@@ -112,7 +112,7 @@ class QtWindow:
             if search.folder is not None:
                 self._folder = search.folder
                 sys.path.append(search.folder)
-            self._found = True
+            self._qt_there = True
         try:
             self._show(server)
         except (ImportError, HostError) as error:

@@ -48,7 +48,7 @@ class BlenderSceneReader:
         view_layer().update()
         obj = find(name)
         translate, rotate, scale = read(obj)
-        found = {
+        properties = {
             **_summary(obj),
             "children": [child.name_full for child in children(obj) if in_scene(child)],
             "translate": translate,
@@ -59,7 +59,7 @@ class BlenderSceneReader:
             "bounds": bounds(tree(obj)),
         }
         elsewhere = doubt(obj)
-        return found if elsewhere is None else {**found, "doubt": elsewhere}
+        return properties if elsewhere is None else {**properties, "doubt": elsewhere}
 
     def summaries(self) -> _Summaries:
         return _Summaries(objects())

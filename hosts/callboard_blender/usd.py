@@ -116,10 +116,10 @@ def _moves() -> bool:
     owners: set[Any] = set(objects())
     owners |= {obj.data for obj in objects()}
     owners |= {getattr(data, "shape_keys", None) for data in owners}
-    found = (owner.animation_data for owner in owners if hasattr(owner, "animation_data"))
+    animations = (owner.animation_data for owner in owners if hasattr(owner, "animation_data"))
     return any(
         data is not None and (data.action or len(data.drivers) or len(data.nla_tracks))
-        for data in found
+        for data in animations
     )
 
 

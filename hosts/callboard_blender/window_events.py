@@ -112,8 +112,8 @@ def _text(address: int, read: Read) -> str:
 def _find() -> _Places | None:
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
-    found = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
-    window, operator = found["wmWindow"], found["wmOperator"]
+    structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
+    window, operator = structs["wmWindow"], structs["wmOperator"]
     name, python = operator["idname"], operator["py_instance"]
     if "modalhandlers" in window:
         return _Places(None, window["modalhandlers"], name, python)

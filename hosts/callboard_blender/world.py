@@ -42,23 +42,23 @@ def own_world(obj: bpy.types.Object) -> Matrix:
 
 def causes(obj: bpy.types.Object) -> list[str]:
     """What moves the object besides its own transform and its parent."""
-    found = [
+    movers = [
         f"the constraint '{each.name}'"
         for each in obj.constraints
         if not each.mute and each.influence > 0
     ]
     body = obj.rigid_body
     if body is not None and body.type == "ACTIVE" and body.enabled and not body.kinematic:
-        found.append("the rigid body simulation")
-    return found
+        movers.append("the rigid body simulation")
+    return movers
 
 
 def doubt(obj: bpy.types.Object) -> str | None:
     """Why the object isn't, or won't be, where its own transform says; None where it is."""
-    found = causes(obj)
-    if not found:
+    movers = causes(obj)
+    if not movers:
         return None
-    who = " and ".join(found)
+    who = " and ".join(movers)
     if not is_evaluated(obj):
         return f"{who} may place it elsewhere; Blender doesn't work that out while it is hidden"
     if obj.parent is not None and obj.parent_type != "OBJECT":
@@ -93,11 +93,11 @@ def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]
     if instanced is None or instanced in inside:
         return []
     moved = Matrix.Translation(-Vec(instanced.instance_offset))
-    found = []
+    corners = []
     for member in instanced.all_objects:
         placed = moved @ _placed(member)
-        found += [placed @ corner for corner in _own_corners(member, (*inside, instanced))]
-    return found
+        corners += [placed @ corner for corner in _own_corners(member, (*inside, instanced))]
+    return corners
 
 
 def _placed(member: bpy.types.Object) -> Matrix:

@@ -97,9 +97,9 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
 
 def _channels(node: hou.ObjNode) -> Iterator[tuple[str, hou.ParmTuple]]:
     for component, name in transforms.CHANNELS.items():
-        found = node.parmTuple(name)
-        if found is not None:
-            yield component, found
+        channel = node.parmTuple(name)
+        if channel is not None:
+            yield component, channel
 
 
 def _frames_of(parm: hou.Parm) -> list[float]:

@@ -66,7 +66,7 @@ class HoudiniHost(QtHost):
         """``$JOB``, unless it is the home folder, which it is when nobody has set it; then
         ``$HIP``, once the scene has been saved."""
         job = Path(hou.text.expandString("$JOB"))
-        found = [job] if job.is_absolute() and job != Path.home() else []
+        folders = [job] if job.is_absolute() and job != Path.home() else []
         if not hou.hipFile.isNewFile():
-            found.append(Path(hou.text.expandString("$HIP")))
-        return list(dict.fromkeys(map(str, found)))
+            folders.append(Path(hou.text.expandString("$HIP")))
+        return list(dict.fromkeys(map(str, folders)))

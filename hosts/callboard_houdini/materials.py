@@ -21,13 +21,13 @@ _COLORS = ("basecolor", "base_color", "diffuseColor")
 def read_color(node: hou.ObjNode) -> list[float] | None:
     """Linear RGB, or None for a texture, or no material of a known kind."""
     material = _material(node)
-    found = _color(material) if material is not None else None
-    if material is None or found is None:
+    parms = _color(material) if material is not None else None
+    if material is None or parms is None:
         return None
     textured = material.parm("basecolor_useTexture")
     if textured is not None and number(textured):
         return None
-    return numbers(found)
+    return numbers(parms)
 
 
 def set_color(node: hou.ObjNode, color: Vector) -> None:
@@ -41,10 +41,10 @@ def set_color(node: hou.ObjNode, color: Vector) -> None:
             slot.set(f"{_NETWORK}/{material.name()}")
         for switch in ("basecolor_useTexture", "basecolor_usePointColor"):
             set_known(material, switch, 0)
-        found = _color(material)
-        if found is None:
+        parms = _color(material)
+        if parms is None:
             raise HostError("this Houdini's material has no base colour; colour it with a script")
-        set_numbers(found, color)
+        set_numbers(parms, color)
 
 
 def _material(node: hou.ObjNode) -> hou.OpNode | None:

@@ -22,10 +22,10 @@ _PATH = re.compile(r"/obj(?:/[A-Za-z0-9_.-]+)+")
 
 def root() -> hou.Node:
     """The network of the scene's objects."""
-    found = hou.node(ROOT)
-    if found is None:
+    network = hou.node(ROOT)
+    if network is None:
         raise HostError("Houdini has no scene open; wait until it has loaded")
-    return found
+    return network
 
 
 def objects() -> list[hou.ObjNode]:
@@ -56,11 +56,11 @@ def parent_of(node: hou.ObjNode) -> hou.ObjNode | None:
 
 def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
     near = [*node.outputs(), *(node.children() if holds_objects(node) else ())]
-    found: dict[str, hou.ObjNode] = {}
+    children: dict[str, hou.ObjNode] = {}
     for child in near:
         if isinstance(child, hou.ObjNode) and parent_of(child) == node:
-            found[child.path()] = child
-    return list(found.values())
+            children[child.path()] = child
+    return list(children.values())
 
 
 def family(node: hou.ObjNode) -> list[hou.ObjNode]:
@@ -75,8 +75,8 @@ def find(name: str) -> hou.ObjNode:
         if isinstance(node, hou.ObjNode):
             return node
     everything = objects()
-    found = [node for node in everything if node.name() == name]
-    return only_one(name, found, lambda: (node.name() for node in everything), hou.ObjNode.path)
+    namesakes = [node for node in everything if node.name() == name]
+    return only_one(name, namesakes, lambda: (node.name() for node in everything), hou.ObjNode.path)
 
 
 def type_of(node: hou.OpNode) -> str:

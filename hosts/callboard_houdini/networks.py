@@ -14,9 +14,9 @@ _PATH = re.compile(r"/[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
 
 def node_at(path: str) -> Any:
     """Raises ValueError, naming what is there instead."""
-    found = hou.node(path) if _PATH.fullmatch(path) else None
-    if found is not None:
-        return found
+    node = hou.node(path) if _PATH.fullmatch(path) else None
+    if node is not None:
+        return node
     above = hou.node(path.rsplit("/", 1)[0] or "/") if _PATH.fullmatch(path) else None
     near = ", ".join(child.name() for child in above.children()[:20]) if above is not None else ""
     hint = f"; there are: {near}" if near else "; paths look like /obj/Crate/box1"
@@ -24,10 +24,10 @@ def node_at(path: str) -> Any:
 
 
 def network_at(path: str) -> Any:
-    found = node_at(path)
-    if not found.isNetwork():
-        raise ValueError(f"'{path}' is a {found.type().name()}, which holds no nodes")
-    return found
+    node = node_at(path)
+    if not node.isNetwork():
+        raise ValueError(f"'{path}' is a {node.type().name()}, which holds no nodes")
+    return node
 
 
 def summary(node: Any) -> Json:

@@ -13,8 +13,8 @@ from callboard_qt.options import Options
 
 class HoudiniOptions(Options):
     def read(self, name: str) -> int | None:
-        found = _read().get(name)
-        return found if isinstance(found, int) else None
+        value = _read().get(name)
+        return value if isinstance(value, int) else None
 
     def write(self, name: str, value: int) -> None:
         with replacing(str(_file())) as written:
@@ -24,10 +24,10 @@ class HoudiniOptions(Options):
 
 def _read() -> dict[str, object]:
     try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
+        options = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return options if isinstance(options, dict) else {}
 
 
 def _file() -> Path:

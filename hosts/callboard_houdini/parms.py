@@ -15,36 +15,36 @@ FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 
 def parm(node: hou.OpNode, name: str) -> hou.Parm:
     """Raises HostError where the node has no such parameter."""
-    found = node.parm(name)
-    if found is None:
+    named = node.parm(name)
+    if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
-    return found
+    return named
 
 
 def parm_tuple(node: hou.OpNode, name: str) -> hou.ParmTuple:
     """Raises HostError where the node has no such parameters."""
-    found = node.parmTuple(name)
-    if found is None:
+    named = node.parmTuple(name)
+    if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
-    return found
+    return named
 
 
-def number(found: hou.Parm, frame: float | None = None) -> float:
+def number(channel: hou.Parm, frame: float | None = None) -> float:
     """Its value, now or at a frame; 0 where it isn't a number."""
-    value = found.eval() if frame is None else found.evalAtFrame(frame)
+    value = channel.eval() if frame is None else channel.evalAtFrame(frame)
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def numbers(found: hou.ParmTuple, frame: float | None = None) -> list[float]:
-    return [number(each, frame) for each in found]
+def numbers(channels: hou.ParmTuple, frame: float | None = None) -> list[float]:
+    return [number(each, frame) for each in channels]
 
 
-def set_numbers(found: hou.ParmTuple, values: Sequence[float]) -> None:
-    found.set([float(value) for value in values])
+def set_numbers(channels: hou.ParmTuple, values: Sequence[float]) -> None:
+    channels.set([float(value) for value in values])
 
 
 def set_known(node: hou.OpNode, name: str, value: float | str) -> None:
     """Sets a parameter that not every version of the node has."""
-    found = node.parm(name)
-    if found is not None:
-        found.set(value)
+    known = node.parm(name)
+    if known is not None:
+        known.set(value)

@@ -55,8 +55,8 @@ class HoudiniSceneReader:
 
 def meters_per_unit() -> float:
     """As the hip file says; Houdini's Python has no word for it."""
-    said = re.search(r"\d+(\.\d*)?([eE][-+]?\d+)?", hou.hscript("unitlength")[0])
-    return float(said.group()) if said and float(said.group()) > 0 else 1.0
+    size = re.search(r"\d+(\.\d*)?([eE][-+]?\d+)?", hou.hscript("unitlength")[0])
+    return float(size.group()) if size and float(size.group()) > 0 else 1.0
 
 
 def up_axis() -> str:

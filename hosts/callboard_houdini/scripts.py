@@ -16,9 +16,9 @@ class HoudiniScripts:
         """Python finds ``hou`` there already. HScript's value is None; what it says is printed."""
         if language != "hscript":
             return run_python(code, {"hou": hou})
-        said, errors = hou.hscript(code)[:2]
-        if said:
-            print(said, end="" if said.endswith("\n") else "\n")
+        output, errors = hou.hscript(code)[:2]
+        if output:
+            print(output, end="" if output.endswith("\n") else "\n")
         if errors.strip():
             raise HostError(f"HScript: {errors.strip()}")
         return None

@@ -67,8 +67,8 @@ def _add(
 
 def shown(node: hou.ObjNode) -> hou.SopNode | None:
     """The node inside whose geometry the object shows."""
-    found = node.displayNode()
-    return found if isinstance(found, hou.SopNode) else None
+    displayed = node.displayNode()
+    return displayed if isinstance(displayed, hou.SopNode) else None
 
 
 def geometry(node: hou.ObjNode) -> hou.Geometry | None:
@@ -77,12 +77,12 @@ def geometry(node: hou.ObjNode) -> hou.Geometry | None:
     if made_by is None:
         return None
     try:
-        found = made_by.geometry()
+        cooked = made_by.geometry()
     except hou.OperationFailed:
         return None
-    if found is None or found.intrinsicValue("pointcount") == 0:
+    if cooked is None or cooked.intrinsicValue("pointcount") == 0:
         return None
-    return found
+    return cooked
 
 
 def kind_of(node: hou.ObjNode) -> str:

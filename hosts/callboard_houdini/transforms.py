@@ -70,8 +70,8 @@ def is_plain(node: hou.ObjNode) -> bool:
     if any(node.parmTuple(name) is None for name in CHANNELS.values()):
         return False
     for name, order in (("xOrd", "srt"), ("rOrd", "xyz")):
-        found = node.parm(name)
-        if found is not None and found.evalAsString() != order:
+        setting = node.parm(name)
+        if setting is not None and setting.evalAsString() != order:
             return False
     for name, value in _NEUTRAL.items():
         several = node.parmTuple(name)

@@ -74,12 +74,12 @@ class Importer:
 def _conversion(stage: Usd.Stage, meters_per_unit: float, up_axis: str) -> Gf.Matrix4d:
     """From the file's units and axes to the scene's."""
     factor = UsdGeom.GetStageMetersPerUnit(stage) / meters_per_unit
-    found = Gf.Matrix4d(1).SetScale(factor)
+    matrix = Gf.Matrix4d(1).SetScale(factor)
     theirs = str(UsdGeom.GetStageUpAxis(stage)).upper()
     if theirs != up_axis:
         angle = -90 if theirs == "Z" else 90
-        found *= Gf.Matrix4d(1).SetRotate(Gf.Rotation(Gf.Vec3d(1, 0, 0), angle))
-    return found
+        matrix *= Gf.Matrix4d(1).SetRotate(Gf.Rotation(Gf.Vec3d(1, 0, 0), angle))
+    return matrix
 
 
 def _stash(node: hou.ObjNode, mesh: UsdGeom.Mesh, time: Usd.TimeCode) -> hou.SopNode:
@@ -120,12 +120,12 @@ def _sphere(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNod
 def _round(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNode:
     """A cylinder or a cone, whose tip is at the axis' positive end."""
     pointed = prim.GetTypeName() == "Cone"
-    found = UsdGeom.Cone(prim) if pointed else UsdGeom.Cylinder(prim)
-    radius = found.GetRadiusAttr().Get(time)
+    shape = UsdGeom.Cone(prim) if pointed else UsdGeom.Cylinder(prim)
+    radius = shape.GetRadiusAttr().Get(time)
     made = _shape(node, "tube", "rad", [0.0 if pointed else radius, radius])
     parm(made, "type").set("poly")
-    parm(made, "orient").set(str(found.GetAxisAttr().Get(time)).lower())
-    parm(made, "height").set(found.GetHeightAttr().Get(time))
+    parm(made, "orient").set(str(shape.GetAxisAttr().Get(time)).lower())
+    parm(made, "height").set(shape.GetHeightAttr().Get(time))
     set_known(made, "cols", 24)
     set_known(made, "cap", 1)
     return made
@@ -150,6 +150,6 @@ def _color(prim: Usd.Prim, time: Usd.TimeCode) -> list[float] | None:
     surface = material.ComputeSurfaceSource()[0] if material else None
     if not surface or surface.GetIdAttr().Get() != "UsdPreviewSurface":
         return None
-    found = surface.GetInput("diffuseColor")
-    value = found.Get(time) if found and not found.HasConnectedSource() else None
+    diffuse = surface.GetInput("diffuseColor")
+    value = diffuse.Get(time) if diffuse and not diffuse.HasConnectedSource() else None
     return [float(each) for each in value] if value is not None else None

@@ -83,9 +83,9 @@ class MaxAnimation(SampledBake[Node]):
 
 def _controllers(node: Node) -> Iterator[tuple[str, Any]]:
     for component, name in _CHANNELS.items():
-        found = rt.getPropertyController(node.controller, name)
-        if found is not None:
-            yield component, found
+        controller = rt.getPropertyController(node.controller, name)
+        if controller is not None:
+            yield component, controller
 
 
 def _value(component: str, controller: Any) -> list[float]:
@@ -133,13 +133,13 @@ def _with_subs(controller: Any) -> Iterator[Any]:
 
 def _frames(controller: Any) -> list[float]:
     """When it has a key, in order."""
-    found = {
+    frames = {
         frame_of(rt.getKeyTime(part, index))
         for part in _with_subs(controller)
         # -1 where a controller can't have keys.
         for index in range(1, int(rt.numKeys(part)) + 1)
     }
-    return sorted(found)
+    return sorted(frames)
 
 
 def _delete(controller: Any, wanted: Any) -> set[float]:

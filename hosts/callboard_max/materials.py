@@ -22,10 +22,10 @@ _COLORS = (
 
 def read_color(node: Node) -> list[float] | None:
     """Linear RGB, or None for a texture, or no material of a known kind."""
-    found = _color_of(node.material)
-    if found is None:
+    properties = _color_of(node.material)
+    if properties is None:
         return None
-    color, texture = found
+    color, texture = properties
     if _has(node.material, texture) and getattr(node.material, texture) is not None:
         return None
     value = getattr(node.material, color)
@@ -37,14 +37,14 @@ def set_color(node: Node, color: Vector) -> None:
         raise HostError(f"'{node.name}' is a {kind_of(node)}, which has no colour")
     with telling(f"colour '{node.name}'"):
         material = node.material
-        found = _color_of(material)
-        if found is None or len(list(rt.refs.dependentNodes(material))) != 1:
+        properties = _color_of(material)
+        if properties is None or len(list(rt.refs.dependentNodes(material))) != 1:
             material = rt.PhysicalMaterial(name=f"{node.name}_look")
             node.material = material
-            found = _color_of(material)
-        if found is None:
+            properties = _color_of(material)
+        if properties is None:
             raise HostError("this 3ds Max has no physical material; colour it with a script")
-        name, texture = found
+        name, texture = properties
         if _has(material, texture):
             setattr(material, texture, None)
         setattr(material, name, rt.Color(*(float(value) * 255 for value in color)))

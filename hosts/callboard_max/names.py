@@ -56,19 +56,19 @@ def paths_of(nodes: list[Node]) -> list[str]:
     times: dict[str, int] = {}
     for path in plain.values():
         times[path] = times.get(path, 0) + 1
-    found = []
+    paths = []
     for node in nodes:
         path = plain[handle(node)]
-        found.append(f"{path}@{handle(node)}" if times[path] > 1 else path)
-    return found
+        paths.append(f"{path}@{handle(node)}" if times[path] > 1 else path)
+    return paths
 
 
 def find(name: str) -> Node:
     """The object of that name or path. Raises ObjectNotFound, AmbiguousName."""
-    found: list[Node] = []
+    namesakes: list[Node] = []
     if name and len(name) <= _LONGEST and "\0" not in name:
-        found = _named(name) or _at_path(name)
-    return only_one(name, found, lambda: (str(node.name) for node in objects()), path_of)
+        namesakes = _named(name) or _at_path(name)
+    return only_one(name, namesakes, lambda: (str(node.name) for node in objects()), path_of)
 
 
 def is_taken(name: str) -> bool:
@@ -91,8 +91,8 @@ def telling(what: str) -> AbstractContextManager[None]:
 
 
 def _named(name: str) -> list[Node]:
-    found = rt.getNodeByName(name, exact=True, ignoreCase=False, all=True)
-    return list(found) if found is not None else []
+    namesakes = rt.getNodeByName(name, exact=True, ignoreCase=False, all=True)
+    return list(namesakes) if namesakes is not None else []
 
 
 def _at_path(path: str) -> list[Node]:
@@ -102,8 +102,8 @@ def _at_path(path: str) -> list[Node]:
     if not at or not number.isdecimal() or not number.isascii():
         plain, number = path, ""
     near = _named(plain.rsplit("/", 1)[-1])
-    found = [node for node in near if _plain_path(node) == plain]
-    return [node for node in found if handle(node) == int(number)] if number else found
+    there = [node for node in near if _plain_path(node) == plain]
+    return [node for node in there if handle(node) == int(number)] if number else there
 
 
 def _plain_path(node: Node) -> str:

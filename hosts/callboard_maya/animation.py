@@ -82,9 +82,9 @@ class MayaAnimation(KeyedAnimation[str]):
 
 def _frames(path: str, channels: Sequence[str]) -> list[float]:
     """When any of the channels has a key, in order."""
-    found: set[float] = set()
+    frames: set[float] = set()
     for channel in channels:
         # The published stubs know no attribute in a query.
         times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
-        found.update(float(time) for time in times or [])
-    return sorted(found)
+        frames.update(float(time) for time in times or [])
+    return sorted(frames)

@@ -72,8 +72,8 @@ def _groups(shape: str) -> list[str]:
 
 
 def _color_attribute(group: str) -> str | None:
-    found = cmds.listConnections(f"{group}.surfaceShader", source=True, destination=False)
-    if not found:
+    shaders = cmds.listConnections(f"{group}.surfaceShader", source=True, destination=False)
+    if not shaders:
         return None
-    attribute = _COLOR.get(str(cmds.nodeType(found[0])))
-    return f"{found[0]}.{attribute}" if attribute else None
+    attribute = _COLOR.get(str(cmds.nodeType(shaders[0])))
+    return f"{shaders[0]}.{attribute}" if attribute else None

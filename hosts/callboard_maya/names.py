@@ -28,8 +28,8 @@ def parent_of(path: str) -> str | None:
 def paths() -> list[str]:
     """Every object, parents before children, without the cameras that each scene starts with."""
     own = set(startup_cameras())
-    found = cmds.ls(dagObjects=True, type="transform", long=True) or []
-    return [path for path in found if path not in own]
+    transforms = cmds.ls(dagObjects=True, type="transform", long=True) or []
+    return [path for path in transforms if path not in own]
 
 
 def startup_cameras() -> list[str]:
@@ -44,10 +44,10 @@ def startup_cameras() -> list[str]:
 
 def find(name: str) -> str:
     """The full path of the object of that name. Raises ObjectNotFound, AmbiguousName."""
-    found: list[str] = []
+    namesakes: list[str] = []
     if len(name) <= 1024 and _LOOKUP.fullmatch(name):
-        found = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))
-    return only_one(name, found, lambda: map(bare, paths()), str)
+        namesakes = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))
+    return only_one(name, namesakes, lambda: map(bare, paths()), str)
 
 
 def full_path(node: str) -> str:

@@ -40,14 +40,14 @@ class MayaRender(FileRender[str]):
         """The one that is set to be rendered; one of the artist's own before those of each
         scene."""
         shapes = cmds.ls(type="camera", long=True) or []
-        found = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
-        if not found:
+        renderable = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
+        if not renderable:
             raise HostError(
                 "no camera of the scene is set to be rendered; render a turntable, which brings "
                 "its own"
             )
-        found.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
-        return parent_of(found[0]) or found[0]
+        renderable.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
+        return parent_of(renderable[0]) or renderable[0]
 
     def camera_path(self, camera: str) -> str:
         return camera
@@ -57,8 +57,8 @@ class MayaRender(FileRender[str]):
 
     def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
         """Of every surface that is visible."""
-        found = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
-        for shape in found:
+        surfaces = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
+        for shape in surfaces:
             box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
             # What is empty has a box that is inside out.
             if box[0] <= box[3]:
@@ -97,10 +97,10 @@ class MayaRender(FileRender[str]):
         ):
             _render(engine, camera, width, height)
         # Each renderer has its own rules for names and folders, so what there is, is it.
-        found = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
-        if not found:
+        pictures = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
+        if not pictures:
             raise HostError("Maya rendered no picture; its Script Editor may say why")
-        return min(found, key=lambda each: len(str(each))), engine
+        return min(pictures, key=lambda each: len(str(each))), engine
 
 
 def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str, Any]]:

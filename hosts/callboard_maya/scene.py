@@ -65,10 +65,10 @@ class MayaSceneReader:
 
     def selection(self) -> list[str]:
         """Whoever owns a selected shape, or a selected part of one, counts as selected."""
-        found = cmds.ls(selection=True, long=True, objectsOnly=True) or []
-        own = set(cmds.ls(found, type="transform", long=True) or []) if found else set()
+        selected = cmds.ls(selection=True, long=True, objectsOnly=True) or []
+        own = set(cmds.ls(selected, type="transform", long=True) or []) if selected else set()
         # What has no path is a material, or another node that nobody sees in the scene.
-        owners = (n if n in own else parent_of(n) for n in found if n.startswith("|"))
+        owners = (n if n in own else parent_of(n) for n in selected if n.startswith("|"))
         return list(dict.fromkeys(owner for owner in owners if owner))
 
 

@@ -58,8 +58,8 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> str:
 
 def shape_of(path: str) -> str | None:
     """The shape that is drawn, or None for a group."""
-    found = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)
-    return str(found[0]) if found else None
+    drawn = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)
+    return str(drawn[0]) if drawn else None
 
 
 def kind_of(path: str) -> str:

@@ -83,7 +83,7 @@ class UsdSceneEditor:
         removed = []
         for path in Sdf.Path.RemoveDescendentPaths(sorted(set(doomed))):
             prim = self._stage.GetPrimAtPath(path)
-            removed += [str(found.GetPath()) for found in objects_in(prim)]
+            removed += [str(each.GetPath()) for each in objects_in(prim)]
             self._remove(prim)
         return removed
 

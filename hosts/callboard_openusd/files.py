@@ -140,9 +140,9 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
             known = Sdf.Layer.Find(str(used))
             if known is not None:
                 known.Reload()
-            found = known or Sdf.Layer.FindOrOpen(str(used))
+            opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
             continue  # the stage goes without it, as it does in every other program
-        if found is not None:
-            kept.append(found)
-            _keep_used(found, used.parent, kept, seen)
+        if opened is not None:
+            kept.append(opened)
+            _keep_used(opened, used.parent, kept, seen)

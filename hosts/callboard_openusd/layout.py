@@ -38,7 +38,7 @@ def is_object(prim: Usd.Prim) -> bool:
 
 def objects_in(prim: Usd.Prim) -> Iterator[Usd.Prim]:
     """``prim``, if it is an object, and the objects below it."""
-    return (found for found in Usd.PrimRange(prim) if is_object(found))
+    return (each for each in Usd.PrimRange(prim) if is_object(each))
 
 
 def parent_of(prim: Usd.Prim) -> Usd.Prim | None:
@@ -54,7 +54,7 @@ def parent_of(prim: Usd.Prim) -> Usd.Prim | None:
 def children_of(prim: Usd.Prim) -> Iterator[Usd.Prim]:
     walk = iter(Usd.PrimRange(prim))
     next(walk)
-    for found in walk:
-        if is_object(found):
+    for child in walk:
+        if is_object(child):
             walk.PruneChildren()
-            yield found
+            yield child

@@ -44,8 +44,8 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
     for part in _bound_parts(prim):
         UsdShade.MaterialBindingAPI(part).UnbindDirectBinding()
     for purpose in _PURPOSES:
-        found, binding = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(purpose)
-        if found.GetPath() != material.GetPath():
+        bound, binding = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(purpose)
+        if bound.GetPath() != material.GetPath():
             raise HostError(
                 f"'{prim.GetName()}' can't have a colour of its own: the binding"
                 f" '{binding.GetPath()}' decides its material; change it there"

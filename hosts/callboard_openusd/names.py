@@ -66,10 +66,10 @@ class NameIndex:
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
             if prim and _is_there(prim) and is_object(prim):
                 return prim
-        elif self.paths and (found := self._named.get(name)):
-            if len(found) > 1:
-                raise AmbiguousName(name, [str(path) for path in found[:10]])
-            return self._stage.GetPrimAtPath(found[0])
+        elif self.paths and (namesakes := self._named.get(name)):
+            if len(namesakes) > 1:
+                raise AmbiguousName(name, [str(path) for path in namesakes[:10]])
+            return self._stage.GetPrimAtPath(namesakes[0])
         raise ObjectNotFound(name, nearest_names(name, self._named) if self.paths else [])
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
@@ -121,14 +121,14 @@ class NameIndex:
             self._places.pop(path, None)
             return
         place = self._place_of(prim)
-        found: list[Sdf.Path] = []
+        paths: list[Sdf.Path] = []
         for each in Usd.PrimRange(prim):
-            self._places[each.GetPath()] = place + len(found)
+            self._places[each.GetPath()] = place + len(paths)
             if is_object(each):
-                found.append(each.GetPath())
-        self._order[place:place] = found
-        self._drift += len(found)
-        for path in found:
+                paths.append(each.GetPath())
+        self._order[place:place] = paths
+        self._drift += len(paths)
+        for path in paths:
             self._named.setdefault(path.name, []).append(path)
 
     def _piece(self, path: Sdf.Path) -> tuple[int, int]:

@@ -63,8 +63,8 @@ class UsdSceneReader:
 
     def selection(self) -> list[str]:
         opened = self._document.opened
-        found = (opened.stage.GetPrimAtPath(path) for path in opened.selection)
-        return [str(prim.GetPath()) for prim in found if prim and prim.IsActive()]
+        selected = (opened.stage.GetPrimAtPath(path) for path in opened.selection)
+        return [str(prim.GetPath()) for prim in selected if prim and prim.IsActive()]
 
     def _doubt(self, prim: Usd.Prim) -> str | None:
         """What is seen is composed of the layer that is saved, the files it refers to, and, where

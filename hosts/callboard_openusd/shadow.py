@@ -47,7 +47,7 @@ class Shadow:
 def stamp_of(file: str) -> object:
     """What changes when the file does; None where it can't be told."""
     try:
-        found = Path(file).stat()
+        status = Path(file).stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -163,7 +163,7 @@ def test_a_call_of_one_that_is_removed_is_not_told_to_come_back(kid: Kid) -> Non
         until(lambda: running.app.dispatcher.calls, "the call")
         client.call("kid__echo", {"text": "the first has been sent"})
         user_bundles().uninstall("kid")
-        running.app.bundles.keeper.look()
+        running.app.bundles.keeper.refresh()
         told = text_of(hanging.result(10)["result"])
         assert "was stopped during the call" in told
         assert "started anew" not in told

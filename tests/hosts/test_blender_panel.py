@@ -187,8 +187,8 @@ def allow_once_then_refuse(gui: Gui, client: FakeClient) -> None:
         return client.start("tools/call", {"name": "script__execute", "arguments": arguments})
 
     first = ask("Allowed")
-    gui.wait(lambda: gui.run("answer = panel.banner.look.isVisible()"), "question")
-    gui.press("panel.banner.look")
+    gui.wait(lambda: gui.run("answer = panel.banner.button.isVisible()"), "question")
+    gui.press("panel.banner.button")
     gui.press("panel.consent.cards.cards[0].once")
     gui.wait(first.done, "answer")
     assert "error" not in first.result(), first.result()

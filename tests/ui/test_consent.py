@@ -40,7 +40,7 @@ def shown(open_panel: Any) -> Any:
 
 def look(shown: Any) -> None:
     """Follows the banner to what is asked."""
-    shown.click(shown.panel.banner.look)
+    shown.click(shown.panel.banner.button)
     assert shown.panel.tabs.currentIndex() == CONSENT
 
 

@@ -17,24 +17,24 @@ class Banner(QWidget):
     """Qt's thread. It is always there and never takes the focus by itself: nothing moves under a
     pointer, and whoever types goes on typing. ``look`` is called where the artist wants to see."""
 
-    def __init__(self, look: Callable[[], None], parent: QWidget | None = None) -> None:
+    def __init__(self, show: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._asked = False
         self.text = Elided(self)
-        self.look = QPushButton(self.tr("Look"), self)
-        self.look.setToolTip(self.tr("Show what is asked"))
-        self.look.setAutoDefault(False)
-        self.look.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.look.clicked.connect(lambda: look())
-        room = self.look.sizePolicy()
+        self.button = QPushButton(self.tr("Look"), self)
+        self.button.setToolTip(self.tr("Show what is asked"))
+        self.button.setAutoDefault(False)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(lambda: show())
+        room = self.button.sizePolicy()
         room.setRetainSizeWhenHidden(True)
-        self.look.setSizePolicy(room)
+        self.button.setSizePolicy(room)
         space = em(self, 0.3)
         box = QHBoxLayout(self)
         box.setContentsMargins(2 * space, space, 2 * space, space)
         box.setSpacing(space)
         box.addWidget(self.text, 1)
-        box.addWidget(self.look)
+        box.addWidget(self.button)
         self.show_questions(())
 
     def show_questions(self, questions: Sequence[QuestionStatus]) -> None:
@@ -48,7 +48,7 @@ class Banner(QWidget):
         else:
             who = one_line(questions[0].client)
             self.text.show_text(self.tr("{0} questions, first {1}").format(len(questions), who))
-        self.look.setVisible(self._asked)
+        self.button.setVisible(self._asked)
         self._draw()
 
     def changeEvent(self, event: QEvent) -> None:

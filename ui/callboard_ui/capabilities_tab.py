@@ -192,12 +192,12 @@ class CapabilitiesTab(QWidget):
     # -- what comes in --------------------------------------------------------------------------
 
     def _fill(self) -> None:
-        found = {c.name: c for c in self._snapshot.capabilities}
+        others = {c.name: c for c in self._snapshot.capabilities}
         rows = []
         for title, names in self._areas:
-            present = [found.pop(name) for name in names if name in found]
+            present = [others.pop(name) for name in names if name in others]
             rows.append(self._area(title, present))
-        rows.append(self._area(self.tr("Other"), list(found.values())))
+        rows.append(self._area(self.tr("Other"), list(others.values())))
         self.model.set_rows([row for row in rows if row.rows])
         self.view.expandAll()
         for number in range(self.model.rowCount()):
@@ -340,9 +340,9 @@ class CapabilitiesTab(QWidget):
             self._link.background.run(work, self._asked_for)
         self._fill_below()
 
-    def _asked_for(self, found: list[dict[str, Any]] | None, error: Exception | None) -> None:
-        if found is not None:
-            self._asked = found
+    def _asked_for(self, wishes: list[dict[str, Any]] | None, error: Exception | None) -> None:
+        if wishes is not None:
+            self._asked = wishes
         if self.page.currentIndex() == ASKED:
             self._fill_below()
             if error is not None:

@@ -48,14 +48,14 @@ class ConnectDialog(QDialog):
         self.setWindowTitle(self.tr("Connect a client"))
         self._instance = instance
         self._formats = {
-            name: _in_folder(found, Path(folder) if folder else Path.home())
-            for name, found in formats().items()
+            name: _in_folder(client, Path(folder) if folder else Path.home())
+            for name, client in formats().items()
         }
         self._change: Change | None = None
         self._lacks_bridge = False
         self.client = QComboBox(self)
-        for name, found in self._formats.items():
-            self.client.addItem(found.title, name)
+        for name, client in self._formats.items():
+            self.client.addItem(client.title, name)
         self.client.currentIndexChanged.connect(lambda index: self._client_chosen())
         self.file = QLineEdit(self)
         self.file.setAccessibleName(self.tr("The client's file"))
@@ -69,7 +69,7 @@ class ConnectDialog(QDialog):
         self.configuration = self._text(self.tr("Configuration"))
         self.difference = self._text(self.tr("What would change in the file"))
         self._difference_label = QLabel(self.tr("What would change in the file"), self)
-        self._said = plain(self, wrap=True)
+        self._outcome = plain(self, wrap=True)
         self.copy = QPushButton(self.tr("Copy"), self)
         self.copy.clicked.connect(self._copy)
         self.write = QPushButton(self.tr("Write File"), self)
@@ -108,26 +108,26 @@ class ConnectDialog(QDialog):
         box.addWidget(self.configuration, 2)
         box.addWidget(self._difference_label)
         box.addWidget(self.difference, 3)
-        box.addWidget(self._said)
+        box.addWidget(self._outcome)
         box.addWidget(buttons)
-        self._said.hide()
+        self._outcome.hide()
 
     @property
     def _format(self) -> ClientFormat:
         return self._formats[self.client.currentData()]
 
     def _client_chosen(self) -> None:
-        found = self._format
-        entry = {found.key: {"callboard": found.entry(self._instance)}}
+        client = self._format
+        entry = {client.key: {"callboard": client.entry(self._instance)}}
         self.configuration.setPlainText(json.dumps(entry, indent=2))
-        self._lacks_bridge = found.stdio and bridge() is None
+        self._lacks_bridge = client.stdio and bridge() is None
         if self._lacks_bridge:
             about = self.tr(
                 "This client starts the program “callboard”, which isn't installed for this user. "
                 "Install it with “pipx install” and the folder of callboard's source, then open "
                 "this window again."
             )
-        elif found.stdio:
+        elif client.stdio:
             about = self.tr("This client starts a small bridge that finds this instance by itself.")
         elif self._instance.token:
             about = self.tr("It holds a secret token: paste it into your client only.")
@@ -135,27 +135,27 @@ class ConnectDialog(QDialog):
             about = self.tr("Every program on this machine may call: there is no token.")
         self._about.setText(about)
         tint(self._about, "bad" if self._lacks_bridge else "text")
-        known = found.path is not None
+        known = client.path is not None
         for widget in (self._file_label, self.file, self.browse, self._difference_label):
             widget.setVisible(known)
         self.difference.setVisible(known)
         self.write.setVisible(known)
         self._say("")
-        self.file.setText(str(found.path) if found.path is not None else "")
+        self.file.setText(str(client.path) if client.path is not None else "")
         self._preview()
 
     def _preview(self) -> None:
-        found, text = self._format, self.file.text().strip()
+        client, text = self._format, self.file.text().strip()
         self._change = None
         self.write.setEnabled(False)
-        if found.path is None:
+        if client.path is None:
             return
         path = Path(text)
         if not text or not path.is_absolute():
             self.difference.setPlainText(self.tr("Give the full path of the client's file."))
             return
         try:
-            change = planned(path, found.key, found.entry(self._instance))
+            change = planned(path, client.key, client.entry(self._instance))
         except (CallboardError, OSError, ValueError) as error:
             self.difference.setPlainText(visible(str(error)))
             return
@@ -194,14 +194,14 @@ class ConnectDialog(QDialog):
         self._say(self.tr("Written. Restart the client, or have it reload its servers."))
 
     def _say(self, text: str, *, bad: bool = False) -> None:
-        self._said.setText(visible(text))
-        tint(self._said, "bad" if bad else "good")
-        self._said.setVisible(bool(text))
+        self._outcome.setText(visible(text))
+        tint(self._outcome, "bad" if bad else "good")
+        self._outcome.setVisible(bool(text))
 
 
-def _in_folder(found: ClientFormat, folder: Path) -> ClientFormat:
+def _in_folder(client: ClientFormat, folder: Path) -> ClientFormat:
     """Where a client keeps its settings in a project, the host's working folder isn't it."""
-    path = found.path
+    path = client.path
     if path is None or not path.is_relative_to(Path.cwd()) or path.is_relative_to(Path.home()):
-        return found
-    return replace(found, path=folder / path.relative_to(Path.cwd()))
+        return client
+    return replace(client, path=folder / path.relative_to(Path.cwd()))

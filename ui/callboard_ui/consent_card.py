@@ -95,12 +95,12 @@ class ConsentCard(QFrame):
             self._draw()
 
     def _reason(self) -> str:
-        said = {
+        reasons = {
             "script": self.tr("runs code of its own in this application"),
             "destructive": self.tr("deletes or replaces things"),
             "outside_roots": self.tr("writes outside the workspace"),
         }
-        return said.get(self.question.subject, one_line(self.question.why))
+        return reasons.get(self.question.subject, one_line(self.question.why))
 
     def _button(self, text: str, answer: Decision) -> QPushButton:
         button = QPushButton(text, self)
@@ -127,11 +127,11 @@ class ConsentCard(QFrame):
     def _show_more(self) -> None:
         left_out, below = self.text.left_out, self.text.below
         if left_out:
-            said = self.tr("… {0} more characters than can be shown: this can only be refused")
-            self._more.setText(said.format(f"{left_out:,}"))
+            notice = self.tr("… {0} more characters than can be shown: this can only be refused")
+            self._more.setText(notice.format(f"{left_out:,}"))
         elif below and not self.text.end_seen:
-            said = self.tr("… {0} more characters: scroll to the end to allow it")
-            self._more.setText(said.format(f"{below:,}"))
+            notice = self.tr("… {0} more characters: scroll to the end to allow it")
+            self._more.setText(notice.format(f"{below:,}"))
         else:
             # A blank line: nothing moves under the pointer.
             self._more.setText(" " if self._more.text() else "")
@@ -186,8 +186,8 @@ class _Text(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setFont(fixed(parent.font()))
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.verticalScrollBar().valueChanged.connect(lambda value: self._look())
-        self.verticalScrollBar().rangeChanged.connect(lambda least, most: self._look())
+        self.verticalScrollBar().valueChanged.connect(lambda value: self._measure())
+        self.verticalScrollBar().rangeChanged.connect(lambda least, most: self._measure())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -196,7 +196,7 @@ class _Text(QPlainTextEdit):
 
     def _settle(self) -> None:
         self._settled = True
-        self._look()
+        self._measure()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -204,9 +204,9 @@ class _Text(QPlainTextEdit):
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)
-        self._look()
+        self._measure()
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         view = self.viewport()
         if (
             not self._settled

@@ -35,12 +35,12 @@ class FolderStates:
         if not due:
             return
 
-        def done(found: dict[str, str] | None, error: Exception | None) -> None:
-            for path, state in (found or {}).items():
-                if found and state == "missing" and self._states.get(path) in ("there", "gone"):
-                    found[path] = "gone"
-            if found and any(self._states.get(path) != state for path, state in found.items()):
-                self._states.update(found)
+        def done(states: dict[str, str] | None, error: Exception | None) -> None:
+            for path, state in (states or {}).items():
+                if states and state == "missing" and self._states.get(path) in ("there", "gone"):
+                    states[path] = "gone"
+            if states and any(self._states.get(path) != state for path, state in states.items()):
+                self._states.update(states)
                 self._changed()
 
         self._background.run(lambda: {path: _state(path) for path in due}, done)

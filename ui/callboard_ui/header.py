@@ -107,8 +107,8 @@ class Header(QWidget):
     def _state(self) -> tuple[str, str, Kind]:
         shown = self._snapshot
         if not shown.serving:
-            said = self.tr("The server was stopped") if shown.url else self.tr("Starting…")
-            return said, "ring", "dim"
+            text = self.tr("The server was stopped") if shown.url else self.tr("Starting…")
+            return text, "ring", "dim"
         if shown.stopped:
             return self.tr("Stopped, calls ended: {0}").format(shown.stopped), "pause", "warn"
         if shown.paused:
@@ -121,8 +121,8 @@ class Header(QWidget):
             return self.tr("Waiting for you"), "hand", "warn"
         if shown.calls:
             first, more = one_line(shown.calls[0].tool), len(shown.calls) - 1
-            said = self.tr("Busy with {0}").format(first)
-            return f"{said} +{more}" if more else said, "play", "busy"
+            text = self.tr("Busy with {0}").format(first)
+            return f"{text} +{more}" if more else text, "play", "busy"
         return self.tr("Serving"), "dot", "good"
 
     def _show_clients(self) -> None:

@@ -51,10 +51,10 @@ _SIZES = (16, 24, 32, 48, 64)
 
 def icon(name: str, palette: QPalette, kind: Kind = "text") -> QIcon:
     """The icon in the palette's colour of that kind; disabled ones are paler by themselves."""
-    found = color(palette, kind)
+    plain = color(palette, kind)
     pale = palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.WindowText)
     chosen = palette.color(QPalette.ColorRole.HighlightedText)
-    return _icon(name, found.rgba(), pale.rgba(), chosen.rgba())
+    return _icon(name, plain.rgba(), pale.rgba(), chosen.rgba())
 
 
 @lru_cache(maxsize=256)

@@ -33,10 +33,10 @@ def color(palette: QPalette, kind: Kind) -> QColor:
     text = palette.color(QPalette.ColorRole.WindowText)
     window = palette.color(QPalette.ColorRole.Window)
     if kind == "dim":
-        found = _between(text, window, 0.35)
+        shade = _between(text, window, 0.35)
     else:
-        found = QColor((_DARK if is_dark(palette) else _LIGHT).get(kind, text))
-    return _legible(found, text, (window, palette.color(QPalette.ColorRole.Base)))
+        shade = QColor((_DARK if is_dark(palette) else _LIGHT).get(kind, text))
+    return _legible(shade, text, (window, palette.color(QPalette.ColorRole.Base)))
 
 
 def contrast(a: QColor, b: QColor) -> float:
@@ -83,22 +83,22 @@ def em(widget: QWidget, times: float = 1.0) -> int:
 
 
 def bold(font: QFont) -> QFont:
-    found = QFont(font)
-    found.setBold(True)
-    return found
+    thick = QFont(font)
+    thick.setBold(True)
+    return thick
 
 
 def fixed(font: QFont) -> QFont:
     """The host's font for code, in the size of its text."""
-    found = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    if not QFontInfo(found).fixedPitch():
-        found = QFont("monospace")
-        found.setStyleHint(QFont.StyleHint.TypeWriter)
+    monospaced = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if not QFontInfo(monospaced).fixedPitch():
+        monospaced = QFont("monospace")
+        monospaced.setStyleHint(QFont.StyleHint.TypeWriter)
     if font.pointSizeF() > 0:
-        found.setPointSizeF(font.pointSizeF())
+        monospaced.setPointSizeF(font.pointSizeF())
     else:
-        found.setPixelSize(font.pixelSize())
-    return found
+        monospaced.setPixelSize(font.pixelSize())
+    return monospaced
 
 
 def _between(a: QColor, b: QColor, share: float) -> QColor:

@@ -35,7 +35,7 @@ def check_qt() -> None:
         raise HostError(f"Qt could not be tried: {error}") from None
     if probe.returncode == 0:
         return
-    said = " ".join(probe.stderr.split())[:300] or "no reason"
+    complaint = " ".join(probe.stderr.split())[:300] or "no reason"
     if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
         raise HostError("the panel needs Qt: pip install 'callboard[ui]'")
     if sys.platform.startswith("linux"):
@@ -43,9 +43,9 @@ def check_qt() -> None:
             raise HostError(f"Qt can't open a window. {lacking}")
         raise HostError(
             "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY). "
-            f"Qt says: {said}"
+            f"Qt says: {complaint}"
         )
-    raise HostError(f"Qt can't open a window: {said}")
+    raise HostError(f"Qt can't open a window: {complaint}")
 
 
 class PanelLoop:

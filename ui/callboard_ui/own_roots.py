@@ -112,18 +112,18 @@ class OwnRoots:
         settings, file = ProjectSettings(self.roots, self.policy), settings_file(project)
 
         def saved(value: None, error: Exception | None) -> None:
-            said = QCoreApplication.translate("OwnRoots", "Not saved for this project: {0}")
-            self._report("" if error is None else said.format(error))
+            notice = QCoreApplication.translate("OwnRoots", "Not saved for this project: {0}")
+            self._report("" if error is None else notice.format(error))
 
         self._link.background.run(lambda: save(project, settings, file), saved)
 
-    def _loaded(self, found: ProjectSettings | None, error: Exception | None) -> None:
+    def _loaded(self, settings: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:
             return  # meanwhile, by the artist
-        if found is not None and found.problem:
-            self._report(found.problem)
+        if settings is not None and settings.problem:
+            self._report(settings.problem)
             return
-        wanted = self._given if found is None else found
+        wanted = self._given if settings is None else settings
         self._changing_until = monotonic() + CATCH_UP
         if wanted.roots != self.roots:
             self.roots = wanted.roots

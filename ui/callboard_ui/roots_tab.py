@@ -270,11 +270,11 @@ class RootsTab(QWidget):
         first = _first(roots)
         meant = {_first(client.roots) or first for client in self._snapshot.clients}
         if len(meant) > 1:
-            said = [
+            lines = [
                 f"{one_line(client.name)}: {_first(client.roots) or first or self.tr('nothing')}"
                 for client in self._snapshot.clients
             ]
-            self.workspace.show_text(self.tr("another for each client"), "\n".join(said))
+            self.workspace.show_text(self.tr("another for each client"), "\n".join(lines))
         elif by_client:
             one = by_client[0]
             path = _first(one.roots)

@@ -23,5 +23,5 @@ class RowDelegate(QStyledItemDelegate):
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        found = super().sizeHint(option, index)
-        return QSize(found.width(), max(found.height(), round(option.fontMetrics.height() * 1.4)))
+        size = super().sizeHint(option, index)
+        return QSize(size.width(), max(size.height(), round(option.fontMetrics.height() * 1.4)))

@@ -135,12 +135,12 @@ class RowsModel(QAbstractItemModel):
         row = self.row(index)
         if row is None:
             return Qt.ItemFlag.NoItemFlags
-        found = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
         if not row.enabled:
-            found = Qt.ItemFlag.ItemIsSelectable
+            flags = Qt.ItemFlag.ItemIsSelectable
         if row.checked is not None and index.column() == 0:
-            found |= Qt.ItemFlag.ItemIsUserCheckable
-        return found
+            flags |= Qt.ItemFlag.ItemIsUserCheckable
+        return flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.row(index)

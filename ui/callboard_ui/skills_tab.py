@@ -139,7 +139,7 @@ class SkillsTab(QWidget):
             wrong = [*one.failures, *failures.get(one.name, ())]
             row = self._skill(one, list(dict.fromkeys(wrong)), prompts.pop(one.name, []))
             rows.append(row)
-        rows += [self._registered(name, found) for name, found in prompts.items()]
+        rows += [self._registered(name, prompt) for name, prompt in prompts.items()]
         shown = [row for row in rows if not text or text in _all_text(row)]
         # What is broken is what one comes here for.
         shown.sort(key=lambda row: row.kind != "bad")

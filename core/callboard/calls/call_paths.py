@@ -40,7 +40,7 @@ class CallPaths:
             call.state = "waiting"
             return answer
 
-        in_thread = partial(self._workers.look, call.tool)
+        in_thread = partial(self._workers.run_on_paths, call.tool)
         call.roots = await self._roots.of(call.request, needed=needed, in_thread=in_thread, ask=ask)
         if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
             call.roots = None  # the person is asked for each path, under ``strict`` too
@@ -71,7 +71,9 @@ class CallPaths:
                     call.leaves_roots = True
             return admitted
 
-        call.arguments = await self._workers.look(tool, tool.paths.resolve, call.arguments, admit)
+        call.arguments = await self._workers.run_on_paths(
+            tool, tool.paths.resolve, call.arguments, admit
+        )
         call.context.run(recheck.set, places)
 
 

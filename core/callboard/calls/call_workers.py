@@ -36,8 +36,8 @@ class CallWorkers:
         thread takes the place of the one that may hang."""
         return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
 
-    async def look(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """The same, for looking at the tool's paths: a network drive may take its time."""
+    async def run_on_paths(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
+        """The same, for what touches the tool's paths: a network drive may take its time."""
         return await self._run(self._paths, tool, function, *args)
 
     async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:

@@ -337,4 +337,4 @@ class InvalidArguments(InvalidParams):
 def _in_a_word(error: Exception) -> str:
     if isinstance(error, ToolRaised):
         return str(error)
-    return f"{results.name_of(error)}: {results.said(error)}"
+    return f"{results.name_of(error)}: {results.message_of(error)}"

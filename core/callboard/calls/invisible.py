@@ -50,12 +50,12 @@ def meant(value: Any) -> Any:
     return value
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"⟨U+{ord(found[0]):04X}⟩"
+def _escape(matched: re.Match[str]) -> str:
+    return f"⟨U+{ord(matched[0]):04X}⟩"
 
 
-def _unescape(found: re.Match[str]) -> str:
-    code = int(found[1], 16)
+def _unescape(matched: re.Match[str]) -> str:
+    code = int(matched[1], 16)
     # Of these only: nobody should write other characters this way.
     character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
-    return character if character and _INVISIBLE.fullmatch(character) else found[0]
+    return character if character and _INVISIBLE.fullmatch(character) else matched[0]

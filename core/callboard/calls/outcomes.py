@@ -61,8 +61,8 @@ def made(value: Any) -> Json:
             return _of_data(result, value)
         return _copied(result)
     except ValueError as error:
-        said = results.said(error)
-        return results.failure(f"the tool returned something that isn't JSON: {said}")
+        why = results.message_of(error)
+        return results.failure(f"the tool returned something that isn't JSON: {why}")
     except BaseException as error:
         return results.failure(
             f"the tool returned something that can't be read ({results.name_of(error)}); return "
@@ -139,7 +139,7 @@ def told(error: BaseException) -> BaseException:
             return _plain_error(error)
         if not isinstance(error, Exception) or isinstance(error, StopIteration):
             kind = results.name_of(error)
-            text = results.said(error)
+            text = results.message_of(error)
             error = ToolExited(f"the tool raised {kind}({text})").with_traceback(
                 error.__traceback__
             )

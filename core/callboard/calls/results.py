@@ -64,10 +64,10 @@ def raised(error: BaseException) -> Json:
     skill's own frames."""
     if isinstance(error, CallboardError):
         return failure(f"{type(error).__name__}: {error.message}")
-    return failure(f"{name_of(error)}: {said(error)}", _own_frames(error))
+    return failure(f"{name_of(error)}: {message_of(error)}", _own_frames(error))
 
 
-def said(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """An exception's message, whatever asking for it does."""
     try:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error

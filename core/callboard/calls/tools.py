@@ -113,8 +113,8 @@ class Tool:
         for capability, work in _WORK:
             if capability in self.required_capabilities:
                 return work
-        said = self.required_capabilities or self.annotations.get("readOnlyHint") or self.internal
-        return "read" if said else "script"
+        marked = self.required_capabilities or self.annotations.get("readOnlyHint") or self.internal
+        return "read" if marked else "script"
 
     @cached_property
     def writes_files(self) -> bool:

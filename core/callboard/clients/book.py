@@ -57,11 +57,11 @@ class ClientBook:
         self.heard: dict[str, float] = {}
         #: A client's token counts no more.
         self.revoked: Changes[[TokenHolder]] = Changes()
-        self.look()
+        self.reread()
 
     def find(self, token: str) -> TokenHolder | None:
         """Whose token it is, if it is anybody's."""
-        self.look()
+        self.reread()
         # What is compared is a hash: how long that takes tells nothing of any token.
         known = self._known.get(token_hash(token))
         if known is None:
@@ -71,13 +71,13 @@ class ClientBook:
 
     def all(self) -> list[KnownClient]:
         """By name."""
-        self.look()
+        self.reread()
         return sorted(self._known.values(), key=lambda known: known.name)
 
-    def look(self) -> None:
+    def reread(self) -> None:
         """Reads the file again if it is another one by now. One that can't be trusted lets nobody
         in."""
-        stamp = self._look_at_stamp()
+        stamp = self._stamp_now()
         if stamp == self._stamp:
             return
         before, self._stamp = self._known, stamp
@@ -128,7 +128,7 @@ class ClientBook:
                 write_private(self._path, json.dumps({"clients": entries}, indent=1))
         except OSError as error:
             raise HostError(f"{self._path} can't be changed: {error}") from None
-        self.look()
+        self.reread()
 
     def _read(self) -> dict[str, KnownClient]:
         """By the hash. An entry that is none loses only itself. Raises HostError."""
@@ -146,13 +146,13 @@ class ClientBook:
             ) from None
         return {one.hash: one for one in map(_entry, entries) if one is not None}
 
-    def _look_at_stamp(self) -> object:
+    def _stamp_now(self) -> object:
         try:
             # Before every request: a Path's own way takes as long as all the rest of the check.
-            found = os.stat(self._name)  # noqa: PTH116
+            status = os.stat(self._name)  # noqa: PTH116
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_uid, found.st_mode
+        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_uid, status.st_mode
 
 
 def _entry(value: object) -> KnownClient | None:

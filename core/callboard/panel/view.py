@@ -158,15 +158,15 @@ class ServedView:
 
     def _tokens(self) -> tuple[TokenStatus, ...]:
         sessions, now = list(self._endpoint.sessions), time() - monotonic()
-        found = []
+        tokens = []
         for known in self._clients.all():
             theirs = [session for session in sessions if session.holder == known.holder]
             named = sorted({one.client.title or one.client.name for one in theirs})
             seen = [round(now + one.last_seen) for one in theirs]
             heard = self._clients.heard.get(known.id)
             last = max([*seen, *([] if heard is None else [round(heard)])], default=None)
-            found.append(TokenStatus(known.name, tuple(named), bool(theirs), last, known.made))
-        return tuple(found)
+            tokens.append(TokenStatus(known.name, tuple(named), bool(theirs), last, known.made))
+        return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:
         return [

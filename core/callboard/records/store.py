@@ -94,13 +94,13 @@ class Store:
         if own is not None:
             self._redactor.hide(own)
 
-        def found(token: str) -> T:
+        def original(token: str) -> T:
             known = find(token)
             if known is not None:
                 self._redactor.hide(token)
             return known
 
-        return found
+        return original
 
     def open(self) -> None:
         """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""

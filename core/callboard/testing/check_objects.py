@@ -32,8 +32,8 @@ def close(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-3) -> bo
     )
 
 
-def centre(found: Json) -> list[float]:
-    box = found["bounds"]
+def centre(placed: Json) -> list[float]:
+    box = placed["bounds"]
     return [(low + high) / 2 for low, high in zip(box["min"], box["max"], strict=True)]
 
 

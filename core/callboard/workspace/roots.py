@@ -62,7 +62,7 @@ class RootsBook:
         #: A client without a session is forgotten with its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
         #: What a person said of folders outside the ceiling, by the peer's label and the path.
-        self._said: dict[tuple[str, str], bool] = {}
+        self._answers: dict[tuple[str, str], bool] = {}
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` when a client came or went, when one named its roots, and when the
@@ -112,7 +112,9 @@ class RootsBook:
         asking = self.known(peer).asking
         if asking is not None:
             asking.cancel()
-        self._said = {key: said for key, said in self._said.items() if key[0] != peer.label}
+        self._answers = {
+            key: allowed for key, allowed in self._answers.items() if key[0] != peer.label
+        }
         self._changes.tell()
 
     def ask_session(self, peer: Peer) -> None:
@@ -166,20 +168,20 @@ class RootsBook:
 
     async def _ask_about(self, label: str, judged: Judged, ask: AskPerson | None) -> list[str]:
         """The folders that a person lets count for this call alone; other answers are kept."""
-        new = [root for root in judged.outside if (label, str(root.path)) not in self._said]
+        new = [root for root in judged.outside if (label, str(root.path)) not in self._answers]
         answer = await ask(new) if new and ask and self.policy != "strict" else None
         paths = [str(root.path) for root in new]
         if answer == "allow":
             return paths
         if answer is not None:
-            self._said.update({(label, path): answer == "allow_session" for path in paths})
+            self._answers.update({(label, path): answer == "allow_session" for path in paths})
             self._changes.tell()
         return []
 
     def _allowed(self, label: str) -> list[str]:
         if self.policy == "strict":
             return []
-        return [path for (whose, path), yes in self._said.items() if yes and whose == label]
+        return [path for (whose, path), yes in self._answers.items() if yes and whose == label]
 
     def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
         """What a call of that peer's sees without anybody being asked; ``named`` are roots that it

@@ -70,19 +70,19 @@ class HostBundles:
         """Takes what is installed into use. Its skills are left to whoever loads all of them."""
         keeper = self._find_keeper()
         if keeper is not None:
-            keeper.look(load=False)
+            keeper.refresh(load=False)
 
-    def look(self) -> None:
-        """Takes into use, in another thread, what was installed or removed since the last look."""
+    def refresh(self) -> None:
+        """Takes into use, in another thread, what was installed or removed since the last time."""
         keeper = self._find_keeper()
         if keeper is not None and keeper.changed():
-            self._loop.run_in_executor(None, keeper.look)
+            self._loop.run_in_executor(None, keeper.refresh)
 
     def project_changed(self) -> None:
         """The host opened another project, which may have bundles of its own."""
         if self.keeper is not None:
             self.keeper.set_projects(self._projects())
-            self.look()
+            self.refresh()
 
     def platform(self, call: Call) -> HostResources | None:
         """What this host offers a tool of a bundle; None for other tools. Any thread."""

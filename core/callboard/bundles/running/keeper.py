@@ -90,15 +90,15 @@ class BundleKeeper:
     # -- the disk -----------------------------------------------------------------------------
 
     def set_projects(self, projects: Sequence[str]) -> None:
-        """Whose bundles are used beside the user's; takes effect with the next look."""
+        """Whose bundles are used beside the user's; takes effect with the next refresh."""
         self._projects = tuple(projects)
         self._on_loop(self._tell_roots)
 
     def changed(self) -> bool:
-        """Whether something was installed or removed since the last look. Quick."""
+        """Whether something was installed or removed since the last refresh. Quick."""
         return self._stamp() != self._seen
 
-    def look(self, *, load: bool = True) -> None:
+    def refresh(self, *, load: bool = True) -> None:
         """Finds what is installed now and takes it into use. ``load`` also loads skills that are
         new; at the start, that is left to whoever loads all of them."""
         with self._lock:
@@ -162,7 +162,7 @@ class BundleKeeper:
         except (InstallError, OSError) as error:
             log.info("bundle '%s' isn't taken back: %s", bundle.name, error)
             return
-        self._seen = None  # so that the next look takes the other version into use
+        self._seen = None  # so that the next refresh takes the other version into use
         outcome = f"{back.manifest.version} is in use again" if back else "it was removed"
         log.warning("bundle '%s' %s: %s; %s", bundle.name, version, problem, outcome)
 
@@ -272,7 +272,7 @@ class BundleKeeper:
             await asyncio.to_thread(self._confirm, place, bundle)
         else:
             await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")
-            await asyncio.to_thread(self.look)
+            await asyncio.to_thread(self.refresh)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)

@@ -70,10 +70,10 @@ class RestEndpoint:
         service: Service,
         catalog: SkillCatalog,
         build_report: BuildReport | None,
-        look_at_clients: Callable[[], None],
+        reread_clients: Callable[[], None],
     ) -> None:
         """``build_report`` is None where no records are kept."""
-        self._look_at_clients = look_at_clients
+        self._reread_clients = reread_clients
         self._instance = instance
         self._service = service
         self._catalog = catalog
@@ -140,7 +140,13 @@ class RestEndpoint:
                 self._ready,
                 {200: "Readiness", 503: "Readiness"},
             ),
-            Route("POST", "/v1/clients/look", "Look who may connect", self._look, {200: "Looked"}),
+            Route(
+                "POST",
+                "/v1/clients/look",
+                "Look who may connect",
+                self._recheck,
+                {200: "Looked"},
+            ),
             Route("GET", "/v1/tools", "Every tool", self._list_tools, {200: "Tools"}),
             Route("GET", "/v1/tools/{name}", "One tool", self._get_tool, {200: "Tool"}, (_NAME,)),
             Route(
@@ -249,8 +255,8 @@ class RestEndpoint:
             facts["blocked_by"] = blocked_by
         return 200 if ready else 503, {"ready": ready, "paused": paused, **facts}
 
-    async def _look(self, asked: Asked) -> RestAnswer:
-        self._look_at_clients()
+    async def _recheck(self, asked: Asked) -> RestAnswer:
+        self._reread_clients()
         return 200, {"looked": True}
 
     # -- tools ------------------------------------------------------------------------------

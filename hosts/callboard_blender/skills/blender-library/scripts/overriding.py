@@ -86,8 +86,8 @@ def _around(obj: bpy.types.Object) -> Any:
         for child in collection.children:
             if child.library is not None and obj in child.all_objects.values():
                 return child
-            if (found := holds(child)) is not None:
-                return found
+            if (holder := holds(child)) is not None:
+                return holder
         return None
 
     return holds(bpy.context.scene.collection)

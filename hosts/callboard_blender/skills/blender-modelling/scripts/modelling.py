@@ -61,15 +61,15 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     obj = _mesh(ctx, name)
     refuse_linked(obj)
     ctx.port("scene.mutate")
-    found = obj.modifiers.get(modifier)
-    if found is None:
+    doomed = obj.modifiers.get(modifier)
+    if doomed is None:
         there = ", ".join(one.name for one in obj.modifiers) or "none"
         raise ValueError(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
     if is_brought(obj, "modifiers", modifier):
         raise HostError(
             f"'{modifier}' comes from the linked object, which would bring it back; change it there"
         )
-    obj.modifiers.remove(found)
+    obj.modifiers.remove(doomed)
     return _verified(obj, lambda: modifier not in obj.modifiers)
 
 

@@ -160,17 +160,17 @@ def _no_parm(node: Any, name: str, value: Any) -> str:
 def _read_back(name: str, target: Any, value: Any) -> None:
     if isinstance(value, str):
         same = value in (target.evalAsString(), target.rawValue())
-        found: Any = target.evalAsString()
+        value_now: Any = target.evalAsString()
     else:
-        found = target.eval()
+        value_now = target.eval()
         wanted = list(value) if isinstance(value, (list, tuple)) else [value]
-        there = list(found) if isinstance(found, tuple) else [found]
+        there = list(value_now) if isinstance(value_now, tuple) else [value_now]
         same = len(wanted) == len(there) and all(
             isinstance(b, (int, float)) and math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-6)
             for a, b in zip(wanted, there, strict=True)
         )
     if not same:
-        raise HostError(f"'{name}' should be {value!r}, but is {found!r}; it was taken back")
+        raise HostError(f"'{name}' should be {value!r}, but is {value_now!r}; it was taken back")
 
 
 def _done(node: Any) -> Json:

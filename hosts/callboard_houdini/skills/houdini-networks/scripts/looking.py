@@ -23,27 +23,27 @@ def list_nodes(
     offset: int = 0,
     limit: int = 100,
 ) -> Json:
-    found = [
+    listed = [
         node
         for node in network_at(network).children()
         if pattern is None or fnmatchcase(node.name().lower(), pattern.lower())
     ]
-    page = found[offset : offset + limit]
+    page = listed[offset : offset + limit]
     answer: Json = {
         "network": network,
         "nodes": [summary(node) for node in page],
-        "total": len(found),
+        "total": len(listed),
         "offset": offset,
     }
     end = offset + len(page)
-    return {**answer, "next_offset": end} if page and end < len(found) else answer
+    return {**answer, "next_offset": end} if page and end < len(listed) else answer
 
 
 def get_node(ctx: Any, path: str, all_parms: bool = False) -> Json:
     node = node_at(path)
-    found = summary(node)
+    brief = summary(node)
     return {
-        **{key: found[key] for key in ("name", "path", "type", "inputs", "errors")},
+        **{key: brief[key] for key in ("name", "path", "type", "inputs", "errors")},
         "outputs": [each.path() for each in node.outputs()],
         "children": [each.name() for each in node.children()],
         "parms": {
@@ -59,12 +59,12 @@ def get_node(ctx: Any, path: str, all_parms: bool = False) -> Json:
 def find_node_types(ctx: Any, text: str, network: str = "/obj", limit: int = 50) -> Json:
     wanted = text.lower()
     types = network_at(network).childTypeCategory().nodeTypes()
-    found = [
+    matching = [
         {"name": name, "label": type.description(), "max_inputs": type.maxNumInputs()}
         for name, type in sorted(types.items())
         if not type.hidden() and (wanted in name.lower() or wanted in type.description().lower())
     ]
-    return {"types": found[:limit], "total": len(found)}
+    return {"types": matching[:limit], "total": len(matching)}
 
 
 def cook_node(ctx: Any, path: str) -> Json:

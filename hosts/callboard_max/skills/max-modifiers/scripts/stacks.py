@@ -151,12 +151,12 @@ def _stack(node: Any) -> list[Json]:
 
 def _values(modifier: Any) -> Json:
     """Numbers and switches; gizmos, curves and maps are left out."""
-    found: Json = {}
+    values: Json = {}
     for name in _names(modifier):
         value = getattr(modifier, name, None)
         if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def _names(modifier: Any) -> list[str]:
@@ -176,9 +176,9 @@ def _set(modifier: Any, values: Mapping[str, Any]) -> None:
             raise ValueError(f"'{name}' of {rt.classOf(modifier)} is {kind}, not {value!r}")
         with telling(f"set '{name}'"):
             setattr(modifier, key, value)
-        found = getattr(modifier, key)
-        if not math.isclose(found, value, rel_tol=1e-5, abs_tol=1e-6):
-            raise HostError(f"'{name}' should be {value}, but is {found}; it was taken back")
+        value_now = getattr(modifier, key)
+        if not math.isclose(value_now, value, rel_tol=1e-5, abs_tol=1e-6):
+            raise HostError(f"'{name}' should be {value}, but is {value_now}; it was taken back")
 
 
 def _edited(node: Any, before: int) -> Json:

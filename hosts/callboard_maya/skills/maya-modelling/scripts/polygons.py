@@ -34,10 +34,10 @@ def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ())
         source = cmds.ls(selection=True, long=True) or []
     if not source:
         raise ValueError("nothing is selected; give names or edges, or ask the artist to select")
-    found = cmds.polyListComponentConversion(source, toEdge=True)
-    if not found:
+    edge_parts = cmds.polyListComponentConversion(source, toEdge=True)
+    if not edge_parts:
         raise HostError("what is selected has no edges; select polygon objects or their parts")
-    cmds.select(found, replace=True)
+    cmds.select(edge_parts, replace=True)
     selected = cmds.ls(selection=True, long=True) or []
     count = len(cmds.ls(selected, flatten=True) or [])
     if count == 0 or not all(".e[" in each for each in selected):
@@ -130,15 +130,15 @@ def _mesh(ctx: Any, name: str) -> str:
 
 def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
     """Checked, with the object's full path: Maya would take a pattern too."""
-    found: list[str] = []
+    parts: list[str] = []
     for each in written:
         matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
         if matched is None:
             raise ValueError(f"'{each}' is not written like Crate.{letter}[0:11]")
-        found.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
-    if found and len(cmds.ls(found, long=True) or []) == 0:
+        parts.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
+    if parts and len(cmds.ls(parts, long=True) or []) == 0:
         raise ValueError(f"{', '.join(written)}: there is no such part")
-    return found
+    return parts
 
 
 def _owners(components: Sequence[str]) -> list[str]:

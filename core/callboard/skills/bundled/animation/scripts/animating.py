@@ -107,7 +107,7 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
 def _done(ctx: Any, changed: Sequence[str], keys: int) -> Json:
     """The keys are there; whether they are what moves the object is another question."""
     read = ctx.port("scene.read").get
-    doubt = next((found for path in changed if (found := read(path).get("doubt"))), None)
+    doubt = next((doubted for path in changed if (doubted := read(path).get("doubt"))), None)
     answer: Json = {"changed": list(changed), "keys": keys, "verified": doubt is None}
     return answer if doubt is None else {**answer, "doubt": doubt}
 
