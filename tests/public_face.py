@@ -53,9 +53,9 @@ def described() -> str:
     testing = import_module("callboard.testing")
     modules = [import_module(name) for name in MODULES]
     modules += [
-        import_module(f"callboard.testing.{found.name}")
-        for found in pkgutil.iter_modules(testing.__path__)
-        if not found.name.startswith("_")
+        import_module(f"callboard.testing.{module.name}")
+        for module in pkgutil.iter_modules(testing.__path__)
+        if not module.name.startswith("_")
     ]
     named = {module: list(public_names(module)) for module in modules}
     face = {

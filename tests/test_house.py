@@ -13,6 +13,8 @@ import pytest
 PROJECT = Path(__file__).resolve().parent.parent
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
+#: They say how one came by a value, and not what it is.
+EMPTY_NAMES = {"found", "said", "look"}
 
 
 def sources(*roots: str) -> list[Path]:
@@ -27,12 +29,24 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, node.end_lineno - node.lineno + 1
 
 
+def given_names(path: Path) -> Iterator[tuple[str, int]]:
+    """Each name that a module gives to a value or a function, and its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, node.lineno
+            case ast.arg(arg=name):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, node.lineno
+
+
 @pytest.mark.parametrize(
     "path", sources("core", "hosts", "ui"), ids=lambda path: str(path.relative_to(PROJECT))
 )
 def test_modules_and_functions_are_taken_in_at_once(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
-    assert [found for found in functions(path) if found[1] > MOST_LINES_OF_A_FUNCTION] == []
+    assert [each for each in functions(path) if each[1] > MOST_LINES_OF_A_FUNCTION] == []
 
 
 def test_no_public_class_of_core_has_a_namesake() -> None:
@@ -44,3 +58,13 @@ def test_no_public_class_of_core_has_a_namesake() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(str(path.relative_to(PROJECT)))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("root", ["core", "hosts", "ui", "packaging", "benchmarks", "tests"])
+def test_names_say_what_a_value_is(root: str) -> None:
+    assert [
+        f"{path.relative_to(PROJECT)}:{line}: {name}"
+        for path in sources(root)
+        for name, line in given_names(path)
+        if name.lstrip("_") in EMPTY_NAMES
+    ] == []

@@ -86,12 +86,12 @@ def test_imports_inside_core_point_down(path: Path) -> None:
 
 def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
     """Dotted name -> (file, source root)."""
-    found = {}
+    files = {}
     for root in (PROJECT / name for name in roots):
         for path in sources(root):
             parts = path.relative_to(root).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = (path, root)
-    return found
+            files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = (path, root)
+    return files
 
 
 def cycles(imports: dict[str, set[str]]) -> list[set[str]]:
@@ -107,12 +107,12 @@ def cycles(imports: dict[str, set[str]]) -> list[set[str]]:
         return seen
 
     reach = {name: reached(name) for name in imports}
-    found: list[set[str]] = []
+    groups: list[set[str]] = []
     for name in imports:
         group = {other for other in reach[name] if name in reach[other]}
-        if group and group not in found:
-            found.append(group)
-    return found
+        if group and group not in groups:
+            groups.append(group)
+    return groups
 
 
 def test_the_search_for_cycles_finds_them() -> None:

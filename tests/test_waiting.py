@@ -24,9 +24,9 @@ def test_what_is_true_at_once_needs_no_time() -> None:
 def test_how_things_stand_is_said_at_the_end() -> None:
     asked: list[int] = []
 
-    def look() -> bool:
+    def asking() -> bool:
         asked.append(1)
         return len(asked) == 0
 
     with pytest.raises(TimeoutError, match=r"asked \d+ times"):
-        until(look, lambda: f"the bus, asked {len(asked)} times", seconds=0.01)
+        until(asking, lambda: f"the bus, asked {len(asked)} times", seconds=0.01)

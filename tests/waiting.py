@@ -41,10 +41,10 @@ def until(
 def job_ended(client: Any, job_id: str) -> dict[str, Any]:
     """What ``jobs__status`` tells of the job once it has ended. ``client`` is one with ``call``."""
 
-    def look() -> dict[str, Any] | None:
+    def ended_job() -> dict[str, Any] | None:
         job: dict[str, Any] = client.call("jobs__status", {"job_id": job_id})["structuredContent"]
         return None if job["status"] == "working" else job
 
-    ended = until(look, "the job's end")
+    ended = until(ended_job, "the job's end")
     assert ended is not None
     return ended

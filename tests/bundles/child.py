@@ -68,8 +68,8 @@ def notify(method: str, **params: Any) -> None:
 
 
 def text(value: Any) -> dict[str, Any]:
-    said = value if isinstance(value, str) else json.dumps(value)
-    return {"content": [{"type": "text", "text": said}]}
+    written = value if isinstance(value, str) else json.dumps(value)
+    return {"content": [{"type": "text", "text": written}]}
 
 
 class Needed(Exception):
@@ -87,8 +87,8 @@ def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:
     put({"jsonrpc": "2.0", "id": id, "method": method, "params": asked})
     with arrived:
         arrived.wait_for(lambda: id in answers, 30)
-        found = answers[id]
-    return found.get("result", {"error": found.get("error")})
+        reply = answers[id]
+    return reply.get("result", {"error": reply.get("error")})
 
 
 def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -144,11 +144,11 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
         return text(ask(params, "roots", "roots/list"))
     if name in ("ask", "ask_twice"):
         form = {"type": "object", "properties": {"name": {"type": "string"}}}
-        said = ask(params, "one", "elicitation/create", message="Who?", requestedSchema=form)
+        outcome = ask(params, "one", "elicitation/create", message="Who?", requestedSchema=form)
         if name == "ask_twice":
             again = ask(params, "two", "elicitation/create", message="Sure?", requestedSchema=form)
-            said = [said, again]
-        return text(said)
+            outcome = [outcome, again]
+        return text(outcome)
     if name == "pid":
         return text(str(os.getpid()))
     if name == "offered":

@@ -116,9 +116,9 @@ def test_progress_and_log_reach_the_client(kid: Kid) -> None:
             ("p", 3, "step 3"),
         ]
         client.call("kid__tell")
-        (said,) = client.wait_for("notifications/message")
-        assert said["params"]["level"] == "warning"
-        assert "mind the gap" in json.dumps(said["params"]["data"])
+        (message,) = client.wait_for("notifications/message")
+        assert message["params"]["level"] == "warning"
+        assert "mind the gap" in json.dumps(message["params"]["data"])
 
 
 def test_cancel_reaches_it(kid: Kid) -> None:

@@ -52,10 +52,10 @@ def ids(values: list[dict[str, Any]]) -> list[str]:
 
 
 async def read(ctx: Any, uri: str = "files://x") -> dict[str, Any]:
-    found = host(ctx)
-    if not found.available:
+    resources = host(ctx)
+    if not resources.available:
         raise ValueError("This host can't read files. Pass the content inline via `seed_data`.")
-    result = await found.read(uri)
+    result = await resources.read(uri)
     return {"text": result.contents[0].text}
 
 
@@ -137,15 +137,15 @@ def project(home: Path, tmp_path: Path) -> Path:
 
 
 def listed(running: Served, client: Any) -> dict[str, Any]:
-    found: dict[str, Any] = client.call("reader__run")["structuredContent"]
-    return found
+    content: dict[str, Any] = client.call("reader__run")["structuredContent"]
+    return content
 
 
 def test_an_installed_bundle_reads_the_workspace(project: Path) -> None:
     with served(skills=True, roots=[str(project)]) as running, running.client() as client:
-        found = listed(running, client)
-        assert found["names"] == ["ours.txt"]
-        (uri,) = found["uris"]
+        answer = listed(running, client)
+        assert answer["names"] == ["ours.txt"]
+        (uri,) = answer["uris"]
         assert client.call("reader__run", {"uri": uri})["structuredContent"] == {"text": "ours"}
         unknown = "files://fl_" + "0" * 24
         gone = client.call("reader__run", {"uri": unknown})["structuredContent"]

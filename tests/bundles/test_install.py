@@ -292,10 +292,10 @@ def test_an_upgrade_killed_at_any_step_leaves_the_old_version_or_the_new(tmp_pat
         bundles.install(old, PROVIDED)
         first = bundles.confirm("rigging")
         died = dies_at(bundles, new, "install", step)
-        (found,) = bundles.installed()
-        works(found, found.manifest.version)
+        (bundle,) = bundles.installed()
+        works(bundle, bundle.manifest.version)
         works(first, "1.0.0")  # kept either way
-        seen.append(found.manifest.version)
+        seen.append(bundle.manifest.version)
         # The next one finds its way, and clears what lay about.
         works(bundles.install(new, PROVIDED), "2.0.0")
         works(bundles.confirm("rigging"), "2.0.0")
@@ -336,12 +336,12 @@ def test_what_follows_killed_at_any_step_has_happened_or_not(tmp_path: Path, act
         bundles.confirm("rigging")
         pending = bundles.install(new, PROVIDED)
         died = dies_at(bundles, new, action, step)
-        found = bundles.installed()
-        for bundle in found:
+        installed = bundles.installed()
+        for bundle in installed:
             works(bundle, bundle.manifest.version)
-        happened = found != [pending]
+        happened = installed != [pending]
         if happened:
-            assert [bundle.manifest.version for bundle in found] == ([after] if after else [])
+            assert [bundle.manifest.version for bundle in installed] == ([after] if after else [])
         seen.append(happened)
         works(bundles.install(new, PROVIDED), "2.0.0")
         bundles.confirm("rigging")

@@ -60,8 +60,8 @@ def version_served(running: Served) -> str | None:
         response = client.request("tools/call", {"name": "rig__run", "arguments": {}})
         if "error" in response:  # gone between the two
             return None
-        found: str = response["result"]["structuredContent"]["version"]
-        return found
+        version: str = response["result"]["structuredContent"]["version"]
+        return version
 
 
 def test_installed_upgraded_and_removed_under_a_running_server(

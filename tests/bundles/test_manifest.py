@@ -37,8 +37,8 @@ def with_host(block: Any) -> bytes:
 
 
 def block(requirements: Any, version: str | None = "1.1", **more: Any) -> dict[str, Any]:
-    found = {"name": "Rigging", "icon": "bone", "host_capabilities": requirements, **more}
-    return found if version is None else {"host_version": version, **found}
+    fields = {"name": "Rigging", "icon": "bone", "host_capabilities": requirements, **more}
+    return fields if version is None else {"host_version": version, **fields}
 
 
 def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> None:
@@ -50,7 +50,7 @@ def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> N
 
 
 @pytest.mark.parametrize(
-    "found",
+    "fields",
     [
         block({RESOURCES: {"required": False}}),
         block({RESOURCES: {}}),
@@ -64,13 +64,13 @@ def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> N
         {},
     ],
 )
-def test_valid_blocks(found: dict[str, Any]) -> None:
-    manifest = parse_manifest(with_host(found))
+def test_valid_blocks(fields: dict[str, Any]) -> None:
+    manifest = parse_manifest(with_host(fields))
     assert set(manifest.capabilities.values()) <= {False}
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("fields", "message"),
     [
         (block({RESOURCES: {}}, "1.0"), "needs host_version 1.1 or later, and it is 1.0"),
         (block({}, "1.0"), "needs host_version 1.1"),
@@ -90,9 +90,9 @@ def test_valid_blocks(found: dict[str, Any]) -> None:
         ("1.1", "must be an object"),
     ],
 )
-def test_blocks_that_are_refused(found: Any, message: str) -> None:
+def test_blocks_that_are_refused(fields: Any, message: str) -> None:
     with pytest.raises(ManifestError, match=message.replace("(", r"\(")):
-        parse_manifest(with_host(found))
+        parse_manifest(with_host(fields))
 
 
 def test_a_required_capability_that_is_missing_refuses_by_name() -> None:
@@ -189,8 +189,8 @@ def test_the_servers_command_is_filled_in(tmp_path: Path) -> None:
         "env": {"KEY": "${user_config.key}", "H": "${HOME}"},
         "platform_overrides": {sys.platform: {"command": "bin/run"}, "amiga": {"command": "no"}},
     }
-    found = {**PLAIN, "server": {"type": "python", "mcp_config": config}}
-    server = parse_manifest(json.dumps(found).encode()).server
+    manifest = {**PLAIN, "server": {"type": "python", "mcp_config": config}}
+    server = parse_manifest(json.dumps(manifest).encode()).server
     assert server is not None
     argv, env = server.resolved(tmp_path, {"dir": "/data", "key": "k"})
     assert argv == [str(tmp_path / "bin" / "run"), f"{tmp_path}/main.py", "--dir", "/data"]

@@ -160,8 +160,8 @@ def test_it_reads_and_lists(client: Client, stores: dict[str, FileStore]) -> Non
     (note,) = client.call("listed", mime="text/markdown")["resources"]
     assert note["name"] == "notes.md"
     assert client.call("read", uri=note["uri"])["contents"][0]["text"] == "# mine"
-    (found,) = client.call("listed", tags=["texture", "hero"])["resources"]
-    assert found["uri"] == image.uri
+    (listed,) = client.call("listed", tags=["texture", "hero"])["resources"]
+    assert listed["uri"] == image.uri
     content = client.call("read", uri=image.uri)["contents"][0]
     assert (content["mimeType"], base64.b64decode(content["blob"])) == ("image/png", b"\x89PNG")
     assert len(client.call("listed")["resources"]) == 3

@@ -121,8 +121,8 @@ def somebody_else(running: Served, folder: Path) -> FakeClient:
 def value(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
     result = client.call(f"sdk__{tool}", arguments)
     assert not result["isError"], text_of(result)
-    found: dict[str, Any] = result["structuredContent"]
-    return found
+    content: dict[str, Any] = result["structuredContent"]
+    return content
 
 
 def test_it_reads_and_lists(running: Served) -> None:
@@ -145,8 +145,8 @@ def test_tags_select(running: Served) -> None:
         store = next(iter(keeper.workspaces.stores()))
         store.tag(image["uri"].removeprefix("files://"), ["texture", "hero"])
         for tags, names in ((["hero"], ["a.png"]), (["hero", "other"], [])):
-            found = value(client, "listed", tags=tags)["resources"]
-            assert [one["name"] for one in found] == names
+            resources = value(client, "listed", tags=tags)["resources"]
+            assert [one["name"] for one in resources] == names
 
 
 def test_it_gets_the_contracts_errors(running: Served, folder: Path) -> None:
@@ -163,12 +163,12 @@ def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, folder: 
     (folder / "mine" / "fits.bin").write_bytes(b"\0" * LIMIT)
     (folder / "mine" / "large.bin").write_bytes(b"\0" * (LIMIT + 1))
     with running.client() as client:
-        found = {one["name"]: one["uri"] for one in value(client, "listed")["resources"]}
-        size = value(client, "measured", uri=found["fits.bin"])["size"]
+        uris = {one["name"]: one["uri"] for one in value(client, "listed")["resources"]}
+        size = value(client, "measured", uri=uris["fits.bin"])["size"]
         assert size == len(base64.b64encode(b"\0" * LIMIT))
-        assert value(client, "read", uri=found["large.bin"]) == {
+        assert value(client, "read", uri=uris["large.bin"]) == {
             "code": -32005,
-            "data": {"uri": found["large.bin"], "size": LIMIT + 1, "maxSize": LIMIT},
+            "data": {"uri": uris["large.bin"], "size": LIMIT + 1, "maxSize": LIMIT},
         }
 
 

@@ -43,7 +43,7 @@ def evil(base: type, *names: str, end: type[BaseException]) -> Any:
 
 def exceptions(end: type[BaseException]) -> dict[str, BaseException]:
     text = evil(str, "__str__", "__format__", "__iter__", "__len__", "__add__", end=end)("x")
-    found: dict[str, BaseException] = {
+    raised: dict[str, BaseException] = {
         "its text": evil(Exception, "__str__", end=end)("x"),
         "its repr": evil(Exception, "__repr__", "__str__", end=end)("x"),
         "its text, and no Exception": evil(BaseException, "__str__", "__repr__", end=end)("x"),
@@ -61,8 +61,8 @@ def exceptions(end: type[BaseException]) -> dict[str, BaseException]:
     }
     loop = ValueError("round")
     loop.__cause__ = loop
-    found["a circle"] = loop
-    return found
+    raised["a circle"] = loop
+    return raised
 
 
 class Level(enum.IntEnum):
@@ -191,10 +191,10 @@ def test_what_is_like_json_arrives_as_json(server: Served) -> None:
 
     with server.client() as client:
         name = register(server, "function", lambda: Named(a=(1, Level.HIGH), b={2: True}))
-        found = client.call(name)["structuredContent"]
+        arrived = client.call(name)["structuredContent"]
         rows = register(server, "function", lambda: [Named(a=1), "x\u200b"])
         listed = client.call(rows)
-    assert found == {"a": [1, 3], "b": {"2": True}}
+    assert arrived == {"a": [1, 3], "b": {"2": True}}
     assert listed["structuredContent"] == {"result": [{"a": 1}, "x⟨U+200B⟩"]}
     assert json.loads(text_of(listed)) == [{"a": 1}, "x⟨U+200B⟩"]
 

@@ -79,8 +79,8 @@ def test_a_resource_shows_it_too(server: Served, client: FakeClient) -> None:
 
 def test_what_was_shown_can_be_named(server: Served, client: FakeClient) -> None:
     server.tool("find", lambda name: {"same": name == "cube\u200b1"}, {"type": "object"})
-    found = client.call("find", {"name": "cube⟨U+200B⟩1"})
-    assert found["structuredContent"] == {"same": True}
+    answer = client.call("find", {"name": "cube⟨U+200B⟩1"})
+    assert answer["structuredContent"] == {"same": True}
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,11 @@ def violation(schema: Any, value: Any, name: str = "arguments") -> SchemaViolati
 def test_a_violation_names_the_field_and_the_rule(
     value: Any, path: str, rule: str, message: str
 ) -> None:
-    found = violation(SPHERE, value)
-    assert (found.path, found.rule) == (path, rule)
-    assert found.message.startswith(f"{path} ")
-    assert found.message.endswith(f" ({rule})")
-    assert str(found) == found.message
+    broken = violation(SPHERE, value)
+    assert (broken.path, broken.rule) == (path, rule)
+    assert broken.message.startswith(f"{path} ")
+    assert broken.message.endswith(f" ({rule})")
+    assert str(broken) == broken.message
     with pytest.raises(SchemaViolation, match=message):
         Validator(SPHERE).check(value)
 
@@ -162,10 +162,10 @@ def test_keywords(schema: Any, good: Any, bad: Any) -> None:
 
 def test_odd_property_names_are_data_in_messages_too() -> None:
     name = 'a"{0.__class__}\\\n{data}'
-    found = violation({"properties": {name: {"type": "null"}}}, {name: 1})
-    assert found.rule == "type"
-    found = violation({"additionalProperties": {"type": "null"}}, {name: 1})
-    assert name in found.path
+    broken = violation({"properties": {name: {"type": "null"}}}, {name: 1})
+    assert broken.rule == "type"
+    broken = violation({"additionalProperties": {"type": "null"}}, {name: 1})
+    assert name in broken.path
 
 
 @pytest.mark.parametrize(
@@ -284,10 +284,10 @@ def test_numbers_beyond_arithmetic_are_a_violation() -> None:
 
 
 def test_long_messages_are_cut() -> None:
-    found = violation({"enum": [str(n) for n in range(5000)]}, 1)
-    assert len(found.message) < 700
-    found = violation({"additionalProperties": False}, {"k" * 100_000: 1})
-    assert len(found.message) < 700
+    broken = violation({"enum": [str(n) for n in range(5000)]}, 1)
+    assert len(broken.message) < 700
+    broken = violation({"additionalProperties": False}, {"k" * 100_000: 1})
+    assert len(broken.message) < 700
 
 
 scalars = st.sampled_from([None, True, False, 0, 1, 1.0, 2.5, -3, "", "a", "xyz"])

@@ -77,10 +77,10 @@ def test_starving_is_told_with_the_tools_that_hold_the_threads(gate: threading.E
             for _ in range(WORKERS)
         ]
         waiting = asyncio.ensure_future(workers.run(tool("quick"), pow, 2, 2))
-        found = None
-        while found is None or found["waited_ms"] == 0 or found["running"] != ["hang"]:
+        report = None
+        while report is None or report["waited_ms"] == 0 or report["running"] != ["hang"]:
             await asyncio.sleep(0)
-            found = workers.starving()
+            report = workers.starving()
         gate.set()
         assert await waiting == 4
         await asyncio.gather(*held)

@@ -54,9 +54,9 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     assert servers["callboard"]["args"][-3:] == ["stdio", "--client", client]
     (token,) = tokens(home)
     assert token not in out
-    found = ClientBook().find(token)
-    assert found is not None
-    assert found.name == client
+    known = ClientBook().find(token)
+    assert known is not None
+    assert known.name == client
     if sys.platform != "win32":
         (file,) = (home / "callboard" / "tokens").iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600

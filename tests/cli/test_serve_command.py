@@ -24,9 +24,9 @@ def test_what_has_no_effect_is_said(tmp_path, capfd):
     options = ["--skills", gone, "--root", gone, "--deny", "filesystem.wirte", "--deny", "usd"]
     with serve(tmp_path / "home", *options):
         pass
-    said = capfd.readouterr().err
-    assert f"--skills {gone}: there is no such folder yet" in said
-    assert f"--root {gone}: there is no such folder yet" in said
-    assert "--deny filesystem.wirte withdraws nothing" in said
-    assert "did you mean filesystem.write?" in said
-    assert "--deny usd" not in said
+    warnings = capfd.readouterr().err
+    assert f"--skills {gone}: there is no such folder yet" in warnings
+    assert f"--root {gone}: there is no such folder yet" in warnings
+    assert "--deny filesystem.wirte withdraws nothing" in warnings
+    assert "did you mean filesystem.write?" in warnings
+    assert "--deny usd" not in warnings

@@ -43,7 +43,7 @@ def client_of(server: Served, token: str) -> FakeClient:
     return FakeClient(server.app.url, token)
 
 
-def look(server: Served) -> None:
+def reread(server: Served) -> None:
     """What ``callboard clients revoke`` tells each instance."""
     client = server.client()
     headers = {"Content-Type": "application/json"}
@@ -159,15 +159,15 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         for _ in range(4):
             assert began.acquire(timeout=10)
         if by == "the panel":
-            said: Queue[str | None] = Queue()
-            server.app.controls.revoke_client("one", said.put)
-            assert said.get(timeout=20) is None
-            server.app.controls.revoke_client("one", said.put)
-            assert "no client is called 'one'" in str(said.get(timeout=20))
+            complaints: Queue[str | None] = Queue()
+            server.app.controls.revoke_client("one", complaints.put)
+            assert complaints.get(timeout=20) is None
+            server.app.controls.revoke_client("one", complaints.put)
+            assert "no client is called 'one'" in str(complaints.get(timeout=20))
         else:
             book.revoke("one")
         if by == "the command":
-            look(server)
+            reread(server)
         elif by == "another process":
             assert client_of(server, token).post(PING).status == 401
         for _ in range(4):
@@ -189,13 +189,13 @@ def test_a_host_serves_on_while_the_panel_waits_for_the_file_of_clients(
     server: Served, book: ClientBook, tmp_path: Path
 ) -> None:
     _, token = book.make("one")
-    said: Queue[str | None] = Queue()
+    complaints: Queue[str | None] = Queue()
     with (tmp_path / "clients.lock").open("ab") as held, server.client() as other:
         lock(held.fileno(), 1.0)
-        server.app.controls.revoke_client("one", said.put)
+        server.app.controls.revoke_client("one", complaints.put)
         assert other.request("ping")["result"] == {}
         assert said.empty()
-    assert said.get(timeout=20) is None
+    assert complaints.get(timeout=20) is None
     until(lambda: client_of(server, token).post(PING).status == 401, "its end")
 
 

@@ -64,7 +64,7 @@ def described(answer: asks.Elicited) -> str:
     return f"action={answer.action}, content={json.dumps(answer.content)}"
 
 
-def said(sampled: dict[str, Any]) -> str:
+def sampled_text(sampled: dict[str, Any]) -> str:
     """The text of a model's answer, which is one block or several."""
     content = sampled["content"]
     blocks = content if isinstance(content, list) else [content]
@@ -75,7 +75,7 @@ def said(sampled: dict[str, Any]) -> str:
 
 
 def sample(prompt: str, ctx: ToolContext) -> Text:
-    return Text(f"LLM response: {said(ctx.sample(prompt, 100))}")
+    return Text(f"LLM response: {sampled_text(ctx.sample(prompt, 100))}")
 
 
 def elicit(message: str, ctx: ToolContext) -> Text:
@@ -94,7 +94,7 @@ async def elicit_enums(ctx: AsyncToolContext) -> Text:
 
 
 def need_sampling(ctx: ToolContext) -> Text:
-    return Text(said(ctx.sample("Say anything.", 10)))
+    return Text(sampled_text(ctx.sample("Say anything.", 10)))
 
 
 def ask_name(ctx: ToolContext) -> Text:
@@ -103,7 +103,9 @@ def ask_name(ctx: ToolContext) -> Text:
 
 
 def ask_model(ctx: ToolContext) -> Text:
-    return Text(said(ctx.sample("What is the capital of France?", 100, key="capital_question")))
+    return Text(
+        sampled_text(ctx.sample("What is the capital of France?", 100, key="capital_question"))
+    )
 
 
 def ask_roots(ctx: ToolContext) -> Text:
@@ -126,7 +128,7 @@ def ask_everything(ctx: ToolContext) -> Text:
         greeting=asks.sampling("Generate a greeting", 50),
         client_roots=asks.roots(),
     )
-    return Text(f"{said(answers['greeting'])} {described(answers['user_name'])}")
+    return Text(f"{sampled_text(answers['greeting'])} {described(answers['user_name'])}")
 
 
 async def ask_twice(ctx: AsyncToolContext) -> Text:

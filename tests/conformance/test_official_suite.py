@@ -94,13 +94,13 @@ class Outcome:
 
     def named(self, *statuses: str) -> dict[str, list[str]]:
         """The checks with one of these statuses, in words, by scenario."""
-        found = {
+        by_scenario = {
             scenario: [
                 f"{c['id']}: {c.get('errorMessage')}" for c in checks if c["status"] in statuses
             ]
             for scenario, checks in self.checks.items()
         }
-        return {scenario: problems for scenario, problems in found.items() if problems}
+        return {scenario: problems for scenario, problems in by_scenario.items() if problems}
 
 
 def run_suite(suite: Path, url: str, revision: str, results: Path) -> Outcome:
@@ -219,13 +219,13 @@ def server(host: str, home: Path) -> Iterator[str]:
             # Windows has no signal that a process could handle.
             assert code == 0 or os.name == "nt", f"it ended with {code}"
         except BaseException:
-            print(said(log), file=sys.stderr)
+            print(written(log), file=sys.stderr)
             raise
         finally:
             process.kill()
             process.wait()
             reader.join()
-        complaints = said(log)
+        complaints = written(log)
     assert "Traceback" not in complaints, complaints
 
 
@@ -238,7 +238,7 @@ def read_ready_line(stdout: Any, ready: Queue[str | None]) -> None:
     ready.put(None)
 
 
-def said(log: BinaryIO) -> str:
+def written(log: BinaryIO) -> str:
     log.seek(0)
     return log.read().decode("utf-8", "replace")[-4000:]
 

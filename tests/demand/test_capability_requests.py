@@ -39,15 +39,15 @@ sys.exit(main(["serve", "--auth", "none"]))
 
 def listed(client: Any) -> list[dict[str, Any]]:
     """Every page of ``tools/list``."""
-    found: list[dict[str, Any]] = []
+    tools: list[dict[str, Any]] = []
     cursor = None
     while True:
         params = {} if cursor is None else {"cursor": cursor}
         result = client.request("tools/list", params)["result"]
-        found += result["tools"]
+        tools += result["tools"]
         cursor = result.get("nextCursor")
         if cursor is None:
-            return found
+            return tools
 
 
 def both(running: Served) -> list[Any]:

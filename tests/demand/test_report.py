@@ -30,8 +30,8 @@ def report_on(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         store = Store(tmp_path / "records", retention=Retention(days=1e6))
         for call in calls:
             store.record(call)
-        found = report.build(store.reader(), since=since, until=NOW)
-        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+        built = report.build(store.reader(), since=since, until=NOW)
+        return json.loads(json.dumps(built))  # type: ignore[no-any-return]
 
     return build
 
@@ -50,7 +50,7 @@ def a_request(capability: Any, session: str | None, **changes: Any) -> CallRecor
 def test_missing_capabilities_are_ranked_by_sessions(
     report_on: Callable[..., dict[str, Any]],
 ) -> None:
-    found = report_on(
+    week = report_on(
         a_request("Export as PDF", "one", more={"context": "a client wants it"}),
         *[a_request("export  as pdf.", "one") for _ in range(9)],
         a_request("bake textures", "one"),
@@ -74,7 +74,7 @@ def test_missing_capabilities_are_ranked_by_sessions(
             intent="Cannot bake textures, so paints them by hand.",
         ),
     )
-    assert found["topMissingCapabilities"] == [
+    assert week["topMissingCapabilities"] == [
         {
             "capability": "bake textures",
             "count": 3,
@@ -127,9 +127,9 @@ def test_a_request_put_badly_still_counts(
 
 
 def test_a_request_without_words_is_only_a_call(report_on: Callable[..., dict[str, Any]]) -> None:
-    found = report_on(a_request("", "a"), a_request(None, "a"), a_request("  …  ", "a"))
-    assert found["topMissingCapabilities"] == []
-    assert found["calls"] == 3
+    week = report_on(a_request("", "a"), a_request(None, "a"), a_request("  …  ", "a"))
+    assert week["topMissingCapabilities"] == []
+    assert week["calls"] == 3
 
 
 def test_without_sessions_a_clients_day_counts_as_one(
@@ -150,19 +150,19 @@ def test_errors_are_grouped_by_what_went_wrong(report_on: Callable[..., dict[str
             started=NOW - DAY, outcome="error", error_message=message, error_code=-32602, **changes
         )
 
-    found = report_on(
+    week = report_on(
         fails("no object named 'cube1'"),
         fails("no object named 'cube22'", session="other"),
         fails("frame 7 is outside 1-100", tool="render__still"),
         a_call(started=NOW - DAY, outcome="cancelled"),
         a_call(started=NOW - DAY, outcome="timeout", tool="render__still"),
     )
-    assert [(e["tool"], e["count"], e["sessions"], e["code"]) for e in found["topErrors"]] == [
+    assert [(e["tool"], e["count"], e["sessions"], e["code"]) for e in week["topErrors"]] == [
         ("scene__get_object", 2, 2, -32602),
         ("render__still", 1, 1, -32602),
         ("render__still", 1, 1, None),
     ]
-    assert found["outcomes"] == {"cancelled": 1, "error": 3, "timeout": 1}
+    assert week["outcomes"] == {"cancelled": 1, "error": 3, "timeout": 1}
 
 
 def test_slow_tools_come_first_with_where_the_time_went(
@@ -187,7 +187,7 @@ def test_slow_tools_come_first_with_where_the_time_went(
 def test_every_day_is_there_and_other_times_are_not(
     report_on: Callable[..., dict[str, Any]],
 ) -> None:
-    found = report_on(
+    week = report_on(
         a_call(started=NOW - 2 * DAY),
         a_call(started=NOW - 2 * DAY, outcome="refused"),
         a_call(started=NOW - 2 * DAY, outcome="timeout"),
@@ -195,8 +195,8 @@ def test_every_day_is_there_and_other_times_are_not(
         a_call(started=NOW + 1),  # after
         since=NOW - 3 * DAY,
     )
-    assert found["calls"] == 3
-    assert found["callsPerDay"] == [
+    assert week["calls"] == 3
+    assert week["callsPerDay"] == [
         {"date": "2026-03-12", "calls": 0, "errors": 0, "refused": 0},
         {"date": "2026-03-13", "calls": 3, "errors": 1, "refused": 1},
         {"date": "2026-03-14", "calls": 0, "errors": 0, "refused": 0},
@@ -205,12 +205,12 @@ def test_every_day_is_there_and_other_times_are_not(
 
 
 def test_an_empty_report_has_every_key(report_on: Callable[..., dict[str, Any]]) -> None:
-    found = report_on(since=None)
-    assert found["since"] is None
-    assert found["calls"] == 0
+    empty = report_on(since=None)
+    assert empty["since"] is None
+    assert empty["calls"] == 0
     for key in ("topMissingCapabilities", "topErrors", "slowestTools", "callsPerDay"):
-        assert found[key] == []
-    assert "Nothing was missed" in render(found)
+        assert empty[key] == []
+    assert "Nothing was missed" in render(empty)
 
 
 @pytest.mark.parametrize(
@@ -258,12 +258,12 @@ def test_the_page_needs_nothing_else_and_runs_nothing(
     report_on: Callable[..., dict[str, Any]],
 ) -> None:
     evil = "</td><script>alert('x')</script><img src=http://evil.example/x onerror=y> & \"q\""
-    found = report_on(
+    week = report_on(
         a_request(evil, "one", more={"context": evil}),
         a_call(started=NOW - DAY, outcome="error", error_message=evil, tool=evil),
         a_call(started=NOW - DAY, outcome="refused", client_name=evil),
     )
-    html = render(found)
+    html = render(week)
     page = _Page()
     page.feed(html)
     assert not {"script", "img", "link", "iframe", "object"} & set(page.tags)
@@ -281,7 +281,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(
 @pytest.mark.parametrize("days", [1, 2, 31, 366])
 def test_the_chart_fits_its_frame(calls: int, days: int) -> None:
     first = dt.date(2025, 3, 1)
-    found = [
+    calls_per_day = [
         {
             "date": (first + dt.timedelta(days=n)).isoformat(),
             "calls": calls if n % 2 == 0 else 0,
@@ -290,7 +290,7 @@ def test_the_chart_fits_its_frame(calls: int, days: int) -> None:
         }
         for n in range(days)
     ]
-    html = render({**_EMPTY, "callsPerDay": found})
+    html = render({**_EMPTY, "callsPerDay": calls_per_day})
     (svg,) = re.findall(r'<svg class="days".*?</svg>', html, re.S)
     _, _, width, height = map(float, ET.fromstring(svg).attrib["viewBox"].split())
     rects = [rect.attrib for rect in ET.fromstring(svg).iter("rect")]

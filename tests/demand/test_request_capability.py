@@ -97,7 +97,7 @@ def test_a_parameter_that_the_tool_declared_is_the_tools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "missed"),
+    ("words", "missed"),
     [
         (
             "Lists objects to check names. The user wanted to export the scene as Alembic, "
@@ -114,8 +114,8 @@ def test_a_parameter_that_the_tool_declared_is_the_tools() -> None:
         ("", []),
     ],
 )
-def test_what_an_intent_says_was_missing(said: str, missed: list[str]) -> None:
-    assert intent.missing_capabilities(said) == missed
+def test_what_an_intent_says_was_missing(words: str, missed: list[str]) -> None:
+    assert intent.missing_capabilities(words) == missed
 
 
 @pytest.mark.timeout(20)

@@ -121,15 +121,15 @@ def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
 
 
 def numbers_in(folder: Path) -> Counter[int]:
-    found: Counter[int] = Counter()
+    numbers: Counter[int] = Counter()
     cursor: str | None = None
     reader = Reader(folder)
     while True:
         page = reader.recent(limit=1000, cursor=cursor)
-        found.update(call.arguments["a"] for call in page.calls if call.tool == TOOL)
+        numbers.update(call.arguments["a"] for call in page.calls if call.tool == TOOL)
         cursor = page.cursor
         if cursor is None:
-            return found
+            return numbers
 
 
 def main() -> None:

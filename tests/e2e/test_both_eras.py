@@ -99,8 +99,8 @@ def session_over_stdio(host: Program, home: Path, answer: Json) -> Json:
                 result = ROOTS if message["method"] == "roots/list" else answer
                 response = {"jsonrpc": "2.0", "id": message["id"], "result": result}
                 bridge.send(json.dumps(response).encode())
-        found: Json = message["result"]
-        return found
+        outcome: Json = message["result"]
+        return outcome
     finally:
         bridge.close()
 

@@ -26,12 +26,12 @@ def text(result: Json) -> str:
 
 def names(client: FakeClient) -> list[str]:
     listed = client.call("scene__list_objects")["structuredContent"]
-    return [found["name"] for found in listed["objects"]]
+    return [each["name"] for each in listed["objects"]]
 
 
 def result(client: FakeClient, method: str, **params: Any) -> Json:
-    found: Json = client.request(method, params)["result"]
-    return found
+    answer: Json = client.request(method, params)["result"]
+    return answer
 
 
 def tool(client: FakeClient, home: Path) -> None:
@@ -66,9 +66,9 @@ def generator(client: FakeClient, home: Path) -> None:
 
 
 def coroutine(client: FakeClient, home: Path) -> None:
-    found = client.call("survey", {"program": sys.executable})["structuredContent"]
+    surveyed = client.call("survey", {"program": sys.executable})["structuredContent"]
     version = ".".join(map(str, sys.version_info[:3]))
-    assert found == {"version": f"Python {version}", "objects": 0}
+    assert surveyed == {"version": f"Python {version}", "objects": 0}
 
 
 def elicitation(client: FakeClient, home: Path) -> None:
@@ -97,7 +97,7 @@ def roots(client: FakeClient, home: Path) -> None:
 
 def resource(client: FakeClient, home: Path) -> None:
     assert "studio://house-rules" in [
-        found["uri"] for found in result(client, "resources/list")["resources"]
+        each["uri"] for each in result(client, "resources/list")["resources"]
     ]
     (read,) = result(client, "resources/read", uri="studio://house-rules")["contents"]
     assert read["mimeType"] == "text/markdown"
@@ -120,8 +120,8 @@ def prompt(client: FakeClient, home: Path) -> None:
 def completion(client: FakeClient, home: Path) -> None:
     reference = {"type": "ref/prompt", "name": "light"}
     argument = {"name": "look", "value": "br"}
-    found = result(client, "completion/complete", ref=reference, argument=argument)
-    assert found["completion"]["values"] == ["brushed steel", "brass", "bronze"]
+    completed = result(client, "completion/complete", ref=reference, argument=argument)
+    assert completed["completion"]["values"] == ["brushed steel", "brass", "bronze"]
 
 
 def job(client: FakeClient, home: Path) -> None:

@@ -97,11 +97,11 @@ def test_the_exported_file_holds_what_was_asked_for(
         built = subprocess.run(build, env=env, capture_output=True, text=True)
         assert built.returncode == 0, built.stderr[-4000:]
     read = [sys.executable, str(CLIENTS / "read_stage.py"), str(file)]
-    found = json.loads(subprocess.run(read, capture_output=True, check=True).stdout)
-    assert (found["up"], found["unit"]) == (up, unit)
-    assert found["prims"].keys() == expected.keys()
+    stage = json.loads(subprocess.run(read, capture_output=True, check=True).stdout)
+    assert (stage["up"], stage["unit"]) == (up, unit)
+    assert stage["prims"].keys() == expected.keys()
     for path, prim in expected.items():
-        assert found["prims"][path] == {
+        assert stage["prims"][path] == {
             key: pytest.approx(value, abs=1e-3) if isinstance(value, list) else value
             for key, value in prim.items()
         }, path

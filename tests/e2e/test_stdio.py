@@ -47,9 +47,9 @@ class Heard:
         self._news.set()
         self._news = anyio.Event()
 
-    async def wait(self, found: Callable[[], bool]) -> None:
+    async def wait(self, heard: Callable[[], bool]) -> None:
         with anyio.fail_after(DEADLINE):
-            while not found():
+            while not heard():
                 await self._news.wait()
 
     def kinds(self) -> set[type]:

@@ -46,22 +46,22 @@ def test_the_fake_host_knows_its_main_thread() -> None:
 def test_nothing_is_served_before_the_host_ticks() -> None:
     host = FakeHost()
     with guest_in(host) as guest, guest.connect() as client:
-        said = InThread(client.say)
-        host.tick_until(said.done)
-        assert said.result() == "hello"
+        greeting = InThread(client.say)
+        host.tick_until(greeting.done)
+        assert greeting.result() == "hello"
 
 
 def test_an_idle_guest_posts_nothing() -> None:
     host = FakeHost()
     with guest_in(host) as guest, guest.connect() as client:
-        said = InThread(client.say)
-        host.tick_until(said.done)
+        greeting = InThread(client.say)
+        host.tick_until(greeting.done)
         while host.wait_for_post(0.2):
             host.tick()
         # One post for one request, and then rest again: a tick must not cause the next one.
         before = host.posts
-        said = InThread(client.say)
-        host.tick_until(said.done)
+        greeting = InThread(client.say)
+        host.tick_until(greeting.done)
         while host.wait_for_post(0.2):
             host.tick()
         assert host.posts - before <= 3
@@ -257,9 +257,9 @@ def test_jobs_never_nest_when_a_job_spins_the_hosts_loop() -> None:
         def opens_a_dialog() -> None:
             order.append("dialog opens")
             _, inner = guest.job(lambda: order.append("second job"))
-            said = InThread(client.say)
-            host.tick_until(said.done)  # ticks inside the tick; the watcher serves meanwhile
-            assert said.result() == "hello"
+            greeting = InThread(client.say)
+            host.tick_until(greeting.done)  # ticks inside the tick; the watcher serves meanwhile
+            assert greeting.result() == "hello"
             assert not inner.done()
             order.append("dialog closes")
             inners.append(inner)
@@ -289,15 +289,15 @@ def test_it_lives_inside_another_plugins_running_loop() -> None:
 
     def client_side(guest: Guest) -> list[object]:
         with guest.connect() as client:
-            said = [client.say("one")]
+            echoes = [client.say("one")]
             results = [guest.job(lambda: 1)[1].result(DEADLINE)]
             results.append(guest.job(slices)[1].result(DEADLINE))
             _, outcome = guest.job(blocks)
             assert entered.wait(DEADLINE)
-            said.append(client.say("while blocked"))
+            echoes.append(client.say("while blocked"))
             release.set()
             results.append(outcome.result(DEADLINE))
-            return [*said, *results]
+            return [*echoes, *results]
 
     async def application() -> list[object]:
         guest = Guest(host).start()
@@ -320,22 +320,22 @@ def test_it_survives_foreign_loops_that_come_and_go() -> None:
     with guest_in(host) as guest, guest.connect() as client:
 
         def work(text: str) -> tuple[InThread, Callable[[], bool]]:
-            said = InThread(lambda: client.say(text))
+            echo = InThread(lambda: client.say(text))
             _, job = guest.job(host.require_main_thread)
-            return said, lambda: said.done() and job.done()
+            return echo, lambda: echo.done() and job.done()
 
         async def foreign(text: str) -> None:
-            said, finished = work(text)
+            echo, finished = work(text)
             while not finished():
                 await asyncio.to_thread(host.wait_for_post, 0.05)
                 host.tick()
-            assert said.result() == text
+            assert echo.result() == text
 
         for number in range(3):
             asyncio.run(asyncio.wait_for(foreign(f"in {number}"), DEADLINE))
-            said, finished = work(f"out {number}")
+            echo, finished = work(f"out {number}")
             host.tick_until(finished)
-            assert said.result() == f"out {number}"
+            assert echo.result() == f"out {number}"
 
 
 # -- the end ------------------------------------------------------------------------------------

@@ -72,21 +72,21 @@ def test_generators_take_turns_with_each_other_and_with_io() -> None:
     host = FakeHost()
     with guest_in(host) as guest, guest.connect() as client:
         turns: list[str] = []
-        said: list[InThread] = []
+        greetings: list[InThread] = []
 
         def slices(name: str) -> Iterator[None]:
             for _ in range(3):
                 turns.append(name)
                 yield
-            while not said[0].done():  # the loop reads and writes between two slices
+            while not greetings[0].done():  # the loop reads and writes between two slices
                 yield
             return name  # type: ignore[return-value]
 
-        said.append(InThread(client.say))
+        greetings.append(InThread(client.say))
         jobs = [guest.job(lambda n=n: slices(n))[1] for n in ("a", "b")]
         host.tick_until(lambda: all(job.done() for job in jobs))
         assert [job.result() for job in jobs] == ["a", "b"]
-        assert said[0].result() == "hello"
+        assert greetings[0].result() == "hello"
         assert sorted(turns) == ["a"] * 3 + ["b"] * 3
         assert turns != ["a"] * 3 + ["b"] * 3
 

@@ -28,13 +28,13 @@ class _Dragged(FakeHost):
         return None if work == "read" else self.doing
 
 
-def _submit(guest: Guest, work: Any, kind: Work, said: list[str | None]) -> Future[Any]:
+def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> Future[Any]:
     outcome: Future[Any] = Future()
 
     def done(value: Any, error: BaseException | None) -> None:
         outcome.set_result(value) if error is None else outcome.set_exception(error)
 
-    turn = Turn(str(kind), work, done, kind=kind, on_hold=said.append)
+    turn = Turn(str(kind), work, done, kind=kind, on_hold=reasons.append)
     guest.on_loop(lambda: guest.main.submit(turn))
     return outcome
 
@@ -43,24 +43,24 @@ def test_a_change_waits_for_the_drag_to_end_while_reading_goes_on() -> None:
     host = _Dragged()
     with guest_in(host) as guest:
         ran: list[str] = []
-        said: list[str | None] = []
-        first = _submit(guest, lambda: ran.append("first"), "change", said)
+        reasons: list[str | None] = []
+        first = _submit(guest, lambda: ran.append("first"), "change", reasons)
         second = _submit(guest, lambda: ran.append("second"), "render", [])
         read = _submit(guest, lambda: ran.append("read"), "read", [])
         host.tick_until(read.done)
         assert ran == ["read"]
-        assert said == ["dragging Cube"]
+        assert reasons == ["dragging Cube"]
         host.doing = None
         host.tick_until(lambda: first.done() and second.done())
         assert ran == ["read", "first", "second"], "the queue's order is kept"
-        assert said == ["dragging Cube", None]
+        assert reasons == ["dragging Cube", None]
 
 
 def test_who_waits_does_not_keep_the_host_awake() -> None:
     host = _Dragged()
     with guest_in(host) as guest, guest.connect() as client:
-        held = _submit(guest, lambda: None, "change", said := [])
-        host.tick_until(lambda: said)
+        held = _submit(guest, lambda: None, "change", reasons := [])
+        host.tick_until(lambda: reasons)
         while host.wait_for_post(main_thread.ASK_AGAIN / 5):
             host.tick()
         assert not held.done()
@@ -92,8 +92,8 @@ def test_a_started_generator_waits_between_its_slices() -> None:
                 host.doing = "rendering" if number == 0 else None
                 yield
 
-        outcome = _submit(guest, slices, "render", said := [])
-        host.tick_until(lambda: said)
+        outcome = _submit(guest, slices, "render", reasons := [])
+        host.tick_until(lambda: reasons)
         assert ran == [0]
         host.doing = None
         host.tick_until(outcome.done)

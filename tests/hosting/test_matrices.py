@@ -19,9 +19,9 @@ def test_what_is_taken_apart_can_be_put_together(turn: float) -> None:
     rows = compose([1, 2, 3], [30, turn, 50], [1, 2, -0.5])
     # Single precision, as some applications keep it.
     noisy = [[value + 1e-8 for value in row] for row in rows]
-    for found in (rows, noisy):
-        again = compose(*decompose(found))
-        for row, other in zip(again, found, strict=True):
+    for matrix in (rows, noisy):
+        again = compose(*decompose(matrix))
+        for row, other in zip(again, matrix, strict=True):
             assert row == pytest.approx(other, abs=1e-4)
 
 

@@ -129,14 +129,14 @@ class Gui:
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
         """Waits for the condition while Blender lives."""
 
-        def look() -> Any:
+        def outcome_now() -> Any:
             outcome = condition()
-            assert outcome or self.process.poll() is None, f"Blender ended: {self.said()}"
+            assert outcome or self.process.poll() is None, f"Blender ended: {self.output()}"
             return outcome
 
-        return until(look, lambda: f"{what}: {self.said()}", seconds=DEADLINE)
+        return until(outcome_now, lambda: f"{what}: {self.output()}", seconds=DEADLINE)
 
-    def said(self) -> str:
+    def output(self) -> str:
         return (self.folder / "blender.txt").read_text("utf-8")[-3000:]
 
     def key(self, *keys: str) -> None:
@@ -196,8 +196,8 @@ class Gui:
 
     def names(self) -> list[str]:
         """The objects of the scene, as Blender itself says."""
-        found: list[str] = self.run("answer = sorted(o.name for o in bpy.context.scene.objects)")
-        return found
+        names: list[str] = self.run("answer = sorted(o.name for o in bpy.context.scene.objects)")
+        return names
 
 
 @contextmanager
@@ -239,14 +239,14 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
     for name in ("XDG_CONFIG_HOME", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         environment.pop(name, None)
     (folder / "scripts" / "addons").mkdir(parents=True)
-    with (folder / "blender.txt").open("w") as said:
+    with (folder / "blender.txt").open("w") as output:
         process = subprocess.Popen(
             [
                 *(*_blender(), "--factory-startup", *_SMALL, *arguments),
                 *("--python", str(folder / "driver.py"), "--", str(folder / "driver")),
             ],
             env=environment,
-            stdout=said,
+            stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             text=True,

@@ -102,8 +102,8 @@ class Rig:
             timeout=90,
             stdout=subprocess.DEVNULL,
         )
-        found: dict[str, Any] = json.loads(answer.read_text())
-        return found
+        objects: dict[str, Any] = json.loads(answer.read_text())
+        return objects
 
 
 def refused(do: Callable[[], object]) -> str:

@@ -39,9 +39,9 @@ def test_each_slot_of_an_action_has_its_own_keys(rig: Rig) -> None:
     assert _frames(rig, "First") == [1, 11]
     rig.tool("animation__set_keys", name="Second", keys=[{"frame": 2, "scale": [2, 2, 2]}])
     assert _frames(rig, "First") == [1, 11]
-    found = rig.reopened()
-    assert [key["frame"] for key in found["First"]["keys"]] == [1, 11]
-    assert [key["frame"] for key in found["Second"]["keys"]] == [2]
+    saved = rig.reopened()
+    assert [key["frame"] for key in saved["First"]["keys"]] == [1, 11]
+    assert [key["frame"] for key in saved["Second"]["keys"]] == [2]
 
 
 def test_a_copy_has_keys_of_its_own(rig: Rig) -> None:
@@ -51,9 +51,9 @@ def test_a_copy_has_keys_of_its_own(rig: Rig) -> None:
     assert _frames(rig, "Mover") == [1, 11]
     rig.tool("scene__duplicate", name="Mover", new_name="Other")
     rig.tool("animation__bake", names=["Other"], start=1, end=3)
-    found = rig.reopened()
-    assert [key["frame"] for key in found["Mover"]["keys"]] == [1, 11]
-    assert [key["frame"] for key in found["Other"]["keys"]] == [1, 2, 3]
+    saved = rig.reopened()
+    assert [key["frame"] for key in saved["Mover"]["keys"]] == [1, 11]
+    assert [key["frame"] for key in saved["Other"]["keys"]] == [1, 2, 3]
 
 
 def test_keys_of_an_action_that_others_use_are_their_own(rig: Rig) -> None:
@@ -83,8 +83,8 @@ def test_a_copied_rig_moves_its_own_mesh(rig: Rig) -> None:
         obj.parent = armature
     modifier = mesh.modifiers.new("Armature", "ARMATURE")
     modifier.object = armature
-    look = mesh.constraints.new("TRACK_TO")
-    look.target = aim
+    aiming = mesh.constraints.new("TRACK_TO")
+    aiming.target = aim
     driver = mesh.driver_add("scale", 0).driver
     variable = driver.variables.new()
     variable.targets[0].id = armature
@@ -118,12 +118,12 @@ def test_keys_in_every_rotation_mode_and_below_a_parent_inverse(rig: Rig) -> Non
         place = {"translate": [7, 8, 9], "rotate": [10, 20, 30], "scale": [1, 2, 3]}
         done = rig.tool("animation__set_keys", name=mode, keys=[{"frame": 4, **place}])
         assert done["verified"] is True
-    found = rig.reopened()
+    saved = rig.reopened()
     for mode in ("XYZ", "QUATERNION", "AXIS_ANGLE", "ZYX"):
-        (key,) = found[mode]["keys"]
+        (key,) = saved[mode]["keys"]
         for name, value in place.items():
             assert near(key[name], value), (mode, key)
-            assert near(found[mode][name], value), (mode, found[mode])
+            assert near(saved[mode][name], value), (mode, saved[mode])
     assert parent
 
 
@@ -165,8 +165,8 @@ def test_what_keys_cannot_express_is_not_baked(rig: Rig) -> None:
     obj = rig.cube("Child")
     obj.parent = bpy.data.objects["Parent"]
     obj.constraints.new("COPY_TRANSFORMS").target = bpy.data.objects["Target"]
-    said = refused(lambda: rig.tool("animation__bake", names=["Child"], start=1, end=2))
-    assert "sheared" in said
+    refusal = refused(lambda: rig.tool("animation__bake", names=["Child"], start=1, end=2))
+    assert "sheared" in refusal
     assert len(bpy.data.objects["Child"].constraints) == 1
 
 

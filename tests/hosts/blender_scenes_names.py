@@ -124,8 +124,8 @@ def test_changes_of_linked_objects_are_refused(rig: Rig) -> None:
         "blender_modelling__apply_modifiers": {"name": path},
         "blender_modelling__shade": {"name": path, "smooth": True},
     }.items():
-        said = refused(lambda t=tool, a=arguments: rig.tool(t, **a))  # type: ignore[misc]
-        assert "linked from 'prop.blend'" in said, (tool, said)
+        refusal = refused(lambda t=tool, a=arguments: rig.tool(t, **a))  # type: ignore[misc]
+        assert "linked from 'prop.blend'" in refusal, (tool, refusal)
         assert [rig.read.get(each) for each in rig.read.names()] == before, tool
 
 
@@ -136,10 +136,10 @@ def test_what_is_asked_below_and_beside_linked_objects_stays(rig: Rig) -> None:
     copy = rig.tool("scene__duplicate", name="Base [prop.blend]", new_name="Copy")["object"]
     moved = rig.tool("scene__transform", name="Copy", translate=[4, 0, 0])["object"]
     assert copy["path"] == "Copy"
-    found = rig.reopened()
-    assert found["Mine"]["parent"] == "Base [prop.blend]"
-    assert near(found["Copy"]["translate"], moved["translate"])
-    assert sorted(found["Copy"]["children"]) == ["Lid", "Mine.001"]
+    saved = rig.reopened()
+    assert saved["Mine"]["parent"] == "Base [prop.blend]"
+    assert near(saved["Copy"]["translate"], moved["translate"])
+    assert sorted(saved["Copy"]["children"]) == ["Lid", "Mine.001"]
 
 
 def test_an_object_linked_by_itself_can_be_deleted(rig: Rig) -> None:
@@ -161,12 +161,12 @@ def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
     assert "linked" in refused(
         lambda: rig.tool("blender_modelling__shade", name="Lid", smooth=True)
     )
-    found = rig.reopened()
-    assert near(found["Base"]["translate"], [1, 2, 3])
-    assert near(found["Base"]["rotate"], [0, 0, 90])
-    assert near(found["Lid"]["translate"], [0, 0, 5])
-    assert found["Lid"]["modifiers"] == ["Bevel"]
-    assert [key["frame"] for key in found["Base"]["keys"]] == [5]
+    saved = rig.reopened()
+    assert near(saved["Base"]["translate"], [1, 2, 3])
+    assert near(saved["Base"]["rotate"], [0, 0, 90])
+    assert near(saved["Lid"]["translate"], [0, 0, 5])
+    assert saved["Lid"]["modifiers"] == ["Bevel"]
+    assert [key["frame"] for key in saved["Base"]["keys"]] == [5]
 
 
 def test_changes_of_overrides_are_there_after_the_next_load(rig: Rig) -> None:
@@ -200,18 +200,27 @@ def test_changes_of_overrides_are_there_after_the_next_load(rig: Rig) -> None:
     rig.tool("animation__bake", names=["Baked"], start=1, end=3)
     answers.append({"object": rig.read.get("Baked")})
     gone = {"name": "Hung", "modifier": "Bevel"}
-    said = refused(lambda: rig.tool("blender_modelling__remove_modifier", **gone))
-    assert "bring it back" in said
-    found = rig.reopened()
+    refusal = refused(lambda: rig.tool("blender_modelling__remove_modifier", **gone))
+    assert "bring it back" in refusal
+    saved = rig.reopened()
     for answer in answers:
-        said = answer["object"]
-        there = found[said["path"]]
+        answered = answer["object"]
+        there = saved[answered["path"]]
         for key in ("parent", "color"):
-            assert there[key] == said[key], (said["path"], key, there[key])
+            assert there[key] == answered[key], (answered["path"], key, there[key])
         for key in ("translate", "rotate", "scale"):
-            assert near(there[key], said[key]), (said["path"], key, there[key], said[key])
+            assert near(there[key], answered[key]), (
+                answered["path"],
+                key,
+                there[key],
+                answered[key],
+            )
         for key in ("min", "max"):
-            assert near(there["bounds"][key], said["bounds"][key]), (said["path"], there, said)
+            assert near(there["bounds"][key], answered["bounds"][key]), (
+                answered["path"],
+                there,
+                answered,
+            )
         assert "doubt" not in there, there
 
 
@@ -222,12 +231,12 @@ def test_copies_of_overrides_stand_by_themselves(rig: Rig) -> None:
     rig.tool("scene__transform", name="Base", translate=[1, 2, 3])
     (below,) = copy["children"]
     rig.tool("scene__transform", name=below, translate=[0, 0, 4])
-    found = rig.reopened()
-    assert near(found["Copy"]["translate"], [7, 0, 0])
-    assert found["Copy"]["children"] == [below]
-    assert near(found[below]["translate"], [0, 0, 4])
-    assert near(found["Base"]["translate"], [1, 2, 3])
-    assert near(found["Lid"]["translate"], [0, 0, 0])
+    saved = rig.reopened()
+    assert near(saved["Copy"]["translate"], [7, 0, 0])
+    assert saved["Copy"]["children"] == [below]
+    assert near(saved[below]["translate"], [0, 0, 4])
+    assert near(saved["Base"]["translate"], [1, 2, 3])
+    assert near(saved["Lid"]["translate"], [0, 0, 0])
     deleted = rig.tool("scene__delete", name="Copy")["deleted"]
     assert sorted(deleted) == sorted(["Copy", below])
     assert not set(deleted) & set(rig.reopened())
@@ -247,15 +256,15 @@ def test_an_override_of_an_instanced_collection(rig: Rig) -> None:
     done = rig.tool("blender_library__make_override", name="Instance")
     assert {"Base", "Lid"} <= set(done["created"])
     rig.tool("scene__transform", name="Lid", translate=[0, 0, 5])
-    found = rig.reopened()
-    assert near(found["Lid"]["translate"], [0, 0, 5])
-    assert near(found["Lid"]["bounds"]["max"], [11, 1, 6])
+    saved = rig.reopened()
+    assert near(saved["Lid"]["translate"], [0, 0, 5])
+    assert near(saved["Lid"]["bounds"]["max"], [11, 1, 6])
 
 
 def test_nothing_to_override_is_said(rig: Rig) -> None:
     rig.cube("Mine")
-    said = refused(lambda: rig.tool("blender_library__make_override", name="Mine"))
-    assert "isn't linked" in said
+    refusal = refused(lambda: rig.tool("blender_library__make_override", name="Mine"))
+    assert "isn't linked" in refusal
     assert rig.read.names() == ["Mine"]
 
 

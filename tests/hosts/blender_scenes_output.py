@@ -35,9 +35,9 @@ def _pixels(path: str) -> list[float]:
     import bpy
 
     image = bpy.data.images.load(path)
-    found = list(image.pixels)
+    pixels = list(image.pixels)
     bpy.data.images.remove(image)
-    return found
+    return pixels
 
 
 def _settings() -> dict[str, Any]:
@@ -112,8 +112,8 @@ def test_the_scene_is_rendered_and_not_its_cut(rig: Rig) -> None:
     strips.new_effect(**arguments, **{ending: 50}).color = (1, 0, 0)
     path = str(rig.folder / "a.png")
     rig.tool("render__still", path=path, width=16, height=16)
-    found = _pixels(path)
-    assert found[2] > found[0]
+    pixels = _pixels(path)
+    assert pixels[2] > pixels[0]
     assert shown.render.use_sequencer is True
 
 

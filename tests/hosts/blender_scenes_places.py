@@ -65,8 +65,8 @@ def test_what_is_hidden_is_not_baked(rig: Rig) -> None:
 
     child = bpy.data.objects["Child"]
     child.constraints.new("LIMIT_LOCATION")
-    said = refused(lambda: rig.tool("animation__bake", names=["Child"], start=1, end=3))
-    assert "show it first" in said
+    refusal = refused(lambda: rig.tool("animation__bake", names=["Child"], start=1, end=3))
+    assert "show it first" in refusal
     assert len(bpy.data.objects["Child"].constraints) == 1
 
 
@@ -107,8 +107,8 @@ def test_moving_leaves_turn_and_size_alone(rig: Rig) -> None:
     bpy.context.view_layer.update()
     after = bpy.data.objects["Child"].matrix_world.to_3x3()
     assert all(near(a, b) for a, b in zip(before, after, strict=True)), (before, after)
-    found = rig.reopened()["Child"]
-    assert near(found["translate"], [7, 8, 9])
+    saved = rig.reopened()["Child"]
+    assert near(saved["translate"], [7, 8, 9])
     rig.tool("scene__transform", name="Child", rotate=[0, 0, 45])
     assert near(rig.reopened()["Child"]["rotate"], [0, 0, 45])
 
@@ -120,9 +120,9 @@ def test_zero_scale_keeps_the_turn(rig: Rig) -> None:
     assert near(rig.read.get("Flat")["rotate"], [10, 20, 30])
     rig.tool("scene__transform", name="Flat", translate=[1, 0, 0])
     rig.tool("scene__transform", name="Flat", scale=[1, 1, 1])
-    found = rig.reopened()["Flat"]
-    assert near(found["rotate"], [10, 20, 30])
-    assert near(found["translate"], [1, 0, 0])
+    saved = rig.reopened()["Flat"]
+    assert near(saved["rotate"], [10, 20, 30])
+    assert near(saved["translate"], [1, 0, 0])
 
 
 def test_a_mirrored_axis_stays_that_axis(rig: Rig) -> None:
@@ -199,8 +199,8 @@ def test_what_strips_and_drivers_move_is_refused(rig: Rig) -> None:
     track = data.nla_tracks.new()
     track.strips.new("Walk", 1, data.action)
     data.action = None
-    said = refused(lambda: rig.tool("scene__transform", name="Walker", translate=[1, 2, 3]))
-    assert "animated" in said
+    refusal = refused(lambda: rig.tool("scene__transform", name="Walker", translate=[1, 2, 3]))
+    assert "animated" in refusal
     bpy.data.objects["Walker"].animation_data.nla_tracks[0].mute = True
     assert rig.tool("scene__transform", name="Walker", translate=[1, 2, 3])["verified"] is True
     driven = rig.cube("Driven")
@@ -242,25 +242,25 @@ def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
     rig.tool("animation__bake", names=["Smooth"], start=1, end=3)
     gone = rig.tool("scene__delete", name="Box 0")["deleted"]
     rig.tool("scene__select", names=["Ring", "Smooth"])
-    found = rig.reopened()
-    assert {path for path, each in found.items() if each["selected"]} == {"Ring", "Smooth"}
-    assert found["Bevelled"]["modifiers"] == ["Subdivide"]
-    assert found["Bare"]["modifiers"] == found["Applied"]["modifiers"] == []
-    assert found["Applied"]["faces"] == modelled["Applied"]["mesh"]["faces"] == 24
-    assert found["Smooth"]["smooth"]
-    assert not found["Bare"]["smooth"]
-    assert [key["frame"] for key in found["Smooth"]["keys"]] == [1, 2, 3]
-    timeline = found["Ring"]["timeline"]
+    saved = rig.reopened()
+    assert {path for path, each in saved.items() if each["selected"]} == {"Ring", "Smooth"}
+    assert saved["Bevelled"]["modifiers"] == ["Subdivide"]
+    assert saved["Bare"]["modifiers"] == saved["Applied"]["modifiers"] == []
+    assert saved["Applied"]["faces"] == modelled["Applied"]["mesh"]["faces"] == 24
+    assert saved["Smooth"]["smooth"]
+    assert not saved["Bare"]["smooth"]
+    assert [key["frame"] for key in saved["Smooth"]["keys"]] == [1, 2, 3]
+    timeline = saved["Ring"]["timeline"]
     assert (timeline["start"], timeline["end"], timeline["current"]) == (5, 50, 7)
-    assert not set(gone) & set(found)
+    assert not set(gone) & set(saved)
     told = {answer["object"]["path"]: answer["object"] for answer in answers}
-    for path, said in told.items():
+    for path, answered in told.items():
         if path in gone:
             continue
         for key in ("type", "parent", "visible"):
-            assert found[path][key] == said[key], (path, key)
+            assert saved[path][key] == answered[key], (path, key)
         for key in ("translate", "rotate", "scale"):
-            assert near(found[path][key], said[key]), (path, key, said, found[path])
-    assert near(found["Box 2"]["color"], [1, 0.5, 0.25])
-    assert found["Ring"]["modifiers"] == ["Bevel"]
-    assert near(found["Keyed"]["keys"][0]["rotate"], [0, 0, 45])
+            assert near(saved[path][key], answered[key]), (path, key, answered, saved[path])
+    assert near(saved["Box 2"]["color"], [1, 0.5, 0.25])
+    assert saved["Ring"]["modifiers"] == ["Bevel"]
+    assert near(saved["Keyed"]["keys"][0]["rotate"], [0, 0, 45])

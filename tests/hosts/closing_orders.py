@@ -28,8 +28,8 @@ ROUNDS = 20
 
 def forget_control() -> None:
     """Maya's control went with what it was in."""
-    found = session.windows.get(CONTROL)
-    if found is not None and not shiboken.isValid(found):
+    control = session.windows.get(CONTROL)
+    if control is not None and not shiboken.isValid(control):
         del session.windows[CONTROL]
 
 

@@ -126,5 +126,5 @@ def as_saved(*paths: str) -> list[dict[str, Json]]:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found: list[dict[str, Json]] = json.loads(done.stdout)
-    return found
+    files_read: list[dict[str, Json]] = json.loads(done.stdout)
+    return files_read

@@ -57,7 +57,7 @@ class Rig(ABC):
         """Those of ours that the application would still call."""
 
     @abstractmethod
-    def said(self) -> str:
+    def status_line(self) -> str:
         """What stands in the line where the application says such things."""
 
     @abstractmethod
@@ -151,13 +151,13 @@ class MayaRig(Rig):
     def callbacks(self) -> list[Any]:
         return list(self.session.callbacks)
 
-    def said(self) -> str:
+    def status_line(self) -> str:
         return self.session.warnings[-1] if self.session.warnings else ""
 
     def panels(self) -> list[QWidget]:
         from callboard_maya.panel import CONTROL
 
-        return [found for name, found in self.session.windows.items() if name == CONTROL]
+        return [window for name, window in self.session.windows.items() if name == CONTROL]
 
     def objects(self) -> list[str]:
         from maya import cmds
@@ -238,7 +238,7 @@ class HoudiniRig(Rig):
     def choose(self, entry: str) -> None:
         id = f"h.callboard_{self._ENTRIES.get(entry, entry)}"
         entries = ET.parse(self.package / "MainMenuCommon.xml").iter("scriptItem")
-        (code,) = (found.findtext("scriptCode") for found in entries if found.get("id") == id)
+        (code,) = (entry.findtext("scriptCode") for entry in entries if entry.get("id") == id)
         assert code is not None
         exec(code, {})
 
@@ -253,7 +253,7 @@ class HoudiniRig(Rig):
             *_callbacks,
         ]
 
-    def said(self) -> str:
+    def status_line(self) -> str:
         return self.session.status[-1] if self.session.status else ""
 
     def panels(self) -> list[QWidget]:
@@ -350,7 +350,7 @@ class MaxRig(Rig):
     def callbacks(self) -> list[Any]:
         return [each for each in self.session.callbacks if each[2].startswith("callboard")]
 
-    def said(self) -> str:
+    def status_line(self) -> str:
         return self.session.prompts[-1] if self.session.prompts else ""
 
     def panels(self) -> list[QWidget]:

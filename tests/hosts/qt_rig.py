@@ -21,10 +21,10 @@ DEADLINE_MS = 20_000
 
 def application() -> QApplication:
     """The process's only one."""
-    found = QApplication.instance() or QApplication(["callboard-tests"])
-    assert isinstance(found, QApplication)
-    found.setQuitOnLastWindowClosed(False)
-    return found
+    running = QApplication.instance() or QApplication(["callboard-tests"])
+    assert isinstance(running, QApplication)
+    running.setQuitOnLastWindowClosed(False)
+    return running
 
 
 class Calls(QObject):

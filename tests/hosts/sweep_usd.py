@@ -95,7 +95,7 @@ class Sweep:
             except HostError as error:
                 self.refused.append(f"read: {_general(str(error))}")
         listed = self._call("scene__list_objects", {"limit": 1000})["objects"]
-        if [found["path"] for found in listed] != names[:1000]:
+        if [each["path"] for each in listed] != names[:1000]:
             self.failed.append("list: not the stage's names")
         self._change(names)
         self._save()
@@ -150,8 +150,8 @@ class Sweep:
         self.counts[what] += 1
         if answer["verified"] is not True:
             self.failed.append(f"{what}: doubt: {answer.get('doubt')}")
-        found: str | None = answer.get("object", {}).get("path")
-        return found
+        changed: str | None = answer.get("object", {}).get("path")
+        return changed
 
     def _save(self) -> None:
         from callboard.errors import HostError
@@ -164,10 +164,10 @@ class Sweep:
         self.counts["saved"] += 1
         for path in self._read.names()[:READ]:
             try:
-                found = self._read.get(path)
+                summary = self._read.get(path)
             except HostError:
                 continue
-            self.told[path] = [found["type"], found["bounds"], found["color"]]
+            self.told[path] = [summary["type"], summary["bounds"], summary["color"]]
 
     def _text(self) -> str:
         text: str = self._host.stage.GetRootLayer().ExportToString()
@@ -299,8 +299,10 @@ def main() -> int:
     if options.worker:
         work()
         return 0
-    found = sorted(p for p in options.folder.resolve().rglob("*") if p.suffix.lower() in SUFFIXES)
-    files = [str(p) for p in found if p.is_file() and options.match in str(p)][: options.limit]
+    matching = sorted(
+        p for p in options.folder.resolve().rglob("*") if p.suffix.lower() in SUFFIXES
+    )
+    files = [str(p) for p in matching if p.is_file() and options.match in str(p)][: options.limit]
     counts: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     failed = 0

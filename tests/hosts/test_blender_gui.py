@@ -164,12 +164,12 @@ def picture(client: FakeClient, width: int, height: int) -> list[bytes]:
     image = next(block for block in result["content"] if block["type"] == "image")
     assert image["mimeType"] == "image/png"
     data = base64.b64decode(image["data"])
-    found = struct.unpack(">II", data[16:24])
+    size = struct.unpack(">II", data[16:24])
     start = data.index(b"IDAT")
     length = struct.unpack(">I", data[start - 4 : start])[0]
     raw = zlib.decompress(data[start + 4 : start + 4 + length])
-    stride = 1 + 3 * found[0]
-    return [raw[row * stride + 1 : (row + 1) * stride] for row in range(found[1])]
+    stride = 1 + 3 * size[0]
+    return [raw[row * stride + 1 : (row + 1) * stride] for row in range(size[1])]
 
 
 def test_disabling_leaves_nothing_behind(gui: Gui) -> None:
@@ -266,5 +266,5 @@ def test_quitting_blender_leaves_nothing_behind(
         instances = tmp_path / "callboard" / "instances"
         assert len(list(instances.iterdir())) == 1
         own.run("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender() and None)")
-        assert own.process.wait(60) == 0, own.said()
+        assert own.process.wait(60) == 0, own.output()
         assert list(instances.iterdir()) == []

@@ -81,7 +81,7 @@ RENAME = "with artist(): bpy.ops.wm.call_panel('INVOKE_DEFAULT', name='TOPBAR_PT
 
 
 @pytest.mark.parametrize(
-    ("act", "said"),
+    ("act", "doing"),
     [
         (lambda gui: gui.run(DRAG), "dragging Cube"),
         (lambda gui: gui.key("g"), "dragging Cube"),
@@ -91,12 +91,12 @@ RENAME = "with artist(): bpy.ops.wm.call_panel('INVOKE_DEFAULT', name='TOPBAR_PT
     ids=["drag", "g", "F2", "menu"],
 )
 def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
-    gui: Gui, client: FakeClient, act: Callable[[Gui], None], said: str
+    gui: Gui, client: FakeClient, act: Callable[[Gui], None], doing: str
 ) -> None:
     act(gui)
     asked = _Asked(gui, "scene__delete", names=["Cube"])
     words = gui.wait(waiting(gui), "the call that waits")
-    assert said in words[0], words
+    assert doing in words[0], words
     assert "Cube" in gui.names()
     listed = client.call("scene__list_objects")["structuredContent"]["objects"]
     assert "Cube" in [one["name"] for one in listed], "reading goes on"

@@ -109,7 +109,7 @@ def test_nothing_the_two_do_at_once_ends_blender(gui: Gui) -> None:
     join = in_background(call, COUNT * 25.0)
     acts = 0
     while acts < COUNT or len(answers) < COUNT:
-        assert gui.process.poll() is None, f"Blender ended after {acts} acts: {gui.said()}"
+        assert gui.process.poll() is None, f"Blender ended after {acts} acts: {gui.output()}"
         act(gui, artist)
         acts += 1
         if acts % 20 == 0:

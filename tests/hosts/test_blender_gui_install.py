@@ -72,13 +72,13 @@ def blender(home: dict[str, str], display: str) -> Iterator[subprocess.Popen[byt
 def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
     """What ``callboard list`` shows, once that many serve."""
 
-    def look() -> list[dict[str, Any]] | None:
-        found.append(json.loads(callboard("list", "--json")))
-        serving = [one for one in found[-1] if one["state"] == "serving"]
-        return found[-1] if len(serving) == count else None
+    def serving_now() -> list[dict[str, Any]] | None:
+        listings.append(json.loads(callboard("list", "--json")))
+        serving = [one for one in listings[-1] if one["state"] == "serving"]
+        return listings[-1] if len(serving) == count else None
 
-    found: list[list[dict[str, Any]]] = []
-    return until(look, lambda: f"{count} that serve: {found[-1]}", seconds=DEADLINE) or []
+    listings: list[list[dict[str, Any]]] = []
+    return until(serving_now, lambda: f"{count} that serve: {listings[-1]}", seconds=DEADLINE) or []
 
 
 def test_two_plain_blenders_after_installing(callboard: Run, home: dict[str, str]) -> None:

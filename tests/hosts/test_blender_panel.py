@@ -97,12 +97,12 @@ def open_by_mouse(gui: Gui) -> None:
         "    def draw(self, context): seen.append(1)\n"
         "bpy.utils.register_class(CALLBOARD_PT_seen)"
     )
-    found = (
+    handle = (
         "region = next(r for r in view.regions if r.type == 'UI')\n"
         "answer = region.width > 1 and [region.x, region.x + region.width,"
         " region.y + region.height]"
     )
-    left, right, top = gui.wait(lambda: gui.run(found), "sidebar")
+    left, right, top = gui.wait(lambda: gui.run(handle), "sidebar")
     top = 800 - top
     gui.click_until("bool(seen)", right + TAB[0], top + TAB[1])
     gui.run(RESIDENCE)
@@ -121,7 +121,7 @@ def turn_to(gui: Gui, tab: int) -> None:
 
 def switch(gui: Gui, capability: str) -> None:
     """Clicks its box in the list of capabilities."""
-    found = (
+    box = (
         "tab = panel.capabilities\n"
         f"index = tab.model.find({capability!r}, {{}})\n"
         "area = tab.view.visualRect(index)\n"
@@ -130,7 +130,7 @@ def switch(gui: Gui, capability: str) -> None:
         "answer = [p.x(), p.y()] if index.isValid() else None"
     )
     group = "Code" if capability.startswith("script") else "Scene"
-    gui.click(*gui.wait(lambda: gui.run(found.format(repr(group))), capability))
+    gui.click(*gui.wait(lambda: gui.run(box.format(repr(group))), capability))
 
 
 def create(client: FakeClient) -> Any:
@@ -146,7 +146,7 @@ def test_what_the_artist_clicks_holds_for_clients(gui: Gui, tmp_path: Path) -> N
         withdraw_and_restore(gui, client)
         add_a_root(gui, client, tmp_path / "shots")
         allow_once_then_refuse(gui, client)
-    assert "Traceback" not in gui.said()
+    assert "Traceback" not in gui.output()
 
 
 def withdraw_and_restore(gui: Gui, client: FakeClient) -> None:
@@ -202,10 +202,10 @@ def allow_once_then_refuse(gui: Gui, client: FakeClient) -> None:
 
 def test_without_qt_or_what_it_needs_the_sidebar_says_what_to_do(fresh: Gui) -> None:
     fresh.enable()
-    said = fresh.run(
+    text = fresh.run(
         "try:\n    bpy.ops.callboard.window()\nexcept RuntimeError as error: answer = str(error)"
     )
-    assert "light bundle, without Qt" in said
+    assert "light bundle, without Qt" in text
     words = "From 6.5.0, xcb-cursor0 or libxcb-cursor0 is needed"
     stand_in = f"import os, sys\\nsys.stderr.write({words!r})\\nsys.stderr.flush()\\nos.abort()"
     fresh.run(
@@ -241,8 +241,8 @@ def test_a_full_bundle_brings_qt(fresh: Gui, tmp_path: Path) -> None:
         fresh.enable()
         fresh.run("path = list(sys.path)\nbpy.ops.callboard.window()")
         opened(fresh)
-        found = Path(fresh.run("answer = sys.modules['PySide6'].__file__"))
-        assert tmp_path / "callboard" / "cache" / "qt" in found.parents
+        brought = Path(fresh.run("answer = sys.modules['PySide6'].__file__"))
+        assert tmp_path / "callboard" / "cache" / "qt" in brought.parents
         fresh.run(f"bpy.ops.preferences.addon_disable(module='{ADDON}')")
         assert fresh.run("answer = [each for each in sys.path if each not in path]") == []
 
@@ -271,8 +271,8 @@ def test_closing_disabling_and_quitting_in_any_order(
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []
     begin(fresh)
     fresh.send("".join(f"try:\n    {acts[act]}except RuntimeError: pass\n" for act in order))
-    assert fresh.process.wait(60) == 0, fresh.said()
-    assert "Traceback" not in fresh.said()
+    assert fresh.process.wait(60) == 0, fresh.output()
+    assert "Traceback" not in fresh.output()
     assert list(tmp_path.glob("*.crash.txt")) == []
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []
 

@@ -40,9 +40,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         timeout=300,
         check=False,
     )
-    found = {one["name"]: one["why"] for one in map(json.loads, done.stdout.splitlines())}
+    reasons = {one["name"]: one["why"] for one in map(json.loads, done.stdout.splitlines())}
     assert done.returncode == 0, done.stderr[-4000:]
-    return found
+    return reasons
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,15 +43,15 @@ def serve_once(home: Path) -> tuple[int, list[str]]:
 
 
 def test_it_ends_with_its_server(tmp_path: Path) -> None:
-    found: list[tuple[int, list[str]]] = []
+    endings: list[tuple[int, list[str]]] = []
 
     def some(first: int) -> None:
         for number in range(first, PROCESSES, AT_ONCE):
-            found.append(serve_once(tmp_path / str(number)))
+            endings.append(serve_once(tmp_path / str(number)))
 
     threads = [threading.Thread(target=some, args=(first,)) for first in range(AT_ONCE)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [(0, [])] * PROCESSES
+    assert endings == [(0, [])] * PROCESSES

@@ -86,7 +86,7 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
             assert call.result()["error"]["code"] == REFUSED_BY_ARTIST
     gone = f"{DRAWN}answer = drawn(sidebar.draw_waiting, None)"
     gui.wait(lambda: gui.run(gone) == [], "the end of the notice")
-    assert "Traceback" not in gui.said()
+    assert "Traceback" not in gui.output()
 
 
 def client_name(gui: Gui) -> str:

@@ -137,7 +137,7 @@ def place(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
     """Of every tool that takes one: its path argument, and arguments that make it quick."""
     quick = {"width": 16, "height": 16, "frames": 1, "discard_changes": True}
-    found = {}
+    tools = {}
     for tool in place.client.request("tools/list")["result"]["tools"]:
         if tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities"):
             continue
@@ -146,8 +146,8 @@ def path_tools(place: Place) -> dict[str, dict[str, Any]]:
         if paths:
             (path,) = paths
             rest = {name: value for name, value in quick.items() if name in properties}
-            found[tool["name"]] = {"argument": path, "rest": rest}
-    return found
+            tools[tool["name"]] = {"argument": path, "rest": rest}
+    return tools
 
 
 @pytest.mark.parametrize("patterns", [LEAVES, ODD], ids=["leaves", "odd"])

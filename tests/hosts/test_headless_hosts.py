@@ -24,10 +24,10 @@ BATCH = PROJECT / "hosts/callboard_max/bundle/Contents/batch/callboard_batch.py"
 
 
 def missing_capabilities(tools: list[dict[str, Any]]) -> dict[str, list[str]]:
-    found = {tool["name"]: tool.get("_meta", {}).get("dcc", {}) for tool in tools}
+    hints = {tool["name"]: tool.get("_meta", {}).get("dcc", {}) for tool in tools}
     return {
         name: dcc["missing_capabilities"]
-        for name, dcc in found.items()
+        for name, dcc in hints.items()
         if dcc.get("missing_capabilities")
     }
 
@@ -48,9 +48,9 @@ def test_it_serves_a_scene_and_ends(
 ) -> None:
     if rig != "maya":
         pytest.importorskip("pxr", reason="this Python has no OpenUSD")
-    found = import_module(f"{rig}_rig")
-    double = getattr(found, "DOUBLE", None) or found.DOUBLES
-    paths = [PROJECT / "core", PROJECT / "hosts", *([] if found.REAL else [double])]
+    module = import_module(f"{rig}_rig")
+    double = getattr(module, "DOUBLE", None) or module.DOUBLES
+    paths = [PROJECT / "core", PROJECT / "hosts", *([] if module.REAL else [double])]
     environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CALLBOARD_HOME": str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, *command],

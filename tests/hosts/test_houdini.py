@@ -22,8 +22,8 @@ from callboard.testing.compliance import Bench, Check, checks
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     new_houdini(windows=request.param == "windows")
-    with houdini_host(lambda fn: None) as found:
-        yield found
+    with houdini_host(lambda fn: None) as running:
+        yield running
 
 
 @pytest.fixture
@@ -122,10 +122,10 @@ def test_another_order_a_scale_and_a_pretransform_are_read_and_written(bench: Be
         bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
     node.parm("rOrd").set("xyz")
     bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
-    found = bench.get(path)
-    assert found["translate"] == pytest.approx([1, 2, 3])
-    assert found["rotate"] == pytest.approx([10, 20, 30])
-    assert found["scale"] == pytest.approx([1, 2, 3])
+    crate = bench.get(path)
+    assert crate["translate"] == pytest.approx([1, 2, 3])
+    assert crate["rotate"] == pytest.approx([10, 20, 30])
+    assert crate["scale"] == pytest.approx([1, 2, 3])
 
 
 def test_a_locked_parameter_is_named(bench: Bench) -> None:
@@ -140,14 +140,14 @@ def test_a_null_has_no_colour_and_no_bounds(bench: Bench) -> None:
     null = hou.node("/obj").createNode("null", "Null")
     with pytest.raises(HostError, match="no colour"):
         bench.editor.set_color(null.path(), [1, 0, 0])
-    found = bench.get("Null")
-    assert (found["type"], found["bounds"], found["color"]) == ("null", None, None)
+    read = bench.get("Null")
+    assert (read["type"], read["bounds"], read["color"]) == ("null", None, None)
 
 
 def test_what_the_artist_made_is_recognised(bench: Bench) -> None:
     for name, kind in (("Ball", "sphere"), ("Ring", "torus"), ("Pipe", "tube")):
         hou.node("/obj").createNode("geo", name).createNode(kind)
-    types = {found["name"]: found["type"] for found in bench.reader.summaries()}
+    types = {each["name"]: each["type"] for each in bench.reader.summaries()}
     assert types == {"Ball": "sphere", "Ring": "torus", "Pipe": "cylinder"}
     hou.node("/obj/Ball").createNode("null").setDisplayFlag(True)
     assert bench.get("Ball")["type"] == "geo"
@@ -225,8 +225,8 @@ def _step(bench: Bench, name: str, label: str = "Callboard: same") -> str | None
 def test_where_nothing_can_be_undone_a_failed_call_says_so(tmp_path: Path) -> None:
     new_houdini(windows=False)
     hou._session.session.undo_can_be_kept = False
-    with houdini_host(lambda fn: None) as found:
-        bench = Bench(found, tmp_path.resolve())
+    with houdini_host(lambda fn: None) as running:
+        bench = Bench(running, tmp_path.resolve())
         assert _step(bench, "One") is None
         undo = bench.host.undo
         assert undo is not None
@@ -262,7 +262,7 @@ def test_the_same_tool_twice_is_two_steps(bench: Bench) -> None:
     assert undo.commit(undo.begin("Callboard: same")) is None
     assert second is not None
     assert undo.undo(second) is True
-    assert [found["name"] for found in bench.everything()] == ["One"]
+    assert [each["name"] for each in bench.everything()] == ["One"]
 
 
 def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
@@ -288,9 +288,9 @@ def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None
 
 
 def test_the_timeline_is_set_and_read(bench: Bench) -> None:
-    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
-    assert found == {"start": 10, "end": 500, "current": 12, "fps": 24.0}
-    assert bench.call("animation__get_timeline") == found
+    timeline = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
+    assert timeline == {"start": 10, "end": 500, "current": 12, "fps": 24.0}
+    assert bench.call("animation__get_timeline") == timeline
 
 
 def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
@@ -351,8 +351,8 @@ def test_python_and_hscript_run(bench: Bench, capsys: pytest.CaptureFixture[str]
     answer = bench.call("script__execute", {"code": code})
     assert answer == {"language": "python", "value": ["Scripted", 2]}
     assert capsys.readouterr().out == "hi\n"
-    said = bench.call("script__execute", {"code": "echo hello", "language": "HScript"})
-    assert said["value"] is None
+    result = bench.call("script__execute", {"code": "echo hello", "language": "HScript"})
+    assert result["value"] is None
     assert capsys.readouterr().out == "hello\n"
     assert bench.port(SCRIPT).languages() == ["python", "hscript"]
     with pytest.raises(HostError, match="Unknown command"):
@@ -375,8 +375,10 @@ def test_a_chain_is_built_inspected_and_cooked(bench: Bench) -> None:
     listed = bench.call("houdini_networks__list_nodes", {"network": "/obj/Crate"})
     assert [node["type"] for node in listed["nodes"]] == ["box"]
     assert listed["nodes"][0]["displayed"] is True
-    found = bench.call("houdini_networks__find_node_types", {"network": "/obj/Crate", "text": "xf"})
-    assert "xform" in [type["name"] for type in found["types"]]
+    matching = bench.call(
+        "houdini_networks__find_node_types", {"network": "/obj/Crate", "text": "xf"}
+    )
+    assert "xform" in [type["name"] for type in matching["types"]]
     made = bench.call(
         "houdini_networks__create_node",
         {
@@ -517,7 +519,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
     bounds = bench.get("Here")["bounds"]
     eyes: list[tuple[float, ...]] = []
 
-    def look() -> None:
+    def watch() -> None:
         camera = hou.node("/obj/callboard_turntable")
         matrix = camera.worldTransform().asTuple()
         axes = [matrix[i : i + 3] for i in (0, 4, 8)]
@@ -527,7 +529,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
         if holds(axes, matrix[12:15], wide, size[0] / size[1], clip, box) and axes[1][1] > 0:
             eyes.append(tuple(round(value, 3) for value in matrix[12:15]))
 
-    hou._session.session.rendering.append(look)
+    hou._session.session.rendering.append(watch)
     list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
     assert len(set(eyes)) == 5
 

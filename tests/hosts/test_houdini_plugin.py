@@ -15,9 +15,9 @@ from qt_plugin_rigs import HoudiniRig, new_rig
 
 @pytest.fixture(autouse=True)
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HoudiniRig]:
-    found: HoudiniRig = new_rig("houdini", tmp_path, monkeypatch)
-    yield found
-    found.unload()
+    made: HoudiniRig = new_rig("houdini", tmp_path, monkeypatch)
+    yield made
+    made.unload()
 
 
 def test_every_python_of_houdinis_gets_the_same_file(rig: HoudiniRig) -> None:

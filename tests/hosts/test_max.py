@@ -22,8 +22,8 @@ rt = pymxs.runtime
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     new_max(windows=request.param == "windows", usd=find_spec("pxr") is not None)
-    with max_host(lambda fn: None) as found:
-        yield found
+    with max_host(lambda fn: None) as running:
+        yield running
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_twins_are_told_apart_by_their_handle(bench: Bench) -> None:
         bench.get("Twin")
     assert sorted(refused.value.paths) == sorted(paths)
     assert [bench.get(path)["path"] for path in paths] == paths
-    assert [found["path"] for found in bench.reader.summaries()] == paths
+    assert [each["path"] for each in bench.reader.summaries()] == paths
     bench.editor.delete([paths[0]])
     assert bench.reader.names() == ["/Twin"]
     with pytest.raises(ObjectNotFound):
@@ -107,8 +107,8 @@ def test_a_camera_has_no_colour_and_no_bounds(bench: Bench) -> None:
     camera = rt.Targetcamera(name="Shot")
     with pytest.raises(HostError, match="no colour"):
         bench.editor.set_color(str(camera.name), [1, 0, 0])
-    found = bench.get("Shot")
-    assert (found["type"], found["bounds"], found["color"]) == ("targetcamera", None, None)
+    shot = bench.get("Shot")
+    assert (shot["type"], shot["bounds"], shot["color"]) == ("targetcamera", None, None)
 
 
 def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
@@ -135,9 +135,9 @@ def test_a_hidden_object_is_not_visible(bench: Bench) -> None:
 @pytest.mark.skipif(REAL, reason="the artist's units stay")
 def test_units_are_told(bench: Bench) -> None:
     session = pymxs._session.session
-    for unit, scale, found in (("inches", 1.0, 1 / 0.0254), ("centimeters", 10.0, 10.0)):
+    for unit, scale, per_meter in (("inches", 1.0, 1 / 0.0254), ("centimeters", 10.0, 10.0)):
         session.units = [unit, scale]
-        assert bench.reader.info()["units_per_meter"] == pytest.approx(found)
+        assert bench.reader.info()["units_per_meter"] == pytest.approx(per_meter)
 
 
 # -- files --------------------------------------------------------------------------------------
@@ -207,9 +207,9 @@ def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None
 
 
 def test_the_timeline_is_set_and_read(bench: Bench) -> None:
-    found = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
-    assert (found["start"], found["end"], found["current"]) == (10, 500, 12)
-    assert bench.call("animation__get_timeline") == found
+    timeline = bench.call("animation__set_timeline", {"start": 10, "end": 500, "current": 12})
+    assert (timeline["start"], timeline["end"], timeline["current"]) == (10, 500, 12)
+    assert bench.call("animation__get_timeline") == timeline
 
 
 def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
@@ -295,8 +295,8 @@ def test_a_stack_is_built_changed_and_collapsed(bench: Bench) -> None:
     assert [modifier["index"] for modifier in left["modifiers"]] == [1, 2]
     done = call("max_modifiers__collapse_stack", {"name": "Crate"})
     assert (done["modifiers"], done["after"]) == ([], shell["after"])
-    found = call("max_modifiers__list_modifiers", {"name": "Crate"})
-    assert found["base"] == "Editable_Poly"
+    modifiers = call("max_modifiers__list_modifiers", {"name": "Crate"})
+    assert modifiers["base"] == "Editable_Poly"
 
 
 def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench) -> None:
@@ -367,7 +367,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
     bounds = bench.get("Here")["bounds"]
     eyes: list[tuple[float, ...]] = []
 
-    def look(_: object = None) -> None:
+    def watch(_: object = None) -> None:
         camera = rt.getNodeByName("callboard turntable", exact=True)
         rows = [camera.transform.row1, camera.transform.row2, camera.transform.row3]
         axes = [[row.x, row.y, row.z] for row in rows]
@@ -379,7 +379,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
         if holds(axes, eye, wide, size[0] / size[1], clip, box) and axes[1][2] > 0:
             eyes.append(tuple(round(value, 3) for value in eye))
 
-    rt.callbacks.addScript(rt.Name("preRender"), look, id=rt.Name("test"))
+    rt.callbacks.addScript(rt.Name("preRender"), watch, id=rt.Name("test"))
     try:
         list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
     finally:

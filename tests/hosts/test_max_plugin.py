@@ -20,9 +20,9 @@ from qt_plugin_rigs import MaxRig, new_rig
 
 @pytest.fixture(autouse=True)
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MaxRig]:
-    found: MaxRig = new_rig("3dsmax", tmp_path, monkeypatch)
-    yield found
-    found.unload()
+    made: MaxRig = new_rig("3dsmax", tmp_path, monkeypatch)
+    yield made
+    made.unload()
 
 
 def menu_file(rig: MaxRig, year: int) -> str:

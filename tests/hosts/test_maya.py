@@ -30,8 +30,8 @@ from callboard.testing.compliance import Bench, Check, checks
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     new_maya(batch=request.param == "batch")
-    with maya_host(lambda fn: None) as found:
-        yield found
+    with maya_host(lambda fn: None) as running:
+        yield running
 
 
 @pytest.fixture
@@ -140,9 +140,9 @@ def test_another_rotate_order_is_read_and_written_as_xyz(bench: Bench) -> None:
     path = bench.cube("Turned")
     cmds.setAttr(f"{path}.rotateOrder", 5)
     bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], [1, 2, 3])
-    found = bench.get(path)
-    assert found["rotate"] == pytest.approx([10, 20, 30])
-    assert found["scale"] == pytest.approx([1, 2, 3])
+    turned = bench.get(path)
+    assert turned["rotate"] == pytest.approx([10, 20, 30])
+    assert turned["scale"] == pytest.approx([1, 2, 3])
     assert cmds.getAttr(f"{path}.rotateOrder") == 5
     assert cmds.getAttr(f"{path}.rotate")[0] != pytest.approx((10, 20, 30))
 
@@ -193,7 +193,7 @@ def test_a_group_has_no_colour(bench: Bench) -> None:
 def test_what_the_artist_made_is_recognised(bench: Bench) -> None:
     cmds.polySphere(name="Ball")
     cmds.polyTorus(name="Ring")
-    assert {found["name"]: found["type"] for found in bench.reader.summaries()} == {
+    assert {each["name"]: each["type"] for each in bench.reader.summaries()} == {
         "Ball": "sphere",
         "Ring": "torus",
     }
@@ -263,7 +263,7 @@ def test_the_same_tool_twice_is_two_steps(bench: Bench) -> None:
     token = undo.begin("Callboard: same")
     assert undo.commit(token) is None
     assert undo.undo(ids[1]) is True
-    assert [found["name"] for found in bench.everything()] == ["One"]
+    assert [each["name"] for each in bench.everything()] == ["One"]
 
 
 def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
@@ -482,7 +482,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
     cmds.setAttr("defaultRenderGlobals.currentRenderer", "mayaSoftware", type="string")
     eyes: list[tuple[float, ...]] = []
 
-    def look(_: object) -> None:
+    def watch(_: object) -> None:
         matrix = cmds.getAttr("callboardTurntable.matrix")
         axes = [matrix[i : i + 3] for i in (0, 4, 8)]
         shape = cmds.listRelatives("callboardTurntable", shapes=True)[0]
@@ -495,7 +495,7 @@ def test_a_turntables_camera_sees_everything_from_all_around(
         if holds(axes, matrix[12:15], wide, size[0] / size[1], (near, far), box) and axes[1][1] > 0:
             eyes.append(tuple(round(value, 3) for value in matrix[12:15]))
 
-    watching = om.MSceneMessage.addCallback(om.MSceneMessage.kBeforeSoftwareRender, look)
+    watching = om.MSceneMessage.addCallback(om.MSceneMessage.kBeforeSoftwareRender, watch)
     try:
         list(bench.port(RENDER).turntable(str(bench.folder / "turn_#.png"), *size, 5))
     finally:

@@ -22,9 +22,9 @@ from callboard_maya.plugin import plug_in
 
 @pytest.fixture(autouse=True)
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MayaRig]:
-    found: MayaRig = new_rig("maya", tmp_path, monkeypatch)
-    yield found
-    found.unload()
+    made: MayaRig = new_rig("maya", tmp_path, monkeypatch)
+    yield made
+    made.unload()
 
 
 def watchers() -> list[str]:

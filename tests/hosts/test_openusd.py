@@ -74,17 +74,17 @@ STACKS = {
 def test_other_peoples_op_stacks(scene: Scene, tmp_path: Path, stack: str) -> None:
     body = HEAD + 'def Xform "World"\n{\n def Cube "Box"\n {\n' + stack + "\n }\n}\n"
     scene.files.open(written(tmp_path, "foreign.usda", body))
-    found = scene.read.get("Box")
-    assert found["translate"] == pytest.approx([1, 2, 3])
-    assert found["rotate"] == pytest.approx([0, 0, 90], abs=1e-4)
-    assert found["scale"] == pytest.approx([2, 2, 2])
+    box = scene.read.get("Box")
+    assert box["translate"] == pytest.approx([1, 2, 3])
+    assert box["rotate"] == pytest.approx([0, 0, 90], abs=1e-4)
+    assert box["scale"] == pytest.approx([2, 2, 2])
     scene.edit.set_transform("Box", [4, 5, 6], None, None)
     scene.edit.set_transform("Box", None, [30, 40, 50], None)
     scene.edit.set_transform("Box", None, None, [1, 2, 3])
-    found = scene.read.get("Box")
-    assert found["translate"] == pytest.approx([4, 5, 6])
-    assert found["rotate"] == pytest.approx([30, 40, 50], abs=1e-3)
-    assert found["scale"] == pytest.approx([1, 2, 3])
+    box = scene.read.get("Box")
+    assert box["translate"] == pytest.approx([4, 5, 6])
+    assert box["rotate"] == pytest.approx([30, 40, 50], abs=1e-3)
+    assert box["scale"] == pytest.approx([1, 2, 3])
 
 
 def test_shear_is_kept_or_refused_never_dropped(scene: Scene, tmp_path: Path) -> None:

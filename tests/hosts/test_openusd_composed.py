@@ -91,18 +91,18 @@ def test_an_import_keeps_what_its_instances_share(scene: Scene, tmp_path: Path) 
     path = written(tmp_path, "forest.usda", FOREST)
     (before,) = as_saved(path)
     made = scene.usd.import_usd(path, None)["created"][0]
-    found = saved(scene, tmp_path)
+    after = saved(scene, tmp_path)
     for leaf in ("Tree/Trunk", "Tree/Twig/Blade", "Other/Trunk", "Other/Twig/Blade"):
-        assert found[f"{made}/World/{leaf}"] == before[f"/World/{leaf}"]
+        assert after[f"{made}/World/{leaf}"] == before[f"/World/{leaf}"]
     renamed = scene.edit.rename(made, "wood")
     assert saved(scene, tmp_path)[f"{renamed}/World/Tree/Twig/Blade"]["bounds"]
 
 
 def test_a_copy_of_an_instance_has_its_geometry(forest: Scene, tmp_path: Path) -> None:
     copy = forest.edit.duplicate("Tree", "Copy")
-    found = saved(forest, tmp_path)
-    assert found[f"{copy}/Twig/Blade"] == found["/World/Tree/Twig/Blade"]
-    assert found[copy]["world"] == found["/World/Tree"]["world"]
+    after = saved(forest, tmp_path)
+    assert after[f"{copy}/Twig/Blade"] == after["/World/Tree/Twig/Blade"]
+    assert after[copy]["world"] == after["/World/Tree"]["world"]
 
 
 def test_a_copy_of_referenced_instances_has_their_geometry(scene: Scene, tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_a_copy_of_referenced_instances_has_their_geometry(scene: Scene, tmp_pat
     body = HEAD + 'def Xform "World"\n{\n def "Set" (references = @./forest.usda@) {}\n}\n'
     scene.files.open(written(tmp_path, "shot.usda", body))
     copy = scene.edit.duplicate("/World/Set/Tree", "Copy")
-    found = saved(scene, tmp_path)
-    assert found[f"{copy}/Twig/Blade"]["world"] == found["/World/Set/Tree/Twig/Blade"]["world"]
+    after = saved(scene, tmp_path)
+    assert after[f"{copy}/Twig/Blade"]["world"] == after["/World/Set/Tree/Twig/Blade"]["world"]
 
 
 def test_an_instance_is_moved_and_coloured_as_a_whole(forest: Scene, tmp_path: Path) -> None:
@@ -122,11 +122,11 @@ def test_an_instance_is_moved_and_coloured_as_a_whole(forest: Scene, tmp_path: P
     assert forest.read.get("Other")["color"] is None
     copy = forest.edit.duplicate(path, None)
     forest.edit.set_color(copy, [0, 1, 0])
-    found = saved(forest, tmp_path)
-    assert found[path]["bounds"] == [*before["min"], *before["max"]]
-    assert found[f"{path}/Twig/Blade"]["color"] == [1, 0, 0]
-    assert found[f"{copy}/Twig/Blade"]["color"] == [0, 1, 0]
-    assert found["/World/Other/Trunk"]["color"] is None
+    after = saved(forest, tmp_path)
+    assert after[path]["bounds"] == [*before["min"], *before["max"]]
+    assert after[f"{path}/Twig/Blade"]["color"] == [1, 0, 0]
+    assert after[f"{copy}/Twig/Blade"]["color"] == [0, 1, 0]
+    assert after["/World/Other/Trunk"]["color"] is None
 
 
 def test_what_instances_share_is_not_changed_and_takes_nothing_in(forest: Scene) -> None:
@@ -170,13 +170,13 @@ def test_a_copy_has_what_each_sublayer_says(scene: Scene, tmp_path: Path) -> Non
     body = head + 'def Xform "World"\n{\n def Xform "Hero"\n {\n  def Cube "Body" {}\n }\n}\n'
     scene.files.open(written(tmp_path, "shot.usda", body))
     copy = scene.edit.duplicate("Hero", "Twin")
-    found = saved(scene, tmp_path)
+    after = saved(scene, tmp_path)
     for below in ("", "/Body", "/Hat", "/Ball"):
-        assert found[copy + below] == found["/World/Hero" + below], below
+        assert after[copy + below] == after["/World/Hero" + below], below
     stage = Usd.Stage.Open(str(tmp_path / "saved.usda"))
     samples = stage.GetAttributeAtPath(f"{copy}.xformOp:translate").GetTimeSamples()
     assert samples == [11]
-    assert found[copy]["world"][12] == 7
+    assert after[copy]["world"][12] == 7
 
 
 def test_a_copy_keeps_its_references(scene: Scene, tmp_path: Path) -> None:
@@ -208,10 +208,10 @@ def test_saving_twice_elsewhere_keeps_relative_references(scene: Scene, tmp_path
     (tmp_path / "down").mkdir()
     path = str(tmp_path / "down" / "copy.usda")
     scene.files.save(path)
-    assert [list(found) for found in as_saved(path)] == [["/Ref"]]
+    assert [list(objects) for objects in as_saved(path)] == [["/Ref"]]
     scene.edit.create("cube", "More", {"size": 1})
     scene.files.save(None)
-    assert [list(found) for found in as_saved(path)] == [["/Ref", "/More"]]
+    assert [list(objects) for objects in as_saved(path)] == [["/Ref", "/More"]]
 
 
 def test_an_opinion_that_nobody_saves_is_not_verified(scene: Scene, tmp_path: Path) -> None:

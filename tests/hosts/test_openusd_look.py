@@ -123,8 +123,8 @@ def test_a_material_that_isn_t_linked_to_its_surface_is_linked(
 ) -> None:
     opened(scene, tmp_path, ' def Cube "Box" {}\n')
     scene.edit.set_color("Box", [1, 0, 0])
-    look = UsdShade.Material(scene.stage.GetPrimAtPath("/World/Box/Look"))
-    look.GetSurfaceOutput().ClearSources()
+    material = UsdShade.Material(scene.stage.GetPrimAtPath("/World/Box/Look"))
+    material.GetSurfaceOutput().ClearSources()
     scene.edit.set_color("Box", [0, 1, 0])
     scene.files.save(str(tmp_path / "saved.usda"))
     assert as_saved(str(tmp_path / "saved.usda"))[0]["/World/Box"]["color"] == [0, 1, 0]

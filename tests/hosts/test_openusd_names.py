@@ -114,11 +114,11 @@ def test_names_and_order_are_the_stage_s(tmp_path: Path, seed: int) -> None:
             if undo_id is not None and dice.random() < 0.3:
                 assert scene.undo.undo(undo_id)
                 assert (scene.read.names(), scene.text()) == (before, text)
-        found = walked(scene.stage)
-        assert scene.read.names() == found
-        assert [summary["path"] for summary in scene.read.summaries()] == found
-        bare = [path.rsplit("/", 1)[1] for path in found]
-        for path, name in zip(found, bare, strict=True):
+        paths = walked(scene.stage)
+        assert scene.read.names() == paths
+        assert [summary["path"] for summary in scene.read.summaries()] == paths
+        bare = [path.rsplit("/", 1)[1] for path in paths]
+        for path, name in zip(paths, bare, strict=True):
             if bare.count(name) == 1:
                 assert scene.read.get(name)["path"] == path
 

@@ -127,8 +127,8 @@ def test_every_change_is_in_the_saved_file(kind: str, tmp_path: Path) -> None:
             answers[change] = scene.call(tool, arguments)
             scene.files.save(str(tmp_path / f"{change}.usda"))
     files = [path, *(str(tmp_path / f"{change}.usda") for change in answers)]
-    first, *found = as_saved(*files)
-    for (change, answer), file in zip(answers.items(), found, strict=True):
+    first, *changed = as_saved(*files)
+    for (change, answer), file in zip(answers.items(), changed, strict=True):
         told = answer["object"]
         there = file[told["path"]]
         assert answer["verified"] is True

@@ -165,16 +165,16 @@ def test_a_dialog_over_a_dialog(main: QtMainThread) -> None:
     artist = Calls()
     with modal("Outer") as outer, modal("Inner") as inner:
 
-        def look() -> str | None:
+        def title() -> str | None:
             seen: Future[str | None] = Future()
             artist.call(lambda: seen.set_result(main.blocked_by()))
             return seen.result(20)
 
         def meanwhile() -> list[str | None]:
             work = posted(main)
-            titles = [look()]
+            titles = [title()]
             artist.call(inner.accept)
-            titles += [look(), look()]
+            titles += [title(), title()]
             artist.call(outer.accept)
             work.result(20)
             return titles

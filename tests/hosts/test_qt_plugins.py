@@ -32,9 +32,9 @@ from waiting import until
 def rig(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Rig]:
-    found: Rig = new_rig(request.param, tmp_path, monkeypatch)
-    yield found
-    found.unload()
+    made: Rig = new_rig(request.param, tmp_path, monkeypatch)
+    yield made
+    made.unload()
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_menu_stops_starts_and_copies(rig: Rig, server: Any) -> None:
     rig.choose("stop")
     assert watchers() == []
     rig.choose("copy")
-    assert "isn't running" in rig.said()
+    assert "isn't running" in rig.status_line()
     rig.choose("start")
     assert len(watchers()) == 1
     rig.choose("start")
@@ -155,7 +155,7 @@ def test_a_taken_port_is_said_and_leaves_nothing(rig: Rig) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         rig.plug_in.options.port = taken.getsockname()[1]
         rig.load()
-        assert "can't serve" in rig.said()
+        assert "can't serve" in rig.status_line()
         assert rig.plug_in.server is None
         assert watchers() == []
     rig.choose("start")
@@ -169,7 +169,7 @@ def test_a_broken_qt_is_said_and_leaves_nothing(rig: Rig, monkeypatch: pytest.Mo
     monkeypatch.setattr(qtpy, "PYSIDE_VERSION", "6.12.0")
     monkeypatch.setattr(sys, "version_info", (3, 11, 0))
     rig.load()
-    assert "PySide6 6.12.0" in rig.said()
+    assert "PySide6 6.12.0" in rig.status_line()
     assert rig.plug_in.server is None
 
 
@@ -273,7 +273,7 @@ def test_its_own_skills_are_loaded_and_scripts_wait_for_somebody(rig: Rig, serve
             server.controls.attend()
             until(lambda: "script.execute" in server.capabilities.declared, "scripts")
             answer = client.request("tools/call", call)["structuredContent"]["value"]
-            return {found["name"] for found in [*tools, *prompts]}, answer
+            return {each["name"] for each in [*tools, *prompts]}, answer
 
     names, answer = spin_while(talk)
     assert answer == value
@@ -293,8 +293,8 @@ def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, An
             run = call("workflows__run", name=name, inputs=inputs)
 
             def ended() -> dict[str, Any] | None:
-                found = call("workflows__status", run_id=run["job_id"])
-                return None if found["status"] == "running" else dict(found)
+                status = call("workflows__status", run_id=run["job_id"])
+                return None if status["status"] == "running" else dict(status)
 
             return until(ended, "the workflow's end") or {}
 
@@ -302,6 +302,6 @@ def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, An
 
 
 def test_its_workflow_builds_what_it_says(rig: Rig, server: Any) -> None:
-    found = run_workflow(server, rig.skill[2], rig.inputs)
-    assert found["status"] == "completed", found
+    outcome = run_workflow(server, rig.skill[2], rig.inputs)
+    assert outcome["status"] == "completed", outcome
     rig.check_built()

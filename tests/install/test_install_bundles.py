@@ -52,10 +52,10 @@ def archive(tmp_path: Path) -> Archive:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*arguments: str | Path, code: int = 0) -> str:
-        found = main([str(each) for each in arguments])
-        said = capsys.readouterr()
-        assert found == code, said
-        return said.err if code else said.out
+        exit_code = main([str(each) for each in arguments])
+        printed = capsys.readouterr()
+        assert exit_code == code, printed
+        return printed.err if code else printed.out
 
     return call
 
@@ -125,8 +125,8 @@ def test_what_has_our_name_but_is_not_ours_stops_it(
     (place / first).parent.mkdir(parents=True)
     (place / first).write_text("theirs")
     chosen = archive(ARCHIVES[host])
-    said = run("install", host, "--dir", tmp_path / "user", "--archive", chosen, code=1)
-    assert "was not written by callboard install" in said
+    printed = run("install", host, "--dir", tmp_path / "user", "--archive", chosen, code=1)
+    assert "was not written by callboard install" in printed
     run("uninstall", host, "--dir", tmp_path / "user")
     assert texts(place) == {first: "theirs"}
 
@@ -136,8 +136,8 @@ def test_a_new_version_takes_the_old_ones_place(archive: Archive, run: Run, tmp_
     old["callboard/python/gone.py"] = "gone"
     new["callboard.mod"] = "+ callboard 2 ./callboard"
     run("install", "maya", "--dir", tmp_path, "--archive", archive(old, "old.zip"))
-    said = run("install", "maya", "--dir", tmp_path, "--archive", archive(new, "new.zip"))
-    assert said.startswith("replace")
+    printed = run("install", "maya", "--dir", tmp_path, "--archive", archive(new, "new.zip"))
+    assert printed.startswith("replace")
     assert texts(tmp_path / "modules") == new
 
 
@@ -196,8 +196,8 @@ def test_an_archive_that_leads_elsewhere_writes_nothing(
     name: str, archive: Archive, run: Run, tmp_path: Path
 ) -> None:
     chosen = archive({**ARCHIVES["maya"], name: "evil"})
-    said = run("install", "maya", "--dir", tmp_path / "user", "--archive", chosen, code=1)
-    assert "holds a file called" in said
+    printed = run("install", "maya", "--dir", tmp_path / "user", "--archive", chosen, code=1)
+    assert "holds a file called" in printed
     assert not (tmp_path / "user").exists()
 
 
@@ -206,8 +206,8 @@ def test_another_hosts_archive_is_refused(
     other: str, archive: Archive, run: Run, tmp_path: Path
 ) -> None:
     chosen = archive(ARCHIVES[other])
-    said = run("install", "maya", "--dir", tmp_path / "user", "--archive", chosen, code=1)
-    assert "is not the archive for Maya" in said
+    printed = run("install", "maya", "--dir", tmp_path / "user", "--archive", chosen, code=1)
+    assert "is not the archive for Maya" in printed
     assert not (tmp_path / "user").exists()
 
 
@@ -227,7 +227,7 @@ def folders(path: Path, *names: str) -> None:
 
 
 def placed(path: Path) -> list[str]:
-    return sorted(found.parent.relative_to(path).as_posix() for found in path.rglob(RECEIPT))
+    return sorted(receipt.parent.relative_to(path).as_posix() for receipt in path.rglob(RECEIPT))
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_every_maya_that_was_started(
     chosen = ("--archive", archive(ARCHIVES["maya"]))
     assert "no Maya since 2024" in run("install", "maya", *chosen, code=1)
     folders(home / user, "2022", "2024", "2026/prefs", "scripts", "projects")
-    said = run("install", "maya", *chosen)
-    assert "Plug-in Manager" in said
+    printed = run("install", "maya", *chosen)
+    assert "Plug-in Manager" in printed
     assert placed(home) == [f"{user}/2024/modules/callboard", f"{user}/2026/modules/callboard"]
     run("uninstall", "maya")
     assert placed(home) == []
@@ -304,9 +304,9 @@ def test_every_houdini_that_was_started(
     assert run("uninstall", "houdini") == "nothing to do\n"
     folders(home, *made)
     run("install", "houdini", *chosen)
-    found = placed(home)
-    assert len(found) == len(expected)
-    for path, version in zip(found, expected, strict=True):
+    places = placed(home)
+    assert len(places) == len(expected)
+    for path, version in zip(places, expected, strict=True):
         assert path.endswith(f"{version}/packages/callboard")
 
 

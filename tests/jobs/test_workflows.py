@@ -108,17 +108,17 @@ def start(client, **inputs):
 
 def poll(client, id, ready):
     """The run once ``ready`` says so. Asking again is how a client of jobs waits."""
-    said = []
+    latest = []
 
-    def look():
+    def ready_run():
         result = client.call("workflows__status", {"run_id": id})
-        said[:] = [result["structuredContent"]]
-        if not result["isError"] and ready(said[0]):
-            return said[0]
+        latest[:] = [result["structuredContent"]]
+        if not result["isError"] and ready(latest[0]):
+            return latest[0]
         client.call("s__names")  # a round trip through the main thread, so that it isn't starved
         return None
 
-    return until(look, lambda: f"the run to get on: {said}", seconds=60)
+    return until(ready_run, lambda: f"the run to get on: {latest}", seconds=60)
 
 
 def ended(client, id):

@@ -101,9 +101,9 @@ def maya(folder: Path) -> dict[str, Any]:
         panel.show()
         return session.windows[panel.CONTROL]
 
-    found = talk_and_look(plug_in, opened)
+    seen = talk_and_look(plug_in, opened)
     cmds.unloadPlugin("callboard_plugin")
-    return found
+    return seen
 
 
 def houdini(folder: Path) -> dict[str, Any]:
@@ -111,19 +111,19 @@ def houdini(folder: Path) -> dict[str, Any]:
 
     hou._reset(windows=True)
     hou._session.session.preferences = str(folder)
-    said = json.loads((folder / "packages" / "callboard.json").read_text("utf-8"))
-    home, path = said["env"]
+    package = json.loads((folder / "packages" / "callboard.json").read_text("utf-8"))
+    home, path = package["env"]
     root = home["CALLBOARD_HOUDINI"].replace("$HOUDINI_PACKAGE_PATH", str(folder / "packages"))
     sys.path.append(path["PYTHONPATH"]["value"].replace("$CALLBOARD_HOUDINI", root))
-    libs = Path(said["hpath"].replace("$CALLBOARD_HOUDINI", root))
+    libs = Path(package["hpath"].replace("$CALLBOARD_HOUDINI", root))
     own = libs / f"python{sys.version_info[0]}.{sys.version_info[1]}libs"
     # No Houdini has Python 3.12.
     runpy.run_path(str((own if own.is_dir() else libs / "python3.11libs") / "uiready.py"))
     from callboard_houdini.plugin import plug_in
 
-    found = talk_and_look(plug_in, plug_in.make_panel)
+    seen = talk_and_look(plug_in, plug_in.make_panel)
     plug_in.unload()
-    return found
+    return seen
 
 
 def three_ds_max(folder: Path) -> dict[str, Any]:
@@ -141,9 +141,9 @@ def three_ds_max(folder: Path) -> dict[str, Any]:
         plug_in.show_panel()
         return panel._dock
 
-    found = talk_and_look(plug_in, opened)
+    seen = talk_and_look(plug_in, opened)
     plug_in.unload()
-    return found
+    return seen
 
 
 def blender_addon(archive: Path) -> dict[str, Any]:
@@ -225,15 +225,15 @@ def main(host: str, old: str, folder: str, *site: str) -> None:
         app.setQuitOnLastWindowClosed(False)
     others = already_imported(old, host)
     before, environment = set(sys.modules), dict(os.environ)
-    found = HOSTS[host](Path(folder))
+    seen = HOSTS[host](Path(folder))
     files = {n: getattr(sys.modules[n], "__file__", None) or "" for n in set(sys.modules) - before}
-    found["used"] = used
-    found["replaced"] = [n for n, module in others.items() if sys.modules.get(n) is not module]
-    found["told"] = [
+    seen["used"] = used
+    seen["replaced"] = [n for n, module in others.items() if sys.modules.get(n) is not module]
+    seen["told"] = [
         n for n in {*environment, *os.environ} if os.environ.get(n) != environment.get(n)
     ]
-    found["brought"] = sorted({n.partition(".")[0] for n, file in files.items() if folder in file})
-    print(json.dumps(found))
+    seen["brought"] = sorted({n.partition(".")[0] for n, file in files.items() if folder in file})
+    print(json.dumps(seen))
 
 
 if __name__ == "__main__":

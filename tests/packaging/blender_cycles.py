@@ -48,7 +48,7 @@ def once() -> None:
     assert bpy.ops.preferences.addon_enable(module=MODULE) == {"FINISHED"}
     from callboard_blender import addon
 
-    residence, found = addon.residence, []
+    residence, bodies = addon.residence, []
     # The main thread serves, so the client needs another one; the server is there at once.
     assert bpy.ops.callboard.start() == {"FINISHED"}
     assert residence.app is not None
@@ -60,7 +60,7 @@ def once() -> None:
         )
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
-                found.append(answer.read())
+                bodies.append(answer.read())
         finally:
             residence.interrupt()
 
@@ -68,7 +68,7 @@ def once() -> None:
     thread.start()
     assert bpy.ops.callboard.serve() == {"FINISHED"}
     thread.join()
-    assert b'"Cube"' in found[0], found
+    assert b'"Cube"' in bodies[0], bodies
     assert bpy.ops.preferences.addon_disable(module=MODULE) == {"FINISHED"}
 
 
@@ -79,7 +79,7 @@ def state() -> dict[str, Any]:
     return {
         "modules": sorted(m for m in sys.modules if m.partition(".")[0].startswith(CARRIED)),
         "threads": sorted(thread.name for thread in threading.enumerate()),
-        "handlers": sum(len(found) for found in lists.values() if isinstance(found, list)),
+        "handlers": sum(len(handlers) for handlers in lists.values() if isinstance(handlers, list)),
         "classes": sorted(name for name in dir(bpy.types) if name.startswith("CALLBOARD")),
         "sockets": sorted(str(each.readlink()) for each in open_files.iterdir() if each.exists()),
     }

@@ -40,13 +40,13 @@ def run(host: str, old: str, folder: Path, home: Path) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return seen
 
 
-def names(found: dict[str, Any]) -> list[str]:
-    assert "answer" in found, found
-    return [each["name"] for each in found["answer"]["objects"]]
+def names(seen: dict[str, Any]) -> list[str]:
+    assert "answer" in seen, seen
+    return [each["name"] for each in seen["answer"]["objects"]]
 
 
 @pytest.mark.parametrize("host", ADAPTERS)
@@ -57,12 +57,12 @@ def test_it_serves_and_leaves_the_others_alone(host: str, tmp_path: Path) -> Non
     user = ["--dir", str(tmp_path / "user")]
     assert main(["install", host, *user, "--archive", str(archive)]) == 0
     folder = tmp_path / "user" / ("modules" if host == "maya" else ".")
-    found = run(host, "broken", folder, tmp_path)
-    assert names(found) == ["Crate"]
-    assert "No client is connected" in found["panel"]
-    assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
+    seen = run(host, "broken", folder, tmp_path)
+    assert names(seen) == ["Crate"]
+    assert "No client is connected" in seen["panel"]
+    assert (seen["used"], seen["replaced"], seen["told"]) == ([], [], [])
     ours = ["callboard", ADAPTERS[host], "callboard_qt", "callboard_ui", "callboard_vendor"]
-    assert found["brought"] == sorted(ours)
+    assert seen["brought"] == sorted(ours)
     assert any(folder.rglob("*.pyc"))
     assert main(["uninstall", host, *user]) == 0
     assert list(folder.rglob("*callboard*")) == []
@@ -79,6 +79,6 @@ def blender() -> list[Path]:
 @pytest.mark.parametrize("old", ["broken", "alike"])
 def test_so_do_blenders(kind: str, old: str, blender: list[Path], tmp_path: Path) -> None:
     archive = blender[["extension", "addon"].index(kind)]
-    found = run(f"blender-{kind}", old, archive, tmp_path)
-    assert "Crate" in names(found)
-    assert (found["used"], found["replaced"], found["told"]) == ([], [], [])
+    seen = run(f"blender-{kind}", old, archive, tmp_path)
+    assert "Crate" in names(seen)
+    assert (seen["used"], seen["replaced"], seen["told"]) == ([], [], [])

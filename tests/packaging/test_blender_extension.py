@@ -113,12 +113,12 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    found = json.loads(done.stdout.splitlines()[-1] if done.stdout else "{}")
-    assert found["after"] == found["before"]
+    cycles = json.loads(done.stdout.splitlines()[-1] if done.stdout else "{}")
+    assert cycles["after"] == cycles["before"]
     # A leak of one enabled add-on is some 2,200 of Python's blocks a round, and 300 kB; but what
     # Python takes of the system comes in steps of several megabytes.
-    assert found["blocks"][-1] - found["blocks"][4] < 3000, found["blocks"]
-    assert found["memory"][-1] - found["memory"][4] < 12, found["memory"]
+    assert cycles["blocks"][-1] - cycles["blocks"][4] < 3000, cycles["blocks"]
+    assert cycles["memory"][-1] - cycles["memory"][4] < 12, cycles["memory"]
     ours = ("callboard", "tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog")
     assert [p for p in (user / "extensions").rglob("*") if p.name.lower().startswith(ours)] == []
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []

@@ -38,10 +38,10 @@ def test_serve_installs_what_its_host_needs(
 
 
 def test_probe_describes_the_running_python() -> None:
-    found = find_python.probe([sys.executable])
-    assert found is not None
-    assert found.version == "{}.{}".format(*sys.version_info)
-    assert found.cpython
+    running = find_python.probe([sys.executable])
+    assert running is not None
+    assert running.version == "{}.{}".format(*sys.version_info)
+    assert running.cpython
 
 
 def fake_python(folder: Path, body: str) -> Path:

@@ -13,10 +13,10 @@ STREAM = b": hello\n\n" + event({"a": "\u2028"}) + b"id: 7\r\ndata:1\r\ndata: 2\
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_events_are_the_same_however_the_stream_is_cut(size: int) -> None:
     reader = EventReader()
-    found = []
+    events = []
     for start in range(0, len(STREAM), size):
-        found += reader.feed(STREAM[start : start + size])
-    assert found == ['{"a":"\u2028"}'.encode(), b"1\n2"]
+        events += reader.feed(STREAM[start : start + size])
+    assert events == ['{"a":"\u2028"}'.encode(), b"1\n2"]
 
 
 def test_an_event_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

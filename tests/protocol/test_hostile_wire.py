@@ -98,21 +98,21 @@ class Wire:
 
     def _read(self, connection: http.client.HTTPConnection) -> Answer:
         response = connection.getresponse()
-        found = {name.lower(): value for name, value in response.headers.items()}
-        if found.get("content-type", "").startswith("text/event-stream"):
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if headers.get("content-type", "").startswith("text/event-stream"):
             messages = []
             for message in events(response):
                 messages.append(message)
                 if message.get("method") == "notifications/subscriptions/acknowledged":
                     break  # a stream that stays open
             self.hang_up()
-            return Answer(response.status, found, b"", messages)
+            return Answer(response.status, headers, b"", messages)
         body = response.read()
         messages = []
-        if found.get("content-type") == "application/json":
+        if headers.get("content-type") == "application/json":
             value = json.loads(body)
             messages = value if isinstance(value, list) else [value]
-        return Answer(response.status, found, body, messages)
+        return Answer(response.status, headers, body, messages)
 
     def headers(self, era: str, message: Any) -> dict[str, str]:
         """What goes with a well-formed message of that era."""
@@ -173,13 +173,13 @@ def mirrored(message: Any) -> dict[str, str]:
     meta = params.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     name = params.get("name", params.get("uri", params.get("taskId")))
-    found = {
+    names = {
         "MCP-Protocol-Version": meta.get("io.modelcontextprotocol/protocolVersion", "2026-07-28"),
         "Mcp-Method": message.get("method"),
         "Mcp-Name": name,
     }
     return {
-        k: v for k, v in found.items() if isinstance(v, str) and v.isascii() and v.isprintable()
+        k: v for k, v in names.items() if isinstance(v, str) and v.isascii() and v.isprintable()
     }
 
 
@@ -450,14 +450,14 @@ def test_what_is_no_http(wire: Wire, data: bytes, begins_well: bool) -> None:
             connection.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{wire.port}\r\n".encode())
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
-        said = b""
+        received = b""
         try:
             while chunk := connection.recv(65536):
-                said += chunk
+                received += chunk
         except ConnectionError:
             pass
-    assert said == b"" or said.startswith(b"HTTP/1.1 4"), said
-    assert b"Traceback" not in said
+    assert received == b"" or received.startswith(b"HTTP/1.1 4"), received
+    assert b"Traceback" not in received
 
 
 @pytest.mark.parametrize("era", ["session", "stateless"])
@@ -515,16 +515,16 @@ def test_a_chunked_body_over_the_limit_ends_the_connection(wire: Wire) -> None:
             "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         connection.sendall(head.encode())
-        sent, said = 0, b""
+        sent, received = 0, b""
         try:
             while sent <= 4 * BODY_LIMIT:
                 connection.sendall(framed)
                 sent += len(chunk)
-            said = connection.recv(65536)
+            received = connection.recv(65536)
         except ConnectionError:
             pass
     assert sent <= 4 * BODY_LIMIT
-    assert said == b"" or said.startswith(b"HTTP/1.1 4")
+    assert received == b"" or received.startswith(b"HTTP/1.1 4")
 
 
 def test_an_id_that_is_still_in_use_is_refused_in_a_session(wire: Wire) -> None:

@@ -39,11 +39,11 @@ def test_what_was_appended_is_read_at_once(made: Journal) -> None:
     for number, line in enumerate(lines):
         made.append(line + b"\n")
         if number % 10_000 == 0:
-            found, offset = read_lines(made.path, offset)
-            seen += found
+            new, offset = read_lines(made.path, offset)
+            seen += new
     assert made.size > 2 * STEP
-    found, offset = read_lines(made.path, offset)
-    assert [*seen, *found] == lines
+    new, offset = read_lines(made.path, offset)
+    assert [*seen, *new] == lines
     assert offset == made.size
     made.close()
     assert made.path.stat().st_size == made.size

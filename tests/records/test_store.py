@@ -539,24 +539,24 @@ def test_filters(folder: Path) -> None:
         store.record(call)
     names = {call.call_id: name for name, call in calls.items()}
 
-    def found(**where: object) -> str:
+    def ids(**where: object) -> str:
         page = store.reader().recent(Filter(**where))  # type: ignore[arg-type]
         assert len(page.calls) == store.reader().count(Filter(**where))  # type: ignore[arg-type]
         return "".join(sorted(names[call.call_id] for call in page.calls))
 
-    assert found() == "abcd"
-    assert found(text="grüße") == "d"
-    assert found(text='"all"') == "d"
-    assert found(tool="scene__delete") == "a"
-    assert found(outcomes=("refused", "error")) == "bc"
-    assert found(session="other") == "b"
-    assert found(client="second") == "c"
-    assert found(host="maya") == "b"
-    assert found(since=20.0) == "bc"
-    assert found(until=20.0) == "ad"
-    assert found(text="kaputt") == "c"
-    assert found(text="100%_") == "a"
-    assert found(text="1__%") == ""
+    assert ids() == "abcd"
+    assert ids(text="grüße") == "d"
+    assert ids(text='"all"') == "d"
+    assert ids(tool="scene__delete") == "a"
+    assert ids(outcomes=("refused", "error")) == "bc"
+    assert ids(session="other") == "b"
+    assert ids(client="second") == "c"
+    assert ids(host="maya") == "b"
+    assert ids(since=20.0) == "bc"
+    assert ids(until=20.0) == "ad"
+    assert ids(text="kaputt") == "c"
+    assert ids(text="100%_") == "a"
+    assert ids(text="1__%") == ""
     with pytest.raises(ValueError, match="cursor"):
         store.reader().recent(cursor="yesterday")
 

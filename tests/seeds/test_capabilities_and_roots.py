@@ -174,8 +174,8 @@ def test_the_guides_tool_gets_the_clients_roots(guides_server: Any, tmp_path: Pa
         capabilities={"roots": {"listChanged": True}},
         answers={"roots/list": lambda params: roots},
     ) as client:
-        found = client.call("maya_pipeline__import_usd", {"path": "workspace://assets/hero.usd"})
-        assert found["structuredContent"] == {
+        answer = client.call("maya_pipeline__import_usd", {"path": "workspace://assets/hero.usd"})
+        assert answer["structuredContent"] == {
             "success": True,
             "message": "imported",
             "error": None,

@@ -100,8 +100,8 @@ def test_the_bevel_example_renders(tmp_path: Path, segments: str | None) -> None
     (skill / "prompts.yaml").write_text(PROMPTS)
     (skill / "workflows" / "bake_proxies.workflow.yaml").write_text(WORKFLOW)
     skills, _ = scan_and_load(dcc_name="maya", extra_paths=[str(tmp_path / "skills")])
-    found = next(one for one in skills if one.name == "maya-geometry")
-    prompts, failures = read_prompts(found)
+    geometry = next(one for one in skills if one.name == "maya-geometry")
+    prompts, failures = read_prompts(geometry)
     assert not failures
     by_name = {prompt.name: prompt for prompt in prompts}
     assert set(by_name) == {"bevel_all_edges", "bake_proxies_summary"}

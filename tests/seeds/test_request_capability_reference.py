@@ -42,8 +42,8 @@ STRINGS = {
 
 
 def test_the_constants() -> None:
-    found = {name: getattr(request_capability, name) for name in STRINGS}
-    assert found == STRINGS
+    constants = {name: getattr(request_capability, name) for name in STRINGS}
+    assert constants == STRINGS
 
 
 def test_the_descriptor_and_the_schema() -> None:

@@ -47,8 +47,8 @@ def test_a_list_asked_for_after_a_change_shows_it_and_both_eras_hear(tmp_path):
             "prompts": {"one.p_first", "two.p_other"},
         }
 
-        def put(key, present, *found):
-            expected[key] = (expected[key] | set(found)) if present else expected[key] - set(found)
+        def put(key, present, *names):
+            expected[key] = (expected[key] | set(names)) if present else expected[key] - set(names)
 
         def edit(round):
             tool = f"edited_{round}"

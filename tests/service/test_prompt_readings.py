@@ -44,13 +44,13 @@ def told(watcher: Callable[[str], None]) -> Iterator[None]:
 @contextmanager
 def openings() -> Iterator[list[tuple[str, str]]]:
     """``(skill, thread)`` of every opening of a file of prompts meanwhile."""
-    found: list[tuple[str, str]] = []
+    opened: list[tuple[str, str]] = []
 
     def note(path: str) -> None:
-        found.append((Path(path).parent.name, threading.current_thread().name))
+        opened.append((Path(path).parent.name, threading.current_thread().name))
 
     with told(note):
-        yield found
+        yield opened
 
 
 @pytest.fixture

@@ -129,10 +129,10 @@ def test_one_bad_entry_shows_in_the_diagnostics_and_its_neighbour_is_served(
     (skills / "geometry" / "prompts.yaml").write_text(text)
     result = ask(server, era, "prompts/list")["result"]
     assert [prompt["name"] for prompt in result["prompts"]] == ["geometry.bevel"]
-    found = result["_meta"]["dcc.prompt_diagnostics"]
-    assert found["prompt_count"] == 1
-    assert [failure["skill"] for failure in found["failures"]] == ["geometry"]
-    assert str(skills) not in json.dumps(found)
+    diagnostics = result["_meta"]["dcc.prompt_diagnostics"]
+    assert diagnostics["prompt_count"] == 1
+    assert [failure["skill"] for failure in diagnostics["failures"]] == ["geometry"]
+    assert str(skills) not in json.dumps(diagnostics)
 
 
 @ERAS
@@ -140,10 +140,10 @@ def test_an_empty_list_says_why(home: None, era: str) -> None:
     with served() as server:
         result = ask(server, era, "prompts/list")["result"]
     assert result["prompts"] == []
-    found = result["_meta"]["dcc.prompt_diagnostics"]
-    assert found["enabled"] is True
-    assert found["loaded_skill_count"] == 0
-    assert found["notes"]
+    diagnostics = result["_meta"]["dcc.prompt_diagnostics"]
+    assert diagnostics["enabled"] is True
+    assert diagnostics["loaded_skill_count"] == 0
+    assert diagnostics["notes"]
 
 
 @ERAS

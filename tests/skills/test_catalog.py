@@ -22,9 +22,9 @@ def settle(folder):
 
 @pytest.fixture
 def catalog(tmp_path):
-    found = SkillCatalog([(tmp_path / "skills", "user")])
+    made = SkillCatalog([(tmp_path / "skills", "user")])
     (tmp_path / "skills").mkdir()
-    return found
+    return made
 
 
 @pytest.fixture

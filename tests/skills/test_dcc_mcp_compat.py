@@ -75,8 +75,8 @@ def test_results_have_the_shape_that_such_skills_promise(entry):
     ],
 )
 def test_every_way_to_import_it(entry, head):
-    found = entry(f"{head}\ndef main(): return ok('done')['success']\n")
-    assert found.function() is True
+    loaded = entry(f"{head}\ndef main(): return ok('done')['success']\n")
+    assert loaded.function() is True
 
 
 def test_a_cancelled_call_stays_cancelled(entry):

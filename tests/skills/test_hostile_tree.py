@@ -88,12 +88,12 @@ def test_the_healthy_neighbour_works_and_every_trap_is_named(tree, caplog):
     catalog = SkillCatalog([(tree, "user")])
     with caplog.at_level(logging.WARNING):
         catalog.refresh()
-    found = {failure.skill: failure.message for failure in catalog.failures}
+    messages = {failure.skill: failure.message for failure in catalog.failures}
     for skill, words in WRONG.items():
-        assert words in found[skill], skill
+        assert words in messages[skill], skill
         assert any(f"{skill}: " in line and words in line for line in caplog.messages), skill
     assert not any("stolen" in tool.name for k in catalog.known for tool in k.skill.tools)
-    assert all(str(tree) not in message for message in found.values())
+    assert all(str(tree) not in message for message in messages.values())
     (skill,) = catalog.load("healthy")
     scripts = SkillScripts(skill)
     assert scripts.entry(skill.tools[0]).function() == "went"
@@ -112,11 +112,13 @@ def test_a_script_that_raises_or_exits_at_import_fails_its_call_only(tree, name)
 
 
 def test_lint_names_every_trap(tree):
-    found = [str(finding) for finding in lint(tree)]
+    findings = [str(finding) for finding in lint(tree)]
     folders = set(WRONG) - {"healthy"} | {"double", "raising", "exiting"}
     for folder in folders:
-        assert any(line.startswith(f"{folder}/") and ": error: " in line for line in found), folder
-    assert not [line for line in found if line.startswith("healthy/")]
+        assert any(line.startswith(f"{folder}/") and ": error: " in line for line in findings), (
+            folder
+        )
+    assert not [line for line in findings if line.startswith("healthy/")]
 
 
 def test_prompts_do_not_lead_out(tree):
@@ -126,9 +128,9 @@ def test_prompts_do_not_lead_out(tree):
     catalog = SkillCatalog([(tree, "user")])
     catalog.refresh()
     catalog.load("p-up", "p-glob")
-    found = collect(catalog.loaded, PromptReader())
-    assert found.prompts == {}
-    assert {failure.skill for failure in found.failures} == {"p-up", "p-glob"}
+    collected = collect(catalog.loaded, PromptReader())
+    assert collected.prompts == {}
+    assert {failure.skill for failure in collected.failures} == {"p-up", "p-glob"}
 
 
 def test_a_folder_that_may_not_be_read_is_named(plain_user_folder):

@@ -33,16 +33,16 @@ def test_findings_name_file_and_line(tmp_path):
         "scripts/e.py": "import sys\ndef e(): pass\nsys.exit(1)\n",
     }
     write_skill(tmp_path, "bad", files=files)
-    found = lines(tmp_path)
+    findings = lines(tmp_path)
     assert (
         "bad/tools.yaml:4: error: tool 'a': 'required_capabilities' must be a list of strings"
-        in found
+        in findings
     )
-    assert "bad/scripts/b.py:2: error: raises when it is imported" in found
-    assert any(f.startswith("bad/scripts/c.py:4: error: can't be parsed") for f in found)
-    assert any("'input_schema' isn't a valid JSON Schema" in f for f in found)
-    assert "bad/scripts/e.py:3: error: calls sys.exit() when it is imported" in found
-    assert not [f for f in found if f.startswith("good/")]
+    assert "bad/scripts/b.py:2: error: raises when it is imported" in findings
+    assert any(f.startswith("bad/scripts/c.py:4: error: can't be parsed") for f in findings)
+    assert any("'input_schema' isn't a valid JSON Schema" in f for f in findings)
+    assert "bad/scripts/e.py:3: error: calls sys.exit() when it is imported" in findings
+    assert not [f for f in findings if f.startswith("good/")]
 
 
 def test_lint_does_not_run_scripts(tmp_path):

@@ -192,9 +192,9 @@ def test_a_repeated_tool_name_keeps_the_first(tmp_path):
 @pytest.mark.parametrize("place", ["scripts/first.py", "first.py"])
 def test_the_script_of_the_same_stem_is_found(tmp_path, place):
     folder = write_skill(tmp_path, "s", files={"tools.yaml": TWO_TOOLS, place: ""})
-    found = tools_of(folder)
-    assert found["first"].script == folder.resolve() / place
-    assert found["second"].script is None
+    tools = tools_of(folder)
+    assert tools["first"].script == folder.resolve() / place
+    assert tools["second"].script is None
 
 
 def test_source_file_is_found_beside_or_below_scripts(tmp_path):

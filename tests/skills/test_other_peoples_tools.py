@@ -149,8 +149,8 @@ def test_others_do_not(name: str, properties: dict[str, Any]) -> None:
 
 
 def test_what_ships_is_not_replaced_and_the_artist_is_told(tmp_path: Path) -> None:
-    for folder, said in (("shipped", "Ours."), ("user", "Theirs.")):
-        text = f"---\nname: scene-tools\ndescription: {said}\n---\n"
+    for folder, description in (("shipped", "Ours."), ("user", "Theirs.")):
+        text = f"---\nname: scene-tools\ndescription: {description}\n---\n"
         (tmp_path / folder / "scene-tools").mkdir(parents=True)
         (tmp_path / folder / "scene-tools" / "SKILL.md").write_text(text)
     paths = [(tmp_path / "user", "user"), (tmp_path / "shipped", "bundled")]

@@ -218,9 +218,9 @@ def test_served_names_are_qualified_and_the_bare_name_works_while_unique(tmp_pat
 
 def test_registered_prompts_are_served_by_their_own_name(seed):
     mine = make_prompt({"name": "m", "description": "d", "template": "t"}, "manual", "manual")
-    found = collect([seed], PromptReader(), [mine])
-    assert list(found.prompts) == sorted(found.prompts)
-    assert found.find("m").list_entry()["_meta"] == {
+    collected = collect([seed], PromptReader(), [mine])
+    assert list(collected.prompts) == sorted(collected.prompts)
+    assert collected.find("m").list_entry()["_meta"] == {
         "dcc.prompt_source": {"skill": "manual", "source": "manual"}
     }
 
@@ -332,9 +332,9 @@ def test_what_did_not_change_is_not_read_again(tmp_path):
 
 
 def test_diagnostics_without_skills():
-    found = collect([], PromptReader())
-    assert found.needs_diagnostics()
-    assert found.diagnostics() == {
+    collected = collect([], PromptReader())
+    assert collected.needs_diagnostics()
+    assert collected.diagnostics() == {
         "enabled": True,
         "loaded_skill_count": 0,
         "prompt_count": 0,
@@ -344,9 +344,9 @@ def test_diagnostics_without_skills():
 
 
 def test_diagnostics_of_skills_that_declare_nothing(tmp_path):
-    found = collect([skill_with(tmp_path, "dcc: maya", {})], PromptReader())
-    assert found.needs_diagnostics()
-    assert found.diagnostics() == {
+    collected = collect([skill_with(tmp_path, "dcc: maya", {})], PromptReader())
+    assert collected.needs_diagnostics()
+    assert collected.diagnostics() == {
         "enabled": True,
         "loaded_skill_count": 1,
         "prompt_count": 0,
@@ -360,9 +360,9 @@ def test_diagnostics_of_skills_that_declare_nothing(tmp_path):
 
 def test_diagnostics_when_something_failed(tmp_path, seed):
     bad = skill_with(tmp_path, "prompts: absent.yaml", {}, "bad")
-    found = collect([seed, bad], PromptReader())
-    assert found.needs_diagnostics()
-    diagnostics = found.diagnostics()
+    collected = collect([seed, bad], PromptReader())
+    assert collected.needs_diagnostics()
+    diagnostics = collected.diagnostics()
     assert (diagnostics["prompt_count"], diagnostics["prompt_capable_skill_count"]) == (2, 2)
     assert diagnostics["failures"] == [
         {

@@ -35,9 +35,9 @@ def opened(tmp_path):
 
 def test_main_is_preferred_in_a_script_of_its_own(opened):
     _, entry = opened(go="def go(a): return 'go'\ndef main(**arguments): return arguments\n")
-    found = entry()
-    assert found.function(a=1) == {"a": 1}
-    assert (found.kind, found.takes_ctx, found.takes_workspace_roots, found.takes_any) == (
+    loaded = entry()
+    assert loaded.function(a=1) == {"a": 1}
+    assert (loaded.kind, loaded.takes_ctx, loaded.takes_workspace_roots, loaded.takes_any) == (
         "function",
         False,
         False,
@@ -66,11 +66,11 @@ def test_an_entry_point_may_be_named(opened):
     ],
 )
 def test_the_kind_and_what_it_takes(opened, source, kind):
-    found = opened(go=source)[1]()
-    assert found.kind == kind
-    assert found.takes_ctx
-    assert found.takes_workspace_roots
-    assert not found.takes_any
+    loaded = opened(go=source)[1]()
+    assert loaded.kind == kind
+    assert loaded.takes_ctx
+    assert loaded.takes_workspace_roots
+    assert not loaded.takes_any
 
 
 def test_nothing_is_imported_before_the_first_call(opened, tmp_path):

@@ -26,12 +26,12 @@ tools:
 
 @pytest.fixture
 def index(tmp_path):
-    found = SearchIndex()
+    made = SearchIndex()
     hint = "tags: [modelling]\nsearch-hint: round corners\nsearch-aliases: [polygons]\n"
     for name, text in (("maya-geometry", GEOMETRY), ("lights", LIGHTS)):
         block = "tools: tools.yaml\n" + (hint if name != "lights" else "tags: [shading]")
-        found.add(load_skill(write_skill(tmp_path, name, block=block, files={"tools.yaml": text})))
-    return found
+        made.add(load_skill(write_skill(tmp_path, name, block=block, files={"tools.yaml": text})))
+    return made
 
 
 def names(index, query, **options):
@@ -57,8 +57,8 @@ def test_the_best_hit_by_every_field(index, query, best):
 
 
 def test_a_name_ranks_above_a_description(index):
-    found = names(index, "edges", kind="tool")
-    assert found == ["maya_geometry__bevel_edges", "maya_geometry__export_fbx"]
+    ranked = names(index, "edges", kind="tool")
+    assert ranked == ["maya_geometry__bevel_edges", "maya_geometry__export_fbx"]
 
 
 def test_equal_scores_are_ordered_by_name_and_answers_repeat(index):

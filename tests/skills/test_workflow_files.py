@@ -146,16 +146,16 @@ STEP = "name: w\nsteps:\n  - "
     ],
 )
 def test_a_bad_workflow_is_a_failure_with_a_line_and_loses_only_itself(tmp_path, text, words, line):
-    found, (failure,) = read(tmp_path, text, WHOLE)
-    assert [workflow.name for workflow in found] == ["intake"]
+    workflows, (failure,) = read(tmp_path, text, WHOLE)
+    assert [workflow.name for workflow in workflows] == ["intake"]
     assert failure.reference == "w0.workflow.yaml"
     assert words in failure.message
     assert failure.line == line
 
 
 def test_a_repeated_workflow_name_keeps_the_first(tmp_path):
-    found, (failure,) = read(tmp_path, WHOLE, WHOLE)
-    assert [workflow.path.name for workflow in found] == ["w0.workflow.yaml"]
+    workflows, (failure,) = read(tmp_path, WHOLE, WHOLE)
+    assert [workflow.path.name for workflow in workflows] == ["w0.workflow.yaml"]
     assert failure.reference == "w1.workflow.yaml"
 
 

@@ -398,10 +398,10 @@ def test_a_client_that_never_reads_its_stream_is_dropped() -> None:
         assert raw.answer("GET").status == 200
         session = next(iter(server.app.endpoint.sessions))
         loop = server.app.guest.loop
-        said = {"data": "x" * 50_000}
+        message = {"data": "x" * 50_000}
 
         def dropped() -> bool:
-            loop.call_soon_threadsafe(session.notify, "notifications/message", said)
+            loop.call_soon_threadsafe(session.notify, "notifications/message", message)
             client.request("ping")
             return not session.listening
 

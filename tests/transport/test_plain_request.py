@@ -28,13 +28,13 @@ def server() -> Iterator[Served]:
 
 
 def test_a_plain_head_is_taken() -> None:
-    found = plain_request(HEAD + b"body")
-    assert found is not None
-    assert (found.target, found.head, found.length) == ("/mcp", len(HEAD), 4)
-    assert found.headers["HOST"] == "x"
-    assert found.headers.get("host") == "x"
-    assert "Content-length" in found.headers
-    assert "Origin" not in found.headers
+    request = plain_request(HEAD + b"body")
+    assert request is not None
+    assert (request.target, request.head, request.length) == ("/mcp", len(HEAD), 4)
+    assert request.headers["HOST"] == "x"
+    assert request.headers.get("host") == "x"
+    assert "Content-length" in request.headers
+    assert "Origin" not in request.headers
 
 
 @pytest.mark.parametrize(
@@ -90,17 +90,17 @@ _lines = st.lists(
 @given(st.sampled_from(["POST /a HTTP/1.1", "POST /é HTTP/1.1", "GET / HTTP/1.1"]), _lines)
 def test_what_is_taken_tornado_reads_the_same(start: str, lines: list[str]) -> None:
     data = "\r\n".join([start, *lines, "", ""]).encode("latin-1")
-    found = plain_request(data)
-    if found is None:
+    request = plain_request(data)
+    if request is None:
         return
-    head = data[: found.head].decode("latin-1")
+    head = data[: request.head].decode("latin-1")
     first, _, rest = head.partition("\r\n")
-    assert parse_request_start_line(first).path == found.target
+    assert parse_request_start_line(first).path == request.target
     theirs = {name.lower(): value for name, value in HTTPHeaders.parse(rest).get_all()}
-    assert dict(found.headers.items()) == theirs
+    assert dict(request.headers.items()) == theirs
     assert "\r\n\r\n" not in head[:-4]
     assert "\n\n" not in head
-    assert theirs["content-length"] == str(found.length)
+    assert theirs["content-length"] == str(request.length)
 
 
 # -- over a connection --------------------------------------------------------------------------

@@ -75,11 +75,11 @@ class Rest:
         answer = self.ask(method, path, value, headers)
         assert answer.status == status, answer.body
         assert answer.headers["content-type"] == "application/problem+json"
-        found = json.loads(answer.body)
-        assert found["status"] == status
-        assert found["title"]
-        assert found["detail"]
-        return found
+        problem = json.loads(answer.body)
+        assert problem["status"] == status
+        assert problem["title"]
+        assert problem["detail"]
+        return problem
 
 
 @contextmanager
@@ -112,12 +112,12 @@ def test_a_blocked_host_is_not_ready(tmp_path):
     with rest(tmp_path) as v1, v1.running.thread.block("rendering"):
 
         def stalled():
-            found = json.loads(v1.ask("GET", "readyz").body)
-            return found["stalled_ms"] and found
+            readiness = json.loads(v1.ask("GET", "readyz").body)
+            return readiness["stalled_ms"] and readiness
 
-        found = until(stalled, "a stalled host")
-        assert found["ready"] is False
-        assert found["blocked_by"] == "rendering"
+        readiness = until(stalled, "a stalled host")
+        assert readiness["ready"] is False
+        assert readiness["blocked_by"] == "rendering"
 
 
 def test_tools_are_listed_and_called_as_over_mcp(tmp_path):
@@ -133,10 +133,10 @@ def test_tools_are_listed_and_called_as_over_mcp(tmp_path):
 def test_the_gate_is_the_same(tmp_path):
     with rest(tmp_path) as v1, v1.running.client() as mcp:
         error = mcp.request("tools/call", {"name": "s__render"})["error"]
-        found = v1.problem("POST", "call", 403, {"tool": "s__render"})
-        assert (found["code"], found["detail"]) == (-32001, error["message"])
-        assert found["data"] == error["data"]
-        assert found["type"] == "urn:callboard:problem:capability-missing"
+        problem = v1.problem("POST", "call", 403, {"tool": "s__render"})
+        assert (problem["code"], problem["detail"]) == (-32001, error["message"])
+        assert problem["data"] == error["data"]
+        assert problem["type"] == "urn:callboard:problem:capability-missing"
 
 
 @pytest.mark.parametrize(
@@ -215,10 +215,10 @@ def test_access_is_the_same_as_for_mcp(tmp_path):
 
 def test_prompts(tmp_path):
     with rest(tmp_path) as v1, v1.running.client() as mcp:
-        found = v1.get("prompts")
-        assert found["total"] == 1
-        assert found["prompts"] == mcp.request("prompts/list")["result"]["prompts"]
-        assert found["diagnostics"]["prompt_count"] == 1
+        listed = v1.get("prompts")
+        assert listed["total"] == 1
+        assert listed["prompts"] == mcp.request("prompts/list")["result"]["prompts"]
+        assert listed["diagnostics"]["prompt_count"] == 1
         args = quote(json.dumps({"who": "Ann"}))
         rendered = v1.get(f"prompts/s.greet?args={args}")
         assert rendered["messages"][0]["content"]["text"] == "Say hello to Ann."
@@ -235,9 +235,9 @@ def test_prompts_that_are_turned_off_are_not_there(tmp_path):
 
 def test_skills_and_search(tmp_path):
     with rest(tmp_path) as v1:
-        found = v1.get("skills")
-        assert found["total"] == len(found["skills"])
-        one = next(skill for skill in found["skills"] if skill["name"] == "s")
+        listed = v1.get("skills")
+        assert listed["total"] == len(listed["skills"])
+        one = next(skill for skill in listed["skills"] if skill["name"] == "s")
         assert one["loaded"] is True
         hits = v1.get("search?q=greets%20somebody&limit=1")
         assert [hit["name"] for hit in hits["hits"]] == ["s__hello"]
@@ -248,9 +248,9 @@ def test_resources(tmp_path):
         v1.app.resources.add(
             ServedResource("test://a", "a", lambda: "content", mime_type="text/plain")
         )
-        found = v1.get("resources")
-        assert "test://a" in {resource["uri"] for resource in found["resources"]}
-        assert "skill://{name}/SKILL.md" in {r["uriTemplate"] for r in found["templates"]}
+        listed = v1.get("resources")
+        assert "test://a" in {resource["uri"] for resource in listed["resources"]}
+        assert "skill://{name}/SKILL.md" in {r["uriTemplate"] for r in listed["templates"]}
         contents = v1.get("resources/read?uri=" + quote("test://a", safe=""))["contents"]
         assert contents == [{"uri": "test://a", "mimeType": "text/plain", "text": "content"}]
 

@@ -41,5 +41,5 @@ def no_word_from_qt(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     log = request.getfixturevalue("qtlog")
     yield
-    said = [r.message for r in log.records if not r.message.startswith(_HARMLESS)]
-    assert not said
+    messages = [r.message for r in log.records if not r.message.startswith(_HARMLESS)]
+    assert not messages

@@ -26,10 +26,10 @@ WANTED = {"com.example/files": {"required": True}, "com.example/tags": {"require
 
 @pytest.fixture
 def shown(open_panel: Any) -> Any:
-    found = open_panel(skills=True, capture_missing_capabilities=True)
-    found.turn_to(CAPABILITIES)
-    found.until(lambda: found.panel.capabilities.model.rowCount())
-    return found
+    panel = open_panel(skills=True, capture_missing_capabilities=True)
+    panel.turn_to(CAPABILITIES)
+    panel.until(lambda: panel.panel.capabilities.model.rowCount())
+    return panel
 
 
 def test_a_click_withdraws_and_the_space_key_restores(shown: Any) -> None:
@@ -76,9 +76,9 @@ def test_what_agents_asked_for_is_counted(shown: Any) -> None:
     for _ in range(3):
         shown.press(tab.page, Qt.Key.Key_Down)
     shown.until(lambda: {row.cells[0] for row in tab.below.rows} == {"bake cloth", "render"})
-    said = {row.cells[0]: row for row in tab.below.rows}
-    assert said["bake cloth"].cells[1] == "asked for, sessions: 1"
-    assert "a cape" in said["bake cloth"].tip
+    rows = {row.cells[0]: row for row in tab.below.rows}
+    assert rows["bake cloth"].cells[1] == "asked for, sessions: 1"
+    assert "a cape" in rows["bake cloth"].tip
 
 
 class WithoutUsd(FakeHost):

@@ -27,18 +27,18 @@ class Scripting(FakeHost):
 
 @pytest.fixture
 def shown(open_panel: Any) -> Any:
-    found = open_panel(Scripting)
-    found.ran = []
+    panel = open_panel(Scripting)
+    panel.ran = []
 
     def run(code: str) -> str:
-        found.ran.append(code)
+        panel.ran.append(code)
         return "ran"
 
-    found.server.tool("run", run, CODE, required_capabilities=(SCRIPT,))
-    return found
+    panel.server.tool("run", run, CODE, required_capabilities=(SCRIPT,))
+    return panel
 
 
-def look(shown: Any) -> None:
+def show_consent(shown: Any) -> None:
     """Follows the banner to what is asked."""
     shown.click(shown.panel.banner.button)
     assert shown.panel.tabs.currentIndex() == CONSENT
@@ -52,7 +52,7 @@ def test_code_runs_only_after_a_click_and_is_asked_for_every_time(shown: Any) ->
     with shown.server.client() as client:
         first = shown.begin(client, "run", code="print(1)\nprint(2)")
         shown.until(lambda: cards(shown))
-        look(shown)
+        show_consent(shown)
         card = cards(shown)[0]
         assert card.accessibleName() == "fake asks to call run"
         assert card.text.toPlainText() == "print(1)\nprint(2)"
@@ -74,7 +74,7 @@ def test_allowed_for_the_session_by_keyboard_holds_for_that_session_alone(shown:
     with shown.server.client() as client, shown.server.client() as other:
         first = shown.begin(client, "run", code="1")
         shown.until(lambda: cards(shown))
-        look(shown)
+        show_consent(shown)
         card = cards(shown)[0]
         shown.until(card.session.isEnabled)
         card.text.setFocus()
@@ -96,7 +96,7 @@ def test_a_card_that_just_came_or_moved_takes_no_yes(shown: Any) -> None:
     with shown.server.client() as client:
         first = shown.begin(client, "run", code="1")
         shown.until(lambda: len(cards(shown)) == 1)
-        look(shown)
+        show_consent(shown)
         assert not cards(shown)[0].once.isEnabled()
         second = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
@@ -115,7 +115,7 @@ def test_invisible_characters_are_written_out(shown: Any) -> None:
         future = shown.begin(client, "run", code="a = 1 \u202e# tidy\x00")
         shown.until(lambda: cards(shown))
         assert cards(shown)[0].text.toPlainText() == "a = 1 \\u202e# tidy\\u0000"
-        look(shown)
+        show_consent(shown)
         shown.click(cards(shown)[0].refuse)
         shown.wait(future)
 
@@ -185,7 +185,7 @@ def test_a_question_takes_neither_the_tab_nor_the_keyboard(shown: Any) -> None:
         assert panel.tabs.currentIndex() == ACTIVITY
         assert panel.tabs.geometry() == before
         assert dict(panel.link.controls.status.snapshot.policies)["script"] == "ask"
-        look(shown)
+        show_consent(shown)
         shown.click(cards(shown)[0].refuse)
         shown.wait(future)
 
@@ -201,7 +201,7 @@ def test_a_card_shows_every_argument_and_the_tools_title(shown: Any) -> None:
             client, "wipe", code='print("tidy up")', what="/World", options={"recursive": True}
         )
         shown.until(lambda: cards(shown))
-        look(shown)
+        show_consent(shown)
         text = cards(shown)[0].text.toPlainText()
         assert '"what": "/World"' in text
         assert '"recursive": true' in text
@@ -218,11 +218,11 @@ def test_long_code_says_how_much_more_there_is_and_is_allowed_once_its_end_was_s
     with shown.server.client() as client:
         future = shown.begin(client, "run", code=code)
         shown.until(lambda: cards(shown))
-        look(shown)
+        show_consent(shown)
         card = cards(shown)[0]
         shown.until(lambda: reads(card, "more characters: scroll to the end"))
-        said = next(text for text in texts(card) if "more characters" in text)
-        more = int(said.split()[1].replace(",", ""))
+        notice = next(text for text in texts(card) if "more characters" in text)
+        more = int(notice.split()[1].replace(",", ""))
         assert len(code) - 500 < more < len(code)
         # Longer than the moment in which no card takes a yes.
         again = shown.begin(client, "run", code="2")
@@ -244,7 +244,7 @@ def test_what_is_too_long_to_be_read_can_only_be_refused(shown: Any) -> None:
     with shown.server.client() as client:
         future = shown.begin(client, "run", code="x = 1\n" * 40_000)
         shown.until(lambda: cards(shown))
-        look(shown)
+        show_consent(shown)
         card = cards(shown)[0]
         shown.until(lambda: reads(card, "40,000 more characters than can be shown"))
         bar = card.text.verticalScrollBar()

@@ -29,12 +29,12 @@ def rows(tree: dict[str, Any]) -> list[Row]:
 
 
 def texts(model: RowsModel) -> list[Any]:
-    found = []
+    rows = []
     for number in range(model.rowCount()):
         at = model.index(number, 0)
         inner = [model.index(n, 1, at).data() for n in range(model.rowCount(at))]
-        found.append((at.data(), model.index(number, 1).data(), inner))
-    return found
+        rows.append((at.data(), model.index(number, 1).data(), inner))
+    return rows
 
 
 @QUIET
@@ -51,11 +51,11 @@ def test_rows_in_groups_are_a_sound_model(qtbot: Any, qtmodeltester: Any) -> Non
     model = RowsModel(("One", "Two"))
     model.set_rows([Row("g", ("G",), rows=(Row("a", ("A", "1"), checked=True),)), Row("h", ("H",))])
     qtmodeltester.check(model)
-    said = []
-    model.on_check = lambda row, wanted: said.append((row.key, wanted))
+    told = []
+    model.on_check = lambda row, wanted: told.append((row.key, wanted))
     index = model.find("a", "g")
     assert model.setData(index, Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
-    assert said == [("a", False)]
+    assert told == [("a", False)]
     assert not model.find("a", "h").isValid()
 
 

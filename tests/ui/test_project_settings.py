@@ -33,10 +33,10 @@ def test_a_file_that_is_not_ours_is_named_and_nothing_of_it_used(home: Path, tex
     file = settings_file("/p")
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
-    found = load("/p")
-    assert found is not None
-    assert found.roots == ()
-    assert file.name in found.problem
+    settings = load("/p")
+    assert settings is not None
+    assert settings.roots == ()
+    assert file.name in settings.problem
 
 
 def test_a_project_is_its_first_folder() -> None:

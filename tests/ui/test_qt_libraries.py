@@ -66,6 +66,6 @@ def test_debian_names_a_package_after_its_library(library: str, package: str) ->
 
 
 def test_every_package_is_named_at_once() -> None:
-    said = what_to_install(["libxcb-icccm.so.4", "libxcb-keysyms.so.1"])
-    assert "the packages libxcb-icccm4 and libxcb-keysyms1 (Debian, Ubuntu)" in said
-    assert "xcb-util-wm and xcb-util-keysyms" in said
+    advice = what_to_install(["libxcb-icccm.so.4", "libxcb-keysyms.so.1"])
+    assert "the packages libxcb-icccm4 and libxcb-keysyms1 (Debian, Ubuntu)" in advice
+    assert "xcb-util-wm and xcb-util-keysyms" in advice

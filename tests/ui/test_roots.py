@@ -32,9 +32,9 @@ def folders(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def shown(open_panel: Any) -> Any:
-    found = open_panel()
-    found.turn_to(ROOTS)
-    return found
+    panel = open_panel()
+    panel.turn_to(ROOTS)
+    return panel
 
 
 def drop(tab: Any, *paths: Path) -> None:

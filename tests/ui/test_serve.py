@@ -41,15 +41,15 @@ def test_a_headless_host_with_the_panel_serves_until_it_is_told_to_end(tmp_path:
             client.call("scene__create_primitive", {"kind": "cube", "name": "box"})
             assert "box" in json.dumps(client.call("scene__list_objects"))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE)
+        _, output = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
-    assert process.returncode == 0, said
-    assert "Traceback" not in said
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
 
 
 def test_where_qt_finds_no_screen_it_says_what_to_install(tmp_path: Path) -> None:
     process = serve(tmp_path, "no-such-platform")
-    _, said = process.communicate(timeout=PATIENCE)
+    _, output = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    assert "Qt can't open a window" in said
+    assert "Qt can't open a window" in output

@@ -41,9 +41,9 @@ def skills(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shown(open_panel: Any, skills: Path) -> Any:
-    found = open_panel(skills=True, skill_paths=[skills.parent])
-    found.turn_to(SKILLS)
-    return found
+    panel = open_panel(skills=True, skill_paths=[skills.parent])
+    panel.turn_to(SKILLS)
+    return panel
 
 
 def rows(shown: Any, skill: str) -> list[str]:

@@ -58,12 +58,12 @@ def attend(server: Served) -> None:
     until(lambda: server.app.dispatcher.consent.attended, "somebody to attend")
 
 
-def answer(server: Served, said: Any) -> str:
+def answer(server: Served, decision: Any) -> str:
     """Answers the question that comes, and returns what it said."""
     desk = server.app.dispatcher.consent
     until(lambda: desk.questions, "a question")
     question = next(iter(desk.questions.values()))
-    server.app.controls.answer(question.id, said)
+    server.app.controls.answer(question.id, decision)
     return f"{question.client} {question.why}"
 
 
@@ -98,18 +98,18 @@ def test_a_root_outside_counts_for_nothing_where_nobody_is_there(
         assert seen(client) == [str(tmp_path / "show")]
 
 
-@pytest.mark.parametrize("said", ["allow", "allow_session", "refuse"])
+@pytest.mark.parametrize("decision", ["allow", "allow_session", "refuse"])
 def test_a_root_outside_counts_as_a_person_decided(
-    named: Served, tmp_path: Path, said: str
+    named: Served, tmp_path: Path, decision: str
 ) -> None:
     elsewhere, show = str(tmp_path / "elsewhere"), str(tmp_path / "show")
     attend(named)
     with naming(named, tmp_path / "elsewhere") as client:
         first = client.start("tools/call", {"name": "see"})
-        assert answer(named, said) == f"fake wants to work in {elsewhere}, outside your roots"
-        counts = [show] if said == "refuse" else [elsewhere]
+        assert answer(named, decision) == f"fake wants to work in {elsewhere}, outside your roots"
+        counts = [show] if decision == "refuse" else [elsewhere]
         assert first.result(10)["result"]["structuredContent"]["result"] == counts
-        if said == "allow":
+        if decision == "allow":
             again = client.start("tools/call", {"name": "see"})
             answer(named, "refuse")
             assert again.result(10)["result"]["structuredContent"]["result"] == [show]

@@ -185,8 +185,8 @@ def test_a_job_of_a_client_that_cannot_be_asked_has_the_artists_roots(tmp_path: 
         with server.client() as raw:
             client = Stateless(raw, {"roots": {}})
             job = client.call("see_later")["structuredContent"]["job_id"]
-            found = job_ended(client, job)
-        assert found["result"]["structuredContent"]["result"] == [str(tmp_path)], found
+            ended = job_ended(client, job)
+        assert ended["result"]["structuredContent"]["result"] == [str(tmp_path)], ended
 
 
 def test_a_late_answer_to_an_older_question_is_dropped(server: Served, tmp_path: Path) -> None:

@@ -461,32 +461,32 @@ anything = st.builds(str.__add__, st.sampled_from(["workspace://", ""]), st.text
 @given(path=spellings | anything)
 def test_nothing_outside_the_root_can_be_reached(tree: Path, path: str) -> None:
     try:
-        found = WorkspaceRoots([str(tree)]).resolve(path)
+        resolved = WorkspaceRoots([str(tree)]).resolve(path)
     except WorkspaceResolveError:
         return
     if path.startswith("/") or path[1:3] in (":/", ":\\") or path.startswith("\\\\"):
-        assert found == path
+        assert resolved == path
         return
-    assert found == str(tree) or found.startswith(f"{tree}/")
-    assert Path(found).parts == Path(os.path.normpath(found)).parts
-    real, base = os.path.realpath(found), os.path.realpath(tree)
+    assert resolved == str(tree) or resolved.startswith(f"{tree}/")
+    assert Path(resolved).parts == Path(os.path.normpath(resolved)).parts
+    real, base = os.path.realpath(resolved), os.path.realpath(tree)
     assert os.path.commonpath([real, base]) == base
-    if Path(found).is_file():
-        assert Path(found).read_text() == "public"
+    if Path(resolved).is_file():
+        assert Path(resolved).read_text() == "public"
 
 
 @given(path=spellings | anything, root=st.sampled_from([C_HERO, "D:\\", "\\\\srv\\sh\\p"]))
 def test_nothing_outside_the_root_can_be_named_on_windows(path: str, root: str) -> None:
     try:
-        found = windows(root).resolve(path)
+        resolved = windows(root).resolve(path)
     except WorkspaceResolveError:
         return
     if path.startswith(("/", "\\")) or path[1:3] in (":/", ":\\"):
-        assert found == path
+        assert resolved == path
         return
-    assert ntpath.normpath(found) == found
-    assert found == root or found.startswith(root.rstrip("\\") + "\\")
-    assert ":" not in found[2:]
+    assert ntpath.normpath(resolved) == resolved
+    assert resolved == root or resolved.startswith(root.rstrip("\\") + "\\")
+    assert ":" not in resolved[2:]
 
 
 @needs_links
@@ -494,9 +494,9 @@ def test_nothing_outside_the_root_can_be_named_on_windows(path: str, root: str) 
 def test_strict_reaches_nothing_outside_by_absolute_paths(tree: Path, names: list[str]) -> None:
     path = "/".join([str(tree), *names])
     try:
-        found = WorkspaceRoots([str(tree)], policy="strict").resolve(path)
+        resolved = WorkspaceRoots([str(tree)], policy="strict").resolve(path)
     except WorkspaceResolveError:
         return
-    assert found == path
+    assert resolved == path
     base = os.path.realpath(tree)
-    assert os.path.commonpath([os.path.realpath(found), base]) == base
+    assert os.path.commonpath([os.path.realpath(resolved), base]) == base

@@ -62,7 +62,7 @@ async def build(call: Call, file: str) -> None:
     there = await call("scene__list_objects")
     if there["objects"]:
         # Blender opens with a cube, a camera and a light.
-        await call("scene__delete", names=[found["path"] for found in there["objects"]])
+        await call("scene__delete", names=[each["path"] for each in there["objects"]])
     await call("scene__create_primitive", kind="cube", name="base", size=4)
     await call("scene__create_primitive", kind="sphere", name="ball", radius=1.5)
     await call("scene__set_parent", name="ball", parent="base", keep_world=False)

@@ -74,7 +74,7 @@ async def use_everything(client: Client[Any]) -> None:
     seen["templates"] = sorted(template.uri_template for template in templates)
     await client.call_tool("scene__create_primitive", {"kind": "cube", "name": "watched"})
     scene = await client.read_resource("scene://current")
-    seen["scene"] = [found["name"] for found in json.loads(scene[0].text)["objects"]]
+    seen["scene"] = [each["name"] for each in json.loads(scene[0].text)["objects"]]
     try:
         await client.read_resource("scene://nowhere")
     except MCPError as error:

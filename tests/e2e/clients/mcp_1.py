@@ -94,7 +94,7 @@ async def use_everything(session: ClientSession) -> None:
     await session.unsubscribe_resource("scene://current")
     seen["updated"] = "scene://current"
     scene = await session.read_resource("scene://current")
-    seen["scene"] = [found["name"] for found in json.loads(scene.contents[0].text)["objects"]]
+    seen["scene"] = [each["name"] for each in json.loads(scene.contents[0].text)["objects"]]
     try:
         await session.read_resource("scene://nowhere")
     except McpError as error:

@@ -111,7 +111,7 @@ async def use_everything(client: Client) -> None:
     seen["templates"] = sorted(template.uri_template for template in templates)
     await watch_the_scene(client)
     scene = await client.read_resource("scene://current")
-    seen["scene"] = [found["name"] for found in json.loads(scene.contents[0].text)["objects"]]
+    seen["scene"] = [each["name"] for each in json.loads(scene.contents[0].text)["objects"]]
     try:
         await client.read_resource("scene://nowhere")
     except MCPError as error:

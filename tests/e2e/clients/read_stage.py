@@ -26,12 +26,12 @@ def placement(prim: Usd.Prim) -> list[float]:
 
 
 def describe(prim: Usd.Prim) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": prim.GetTypeName()}
+    facts: dict[str, Any] = {"type": prim.GetTypeName()}
     if prim.IsA(UsdGeom.Xformable):
-        found["matrix"] = placement(prim)
+        facts["matrix"] = placement(prim)
     if prim.IsA(UsdGeom.Gprim):
-        found["colour"] = colour(prim)
-    return found
+        facts["colour"] = colour(prim)
+    return facts
 
 
 stage = Usd.Stage.Open(sys.argv[1])

@@ -10,10 +10,10 @@ from ._session import session
 
 def plug(name: str) -> tuple[Node, str]:
     node, _, attribute = name.partition(".")
-    found = one(node)
-    if attribute not in found.attributes:
+    owner = one(node)
+    if attribute not in owner.attributes:
         raise ValueError(f"No object matches name: {name}")
-    return found, attribute
+    return owner, attribute
 
 
 @command()
@@ -23,14 +23,14 @@ def listConnections(name, destination=True, plugs=False, shapes=False, source=Tr
         node, attribute = plug(name)
     else:
         node, attribute = one(name), None
-    found: list[tuple[Node, str]] = []
+    ends: list[tuple[Node, str]] = []
     for a, out, b, into in scene.connections:
         if destination and a == node.id and attribute in (None, out):
-            found.append((scene.nodes[b], into))
+            ends.append((scene.nodes[b], into))
         if source and b == node.id and attribute in (None, into):
-            found.append((scene.nodes[a], out))
+            ends.append((scene.nodes[a], out))
     answer = []
-    for other, end in found:
+    for other, end in ends:
         if type is not None and not is_a(other, type):
             continue
         if other.type == "mesh" and not shapes:

@@ -17,10 +17,10 @@ _BASES = {"transform": ("transform", "joint"), "surfaceShape": ("mesh",)}
 
 
 def flat(arguments) -> list[str]:
-    found: list[str] = []
+    flattened: list[str] = []
     for each in arguments:
-        found += flat(each) if isinstance(each, (list, tuple)) else [each]
-    return found
+        flattened += flat(each) if isinstance(each, (list, tuple)) else [each]
+    return flattened
 
 
 def one(name: Any) -> Node:
@@ -87,26 +87,26 @@ def ls(
     visible=False,
 ):
     scene = session.scene
-    found: list[tuple[Node, str]] = []
+    listed: list[tuple[Node, str]] = []
     if selection:
-        found = [(scene.nodes[id], part) for id, part in scene.selection]
+        listed = [(scene.nodes[id], part) for id, part in scene.selection]
     elif names:
         for name in flat(names):
             base, part = split_part(name)
             if re.search(r"[*?\[]", base):
                 every = scene.walk() + [n for n in scene.nodes.values() if not n.dag]
-                found += [(n, "") for n in every if fnmatch.fnmatchcase(n.name, base)]
+                listed += [(n, "") for n in every if fnmatch.fnmatchcase(n.name, base)]
             else:
                 for node in scene.match(base):
                     if not part or indices(node, part):
-                        found.append((node, part))
+                        listed.append((node, part))
     else:
         every = scene.walk() + [n for n in scene.nodes.values() if not n.dag and not dagObjects]
-        found = [(n, "") for n in every]
+        listed = [(n, "") for n in every]
     if dagObjects and (selection or names):
-        found = [(each, "") for n, _ in found if n.dag for each in (n, *scene.below(n.id))]
+        listed = [(each, "") for n, _ in listed if n.dag for each in (n, *scene.below(n.id))]
     answer: list[str] = []
-    for node, part in found:
+    for node, part in listed:
         if type is not None and (part or not is_a(node, type)):
             continue
         if visible and not _is_visible(node):
@@ -143,18 +143,18 @@ def listRelatives(
     type=None,
 ):
     scene = session.scene
-    found: list[Node] = []
+    relatives: list[Node] = []
     for name in given_or_selected(names):
         node = one(name)
         if parent:
-            found += [scene.nodes[node.parent]] if node.parent is not None else []
+            relatives += [scene.nodes[node.parent]] if node.parent is not None else []
         elif shapes:
-            found += [c for c in scene.children(node.id) if c.type not in TRANSFORM_TYPES]
+            relatives += [c for c in scene.children(node.id) if c.type not in TRANSFORM_TYPES]
         else:
-            found += scene.children(node.id)
+            relatives += scene.children(node.id)
     if type is not None:
-        found = [n for n in found if is_a(n, type)]
-    return [scene.path(n) if fullPath else scene.short(n) for n in found] or None
+        relatives = [n for n in relatives if is_a(n, type)]
+    return [scene.path(n) if fullPath else scene.short(n) for n in relatives] or None
 
 
 @command()

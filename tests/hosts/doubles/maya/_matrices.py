@@ -41,10 +41,10 @@ def inverse(matrix: Matrix) -> Matrix:
 
 def turn(axis: int, angle: float) -> Matrix:
     s, c = sin(radians(angle)), cos(radians(angle))
-    found = identity()
+    matrix = identity()
     j, k = (axis + 1) % 3, (axis + 2) % 3
-    found[j][j], found[j][k], found[k][j], found[k][k] = c, s, -s, c
-    return found
+    matrix[j][j], matrix[j][k], matrix[k][j], matrix[k][k] = c, s, -s, c
+    return matrix
 
 
 def compose(translate, rotate, order: int, scale, shear) -> Matrix:
@@ -53,10 +53,10 @@ def compose(translate, rotate, order: int, scale, shear) -> Matrix:
         sized[axis][axis] = scale[axis]
         moved[3][axis] = translate[axis]
     slanted[1][0], slanted[2][0], slanted[2][1] = shear
-    found = times(sized, slanted)
+    matrix = times(sized, slanted)
     for axis in ORDERS[order]:
-        found = times(found, turn(axis, rotate[axis]))
-    return times(found, moved)
+        matrix = times(matrix, turn(axis, rotate[axis]))
+    return times(matrix, moved)
 
 
 def decompose(matrix: Matrix, order: int):

@@ -13,11 +13,11 @@ class Mesh:
     faces: list[list[int]]
 
     def edges(self) -> list[tuple[int, int]]:
-        found: dict[tuple[int, int], None] = {}
+        edges: dict[tuple[int, int], None] = {}
         for face in self.faces:
             for a, b in zip(face, [*face[1:], face[0]], strict=True):
-                found[min(a, b), max(a, b)] = None
-        return list(found)
+                edges[min(a, b), max(a, b)] = None
+        return list(edges)
 
     def triangles(self) -> int:
         return sum(len(face) - 2 for face in self.faces)

@@ -117,10 +117,10 @@ class Scene:
         return [n for n in self.nodes.values() if n.dag and n.parent == id]
 
     def below(self, id: int) -> list[Node]:
-        found: list[Node] = []
+        below: list[Node] = []
         for child in self.children(id):
-            found += [child, *self.below(child.id)]
-        return found
+            below += [child, *self.below(child.id)]
+        return below
 
     def walk(self) -> list[Node]:
         return [n for top in self.children(None) for n in (top, *self.below(top.id))]
@@ -153,12 +153,12 @@ class Scene:
         ]
 
     def one(self, name: str) -> Node:
-        found = self.match(name)
-        if not found:
+        matching = self.match(name)
+        if not matching:
             raise ValueError(f"No object matches name: {name}")
-        if len(found) > 1:
+        if len(matching) > 1:
             raise ValueError(f"More than one object matches name: {name}")
-        return found[0]
+        return matching[0]
 
     def remove(self, node: Node) -> None:
         for each in [node, *self.below(node.id)]:

@@ -104,8 +104,8 @@ class Session:
         return self.last_callback
 
     def tell(self, kind: str, what: Any, *arguments: object) -> None:
-        for found, subject, call in list(self.callbacks.values()):
-            if (found, subject) == (kind, what):
+        for wanted, subject, call in list(self.callbacks.values()):
+            if (wanted, subject) == (kind, what):
                 call(*arguments, None)
 
 

@@ -63,13 +63,13 @@ def setKeyframe(*names, attribute=(), time=None, value=None):
 def keyframe(*names, attribute=(), timeChange=False, mode="create"):
     if mode != "query" or not timeChange:
         raise NotImplementedError("other uses of keyframe")
-    found = {
+    frames = {
         frame
         for name in flat(names)
         for channel in _channels(attribute)
         for frame in one(name).keys.get(channel, {})
     }
-    return sorted(found) or None
+    return sorted(frames) or None
 
 
 @command(undoable=True)

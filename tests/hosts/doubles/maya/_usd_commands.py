@@ -90,14 +90,14 @@ def mayaUSDImport(file=None, parent=None, primPath=None, readAnimData=False):
 
 def _conversion(stage) -> mx.Matrix:
     """From the file's units and axes to the scene's."""
-    found = mx.identity()
+    matrix = mx.identity()
     factor = UsdGeom.GetStageMetersPerUnit(stage) / _METERS[session.units["linear"]]
     for axis in range(3):
-        found[axis][axis] = factor
+        matrix[axis][axis] = factor
     theirs = UsdGeom.GetStageUpAxis(stage).lower()
     if theirs != session.up_axis:
-        found = mx.times(found, mx.turn(0, -90 if theirs == "z" else 90))
-    return found
+        matrix = mx.times(matrix, mx.turn(0, -90 if theirs == "z" else 90))
+    return matrix
 
 
 def _import(prim, above: int | None) -> Node | None:

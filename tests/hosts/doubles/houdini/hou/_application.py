@@ -98,8 +98,8 @@ def _tell(name):
 
 def _remove(callbacks, callback):
     # By identity: Python makes a new object for every look at a method.
-    for index, found in enumerate(callbacks):
-        if found is callback:
+    for index, each in enumerate(callbacks):
+        if each is callback:
             del callbacks[index]
             return
     raise OperationFailed("The callback was not registered.")
@@ -199,7 +199,7 @@ class playbar:
 class text:
     @staticmethod
     def expandString(str, expand_tilde=True):
-        return re.sub(r"\$(\w+)", lambda found: session.variables.get(found[1], ""), str)
+        return re.sub(r"\$(\w+)", lambda matched: session.variables.get(matched[1], ""), str)
 
 
 def isUIAvailable():
@@ -240,10 +240,10 @@ def hscript(command):
     if command.strip() == "undoctrl on":
         session.keeps_undo = session.undo_can_be_kept
         return ("", "")
-    said = re.fullmatch(r"\s*echo\s+(.*?)\s*", command)
-    if said is None:
+    echoed = re.fullmatch(r"\s*echo\s+(.*?)\s*", command)
+    if echoed is None:
         return ("", f"Unknown command: {command.split()[0]}\n")
-    return (f"{said[1]}\n", "")
+    return (f"{echoed[1]}\n", "")
 
 
 for _function in (

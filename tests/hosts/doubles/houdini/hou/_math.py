@@ -135,12 +135,12 @@ class hmath:
             raise NotImplementedError(f"{unknown} in a transform")
         sx, sy, sz = values_dict.get("scale", (1, 1, 1))
         xy, xz, yz = values_dict.get("shear", (0, 0, 0))
-        found = Matrix4([sx, 0, 0, 0, xy * sy, sy, 0, 0, xz * sz, yz * sz, sz, 0, 0, 0, 0, 1])
+        matrix = Matrix4([sx, 0, 0, 0, xy * sy, sy, 0, 0, xz * sz, yz * sz, sz, 0, 0, 0, 0, 1])
         turns = dict(zip("xyz", values_dict.get("rotate", (0, 0, 0)), strict=True))
         for axis in rotate_order:
-            found = found * _turn(axis, turns[axis])
+            matrix = matrix * _turn(axis, turns[axis])
         x, y, z = values_dict.get("translate", (0, 0, 0))
-        return found * Matrix4([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, y, z, 1])
+        return matrix * Matrix4([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, y, z, 1])
 
 
 def _turn(axis, angle):

@@ -143,8 +143,8 @@ class Node(NetworkMovableItem):
         return tuple(wrap(node.id) for node in session.scene.below(self._data.id))
 
     def node(self, node_path):
-        found = session.scene.find(f"{self.path()}/{node_path}")
-        return wrap(found.id) if found else None
+        data = session.scene.find(f"{self.path()}/{node_path}")
+        return wrap(data.id) if data else None
 
     def inputs(self):
         wires = self._data.inputs
@@ -220,20 +220,20 @@ class OpNode(Node):
         force_valid_node_name=False,
     ):
         node = self._data
-        found = _types.resolve(node.type.children or "", node_type_name)
-        if found is None or found.name in session.not_installed:
+        kind = _types.resolve(node.type.children or "", node_type_name)
+        if kind is None or kind.name in session.not_installed:
             raise OperationFailed("Invalid node type name.")
         if node_name is not None and not force_valid_node_name:
             _check_name(node_name)
-        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", node_name or f"{found.name.split('::')[0]}1")
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", node_name or f"{kind.name.split('::')[0]}1")
         if node.locked_asset:
             raise PermissionError("The node is a locked asset.")
         self._may_change()
         session.record("Create")
         scene = session.scene
-        made = scene.add(found, stem, node.id)
+        made = scene.add(kind, stem, node.id)
         node = scene.nodes[node.id]
-        if node.shown is None and found.children is None:
+        if node.shown is None and kind.children is None:
             node.shown = made.id
         _network_event("ChildCreated", node.id)
         return wrap(made.id)
@@ -261,9 +261,9 @@ class OpNode(Node):
         _callbacks.append((self._data.id, tuple(event_types), callback))
 
     def removeEventCallback(self, event_types, callback):
-        for found in _callbacks:
-            if found == (self._data.id, tuple(event_types), callback):
-                _callbacks.remove(found)
+        for each in _callbacks:
+            if each == (self._data.id, tuple(event_types), callback):
+                _callbacks.remove(each)
                 return
         raise OperationFailed("Callback was not registered.")
 
@@ -319,22 +319,22 @@ class RopNode(OpNode):
         mantra = self._data.type.name == "ifd"
         if not mantra and not session.graphics_card:
             raise OperationFailed("The attempted operation failed.\nUnable to open a GL context.")
-        said = {name: session.scene.values(self._data, name) for name in self._data.parms}
-        camera = session.scene.find(said["camera"][0])
+        values = {name: session.scene.values(self._data, name) for name in self._data.parms}
+        camera = session.scene.find(values["camera"][0])
         if camera is None or camera.type.name != "cam":
             raise OperationFailed("The attempted operation failed.\nCan't find the camera.")
-        (picture,) = said["vm_picture" if mantra else "picture"]
+        (picture,) = values["vm_picture" if mantra else "picture"]
         if picture == "ip" or "$" in picture or "`" in picture:
             raise NotImplementedError("pictures that aren't plain files")
-        for look in session.rendering:
-            look()
-        if mantra and not said["soho_foreground"][0]:
+        for watcher in session.rendering:
+            watcher()
+        if mantra and not values["soho_foreground"][0]:
             return  # Mantra has been started; it hasn't finished
         size = (1280, 720)
-        if mantra and said["override_camerares"][0] and said["res_fraction"][0] == "specific":
-            size = said["res_override"]
-        elif not mantra and said["tres"][0]:
-            size = said["res"]
+        if mantra and values["override_camerares"][0] and values["res_fraction"][0] == "specific":
+            size = values["res_override"]
+        elif not mantra and values["tres"][0]:
+            size = values["res"]
         if not picture.endswith(".png"):
             raise NotImplementedError("pictures that aren't PNG")
         session.rendered.append((self._data.type.name, *frame_range))
@@ -421,8 +421,8 @@ def _selected():
 def node(path):
     if session.scene is None or "\0" in path:
         return None
-    found = session.scene.find(path)
-    return wrap(found.id) if found else None
+    data = session.scene.find(path)
+    return wrap(data.id) if data else None
 
 
 def selectedNodes(include_hidden=False):

@@ -158,14 +158,14 @@ class Parm:
         self._channel.keys[keyframe.frame()] = (keyframe._value, keyframe.expression())
 
     def keyframes(self):
-        found = []
+        keys = []
         for frame, (value, expression) in sorted(self._channel.keys.items()):
             key = Keyframe()
             key.setFrame(frame)
             key.setValue(value)
             key.setExpression(expression, exprLanguage.Hscript)
-            found.append(key)
-        return tuple(found)
+            keys.append(key)
+        return tuple(keys)
 
     def deleteKeyframeAtFrame(self, frame):
         if frame not in self._channel.keys:

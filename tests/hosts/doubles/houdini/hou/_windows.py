@@ -153,8 +153,8 @@ class _Ui:
         session.selection_callbacks.append(callback)
 
     def removeSelectionCallback(self, callback):
-        for index, found in enumerate(session.selection_callbacks):
-            if found is callback:
+        for index, each in enumerate(session.selection_callbacks):
+            if each is callback:
                 del session.selection_callbacks[index]
                 return
         raise OperationFailed("The callback was not registered.")

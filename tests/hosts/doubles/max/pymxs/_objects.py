@@ -132,8 +132,8 @@ class Node(Wrapper):
 
     @property
     def material(self):
-        found = self._data.material
-        return Material(found) if found is not None else None
+        data = self._data.material
+        return Material(data) if data is not None else None
 
     def _set_material(self, value):
         self._changing().material = value._id if value is not None else None

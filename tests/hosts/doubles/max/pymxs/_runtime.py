@@ -88,14 +88,14 @@ def Link_Constraint():
 def getNodeByName(name, exact=True, ignoreCase=True, all=False):
     if not exact or "\0" in name:
         raise NotImplementedError("patterns")
-    found = [
+    named = [
         objects.Node(node.id)
         for node in session.scene.nodes.values()
         if node.name == name or (ignoreCase and node.name.lower() == name.lower())
     ]
     if all:
-        return found
-    return found[0] if found else None
+        return named
+    return named[0] if named else None
 
 
 def uniqueName(prefix):

@@ -189,9 +189,9 @@ def circle(radius: float, height: float) -> list[list[float]]:
 
 
 def times(a, b):
-    found = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
-    found[3] = [value + b[3][j] for j, value in enumerate(found[3])]
-    return found
+    product = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
+    product[3] = [value + b[3][j] for j, value in enumerate(product[3])]
+    return product
 
 
 def apply(point, m):
@@ -209,13 +209,13 @@ def inverse(m):
 
 
 def compose(translate, rotate, scale):
-    found = [list(row) for row in IDENTITY]
+    matrix = [list(row) for row in IDENTITY]
     for i in range(3):
-        found[i][i] = scale[i]
+        matrix[i][i] = scale[i]
     for axis, angle in enumerate(rotate):
-        found = times(found, _turn(axis, angle))
-    found[3] = list(translate)
-    return found
+        matrix = times(matrix, _turn(axis, angle))
+    matrix[3] = list(translate)
+    return matrix
 
 
 def decompose(m):
@@ -233,10 +233,10 @@ def decompose(m):
 
 def _turn(axis, angle):
     s, c = sin(radians(angle)), cos(radians(angle))
-    found = [list(row) for row in IDENTITY]
+    matrix = [list(row) for row in IDENTITY]
     i, j = ((1, 2), (2, 0), (0, 1))[axis]
-    found[i][i], found[i][j], found[j][i], found[j][j] = c, s, -s, c
-    return found
+    matrix[i][i], matrix[i][j], matrix[j][i], matrix[j][j] = c, s, -s, c
+    return matrix
 
 
 def _dot(a, b):

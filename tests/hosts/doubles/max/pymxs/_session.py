@@ -107,8 +107,8 @@ class Session:
     # -- what 3ds Max tells -----------------------------------------------------------------------
 
     def tell(self, event: str) -> None:
-        for found, act, _ in list(self.callbacks):
-            if found != event:
+        for wanted, act, _ in list(self.callbacks):
+            if wanted != event:
                 continue
             if callable(act):
                 act()

@@ -106,10 +106,10 @@ def _below(node):
 def _conversion(stage):
     """From the file's units and axes to the scene's."""
     factor = UsdGeom.GetStageMetersPerUnit(stage) / _meters()
-    found = [[factor * value for value in row] for row in sc.IDENTITY]
+    matrix = [[factor * value for value in row] for row in sc.IDENTITY]
     if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y:
-        found = sc.times(found, sc._turn(0, 90))
-    return found
+        matrix = sc.times(matrix, sc._turn(0, 90))
+    return matrix
 
 
 def _read(prim, above, frame):
