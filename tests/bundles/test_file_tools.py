@@ -57,8 +57,8 @@ def test_files_are_found_by_name_kind_and_tags(project: Path) -> None:
     with served(skills=True, roots=[str(project)]) as running, running.client() as client:
 
         def names(**wanted: object) -> list[str]:
-            found = client.call("files__list", dict(wanted))["structuredContent"]
-            return [file["name"] for file in found["files"]]
+            listed = client.call("files__list", dict(wanted))["structuredContent"]
+            return [file["name"] for file in listed["files"]]
 
         assert names(name="*.md") == ["notes.md"]
         assert names(mime_type="model/vnd.usdc") == ["hero.usdc"]

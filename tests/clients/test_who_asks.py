@@ -194,7 +194,7 @@ def test_a_host_serves_on_while_the_panel_waits_for_the_file_of_clients(
         lock(held.fileno(), 1.0)
         server.app.controls.revoke_client("one", complaints.put)
         assert other.request("ping")["result"] == {}
-        assert said.empty()
+        assert complaints.empty()
     assert complaints.get(timeout=20) is None
     until(lambda: client_of(server, token).post(PING).status == 401, "its end")
 
