@@ -137,7 +137,7 @@ class Controls:
             except CallboardError as error:
                 answered(error.message)
             else:
-                self._do(self._clients.look)
+                self._do(self._clients.reread)
                 answered(None)
 
         self._do(self._in_thread, end)
