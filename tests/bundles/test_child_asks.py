@@ -210,8 +210,8 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
         for name, answer in asked:
             result = answer.result(30)["result"]
             assert result["isError"] is False, text_of(result)
-            said = text_of(result)
-            assert f"{name}.txt" in said or f"/{name}" in said
+            written = text_of(result)
+            assert f"{name}.txt" in written or f"/{name}" in written
 
 
 def test_it_hears_that_the_roots_are_others(kid: Kid, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class OneWay(FakeHost):
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "found", "words", "objects"),
+    ("tool", "arguments", "content", "words", "objects"),
     [
         ("scene__create_primitive", {}, {"created": ["/a"]}, "created /a", ("/a",)),
         ("scene__transform", {}, {"changed": ["/a"]}, "moved /a", ("/a",)),
@@ -39,9 +39,9 @@ class OneWay(FakeHost):
     ],
 )
 def test_what_a_call_did_in_words(
-    tool: str, arguments: Any, found: Any, words: str, objects: Any
+    tool: str, arguments: Any, content: Any, words: str, objects: Any
 ) -> None:
-    assert in_words(tool, "Rig it", arguments, found) == (words, objects)
+    assert in_words(tool, "Rig it", arguments, content) == (words, objects)
 
 
 def test_what_failed_and_could_not_be_put_back_is_a_change() -> None:

@@ -246,9 +246,11 @@ class ActivityTab(QWidget):
         """What changed is known without a look at the disk."""
         if self._changes_only:
             selected = self.details.call_id
-            found = [c for c in self._changes if c.tool and self._has_text(f"{c.words} {c.tool}")]
+            matching = [
+                c for c in self._changes if c.tool and self._has_text(f"{c.words} {c.tool}")
+            ]
             self.model.clear()
-            self.model.set_newest([changed_row(change) for change in reversed(found)])
+            self.model.set_newest([changed_row(change) for change in reversed(matching)])
             self._select(selected)
         if not self.details.isHidden():
             self._show_details()
@@ -338,7 +340,9 @@ class ActivityTab(QWidget):
             return
         call = self._calls.get(row.id)
         if call is not None:
-            self.details.show_running(row, self.model.said(row), self.model.word(row.state), call)
+            self.details.show_running(
+                row, self.model.title_of(row), self.model.word(row.state), call
+            )
         elif not row.runs:
             self._show_record(row)
 
@@ -357,8 +361,8 @@ class ActivityTab(QWidget):
         self._history.get(row.id, read)
 
     def _show_ended(self, row: CallRow, record: CallRecord | None) -> None:
-        said, word = self.model.said(row), self.model.word_of(row)
-        self.details.show_ended(row, said, word, record, self._changes)
+        title, word = self.model.title_of(row), self.model.word_of(row)
+        self.details.show_ended(row, title, word, record, self._changes)
 
     def _select(self, call_id: str | None) -> None:
         """Keeps the call selected that was, wherever it went."""

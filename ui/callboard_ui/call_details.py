@@ -94,9 +94,9 @@ class CallDetails(QWidget):
         record = self._record
         return record if record is not None and record.call_id == call_id else None
 
-    def show_running(self, row: CallRow, said: str, word: str, call: CallStatus) -> None:
-        """A call that runs or waits; ``said`` is its title, ``word`` its state."""
-        self._begin(row, said)
+    def show_running(self, row: CallRow, title: str, word: str, call: CallStatus) -> None:
+        """A call that runs or waits; ``title`` is its words, ``word`` its state."""
+        self._begin(row, title)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
         facts.append(visible(row.tool))
         if row.share is not None:
@@ -111,14 +111,14 @@ class CallDetails(QWidget):
     def show_ended(
         self,
         row: CallRow,
-        said: str,
+        title: str,
         word: str,
         record: CallRecord | None,
         changes: Sequence[SceneChange] = (),
     ) -> None:
         """A call that ended; ``record`` comes when it has been read. ``changes`` are all that can
         be undone here."""
-        self._begin(row, said)
+        self._begin(row, title)
         self._record = record
         facts = [word, visible(row.client), visible(row.tool), clock(row.started)]
         if row.took_ms is not None:
@@ -147,13 +147,13 @@ class CallDetails(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self._draw_icons()
 
-    def _begin(self, row: CallRow, said: str) -> None:
+    def _begin(self, row: CallRow, title: str) -> None:
         if self._row is None or self._row.id != row.id:
             self.say("")
             _put(self._arguments, "")
             self._record = None
         self._row = row
-        self._title.show_text(said)
+        self._title.show_text(title)
 
     def _show_arguments(self, arguments: object) -> None:
         _put(self._arguments, shown(arguments))
@@ -192,8 +192,8 @@ class CallDetails(QWidget):
 
         def answered(problem: str | None) -> None:
             if self.call_id == call_id:
-                said = self.tr("Selected in the scene")
-                self.say(said if problem is None else one_line(problem), bad=problem is not None)
+                done = self.tr("Selected in the scene")
+                self.say(done if problem is None else one_line(problem), bad=problem is not None)
 
         self._link.controls.changes.select(call_id, self._link.answer(answered))
 
@@ -206,19 +206,19 @@ class CallDetails(QWidget):
         def answered(answer: UndoAnswer) -> None:
             self.undo.setEnabled(True)
             if self.call_id == call_id:
-                self.say(self._said(answer), bad=answer.left > 0)
+                self.say(self._undo_outcome(answer), bad=answer.left > 0)
 
         self._link.controls.changes.undo_back(call_id, self._link.answer(answered))
 
-    def _said(self, answer: UndoAnswer) -> str:
+    def _undo_outcome(self, answer: UndoAnswer) -> str:
         if answer.problem:
             return self.tr("Not undone: {0}").format(one_line(answer.problem))
         if not answer.left:
             several = self.tr("Undone, changes: {0}").format(answer.undone)
             return several if answer.undone > 1 else self.tr("Undone")
         if answer.undone:
-            said = self.tr("Undone: {0}. Not undone: {1}, something else changed in between")
-            return said.format(answer.undone, answer.left)
+            counts = self.tr("Undone: {0}. Not undone: {1}, something else changed in between")
+            return counts.format(answer.undone, answer.left)
         return self.tr("Not undone: something else changed since")
 
     def _copy(self) -> None:

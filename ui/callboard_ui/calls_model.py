@@ -162,11 +162,11 @@ class CallsModel(QAbstractTableModel):
         self._titles = titles
         self._touch(0, self.rowCount() - 1)
 
-    def said(self, row: CallRow) -> str:
+    def title_of(self, row: CallRow) -> str:
         """What a call did, or what its tool is called."""
         change = self._changes.get(row.id)
-        found = self._titles.get(row.tool) if change is None else change.words
-        return one_line(found or row.tool)
+        title = self._titles.get(row.tool) if change is None else change.words
+        return one_line(title or row.tool)
 
     def word_of(self, row: CallRow) -> str:
         """Its state in the artist's language."""
@@ -291,14 +291,14 @@ class CallsModel(QAbstractTableModel):
             return self._size if self._size.isValid() else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column == TOOL:
             where = "" if row.here else f", {self._elsewhere}"
-            return f"{self.said(row)}, {self.word_of(row)}, {self._text(row, TOOK)}{where}"
+            return f"{self.title_of(row)}, {self.word_of(row)}, {self._text(row, TOOK)}{where}"
         return None
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _text(self, row: CallRow, column: int) -> str:
         if column == TOOL:
-            return self.said(row)
+            return self.title_of(row)
         if column == STATE:
             return self.word_of(row)
         if column == TOOK:
@@ -310,7 +310,7 @@ class CallsModel(QAbstractTableModel):
         return duration(row.queue_ms if column == WAITED else row.main_ms)
 
     def _tip(self, row: CallRow) -> str:
-        lines = [f"{self.said(row)}: {self.word_of(row)}", one_line(row.tool)]
+        lines = [f"{self.title_of(row)}: {self.word_of(row)}", one_line(row.tool)]
         if not row.here:
             lines.append(self._elsewhere)
         if row.message:
@@ -326,10 +326,10 @@ class CallsModel(QAbstractTableModel):
         if row.here and not undone:
             return None
         # Only what is set here is: family and size stay the view's.
-        found = QFont()
-        found.setItalic(not row.here)
-        found.setStrikeOut(undone)
-        return found
+        font = QFont()
+        font.setItalic(not row.here)
+        font.setStrikeOut(undone)
+        return font
 
     def _span(self) -> tuple[int, int]:
         first = len(self._running)

@@ -91,8 +91,8 @@ class ChangeBook:
             return
         failed = result is None or bool(result["isError"])
         if not failed:
-            found = None if result is None else result.get("structuredContent")
-            words, objects = in_words(tool.name, tool.title, call.arguments, found)
+            content = None if result is None else result.get("structuredContent")
+            words, objects = in_words(tool.name, tool.title, call.arguments, content)
             if step is not None and step.id is None and tool.work == "change" and not objects:
                 return  # it found everything as it was asked to be
         elif step is not None and step.rolled_back is False:
@@ -160,26 +160,26 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
 
 
 def in_words(
-    tool: str, title: str | None, arguments: Mapping[str, Any], found: Any
+    tool: str, title: str | None, arguments: Mapping[str, Any], content: Any
 ) -> tuple[str, tuple[str, ...]]:
     """What a call did ("created /World/ball"), and the objects that are there because of it.
     ``found`` is its structured result, whatever that is."""
-    found = found if isinstance(found, dict) else {}
-    created, changed = _paths(found.get("created")), _paths(found.get("changed"))
-    deleted = _paths(found.get("deleted"))
+    content = content if isinstance(content, dict) else {}
+    created, changed = _paths(content.get("created")), _paths(content.get("changed"))
+    deleted = _paths(content.get("deleted"))
     did = _DID.get(tool)
-    objects = created or changed or _paths(found.get("selection"))
+    objects = created or changed or _paths(content.get("selection"))
     if tool == "scene__rename" and changed:
         return f"renamed {arguments.get('name')} to {changed[0]}", changed
     if deleted:
         return f"deleted {_several(deleted)}", ()
     if objects:
-        said = did or ("created" if created else "changed")
-        return f"{said} {_several(objects)}", objects
+        verb = did or ("created" if created else "changed")
+        return f"{verb} {_several(objects)}", objects
     if tool == "script__execute":
         return "ran code of its own", ()
     named = _paths([arguments.get("name")])
-    path = found.get("path") if isinstance(found.get("path"), str) else ""
+    path = content.get("path") if isinstance(content.get("path"), str) else ""
     if path and did:
         return f"{did} {path}", ()
     if named and did:

@@ -64,19 +64,19 @@ class ChangeControls:
             editor: Any = host.ports.get(SCENE_MUTATE)
             if reader is None or editor is None or change is None:
                 raise HostError("this application can't select it now")
-            there = [name for name in change.objects if _found(reader, name)]
+            there = [name for name in change.objects if _is_there(reader, name)]
             if not there:
                 raise HostError("nothing of it is in the scene any more")
             editor.select(there)
 
-        def said(problem: str | None) -> None:
+        def selected(problem: str | None) -> None:
             if step is not None and step.id is not None:
                 # It lies above the changes on the application's undo stack.
                 id, now = f"select-{step.id}", time()
                 book.add(SceneChange(id, "", "", now, 0.0, "you selected objects", (), step.id))
             answered(problem)
 
-        self._in_scene("select", select, step, said, lambda why: why)
+        self._in_scene("select", select, step, selected, lambda why: why)
 
     def _in_scene(
         self,
@@ -104,7 +104,7 @@ class ChangeControls:
         self._do(submit)
 
 
-def _found(reader: Any, name: str) -> bool:
+def _is_there(reader: Any, name: str) -> bool:
     try:
         reader.get(name)
     except LookupError:
