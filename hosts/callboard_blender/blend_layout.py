@@ -43,11 +43,11 @@ def layout(path: Path, write: Callable[[Path], None]) -> Layout:
     at = content.rfind(b"SDNANAME")
     if at < 0:
         raise ValueError("the file does not say how its structures are laid out")
-    found: Layout = {}
+    offsets_of: Layout = {}
     for one in structures(content[at:]):
-        offsets = found.setdefault(one.name, {})
+        offsets = offsets_of.setdefault(one.name, {})
         offsets.update((member.name, member.offset) for member in one.members)
-    return found
+    return offsets_of
 
 
 def structures(block: bytes) -> list[Structure]:

@@ -42,7 +42,7 @@ def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
     if not held_to_roots():
         return
     waiting, seen = [path], {os.path.realpath(path)}
-    found: list[str] = []
+    all_leaving: list[str] = []
     while waiting:
         file = waiting.pop()
         try:
@@ -52,14 +52,14 @@ def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
         theirs = [(kind, _place(text, file)) for kind, text in named]
         theirs = [(kind, place) for kind, place in theirs if not is_own(place, own)]
         leaving = outside(place for _, place in theirs)
-        found += leaving
+        all_leaving += leaving
         for kind, place in theirs:
             real = os.path.realpath(place)
             library = kind == "Library" and place not in leaving and Path(place).is_file()
             if library and real not in seen:
                 seen.add(real)
                 waiting.append(place)
-    refuse_outside(found, Path(path).name, "opened")
+    refuse_outside(all_leaving, Path(path).name, "opened")
 
 
 def is_own(place: str, own: Sequence[str]) -> bool:
@@ -88,7 +88,7 @@ def _read(file: str) -> set[tuple[str, str]]:
         for _, index, address, _, _ in _blocks(file)
         if index < len(known) and known[index].name in _PACKED
     }
-    found = set()
+    named = set()
     for code, index, _, count, content in _blocks(file, places):
         kind = known[index]
         if code == b"LI" and kind.name != "Library":
@@ -100,8 +100,8 @@ def _read(file: str) -> set[tuple[str, str]]:
             for holder, offset, size in places[index]:
                 text = os.fsdecode(each[offset : offset + size].split(b"\0", 1)[0])
                 if _counts(holder, text):
-                    found.add((holder, text))
-    return found
+                    named.add((holder, text))
+    return named
 
 
 def _counts(holder: str, text: str) -> bool:

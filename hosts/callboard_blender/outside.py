@@ -18,8 +18,8 @@ from callboard_blender.names import scene
 
 def own_folders() -> list[str]:
     """Folders of files that come with Blender."""
-    found = (bpy.utils.resource_path(kind) for kind in ("LOCAL", "SYSTEM"))
-    return [str(Path(each, "datafiles")) for each in found if each]
+    folders = (bpy.utils.resource_path(kind) for kind in ("LOCAL", "SYSTEM"))
+    return [str(Path(each, "datafiles")) for each in folders if each]
 
 
 def refuse_used_outside(done: str) -> None:
@@ -55,15 +55,15 @@ def _writing() -> Sequence[Any]:
         tree = shown.compositing_node_group
     else:
         tree = shown.node_tree if shown.use_nodes else None
-    waiting, seen, found = [tree], set(), []
+    waiting, seen, writers = [tree], set(), []
     while waiting:
         tree = waiting.pop()
         if tree is None or tree in seen:
             continue
         seen.add(tree)
-        found += [node for node in tree.nodes if node.type == "OUTPUT_FILE"]
+        writers += [node for node in tree.nodes if node.type == "OUTPUT_FILE"]
         waiting += [node.node_tree for node in tree.nodes if node.type == "GROUP"]
-    return found
+    return writers
 
 
 def _leaves(node: Any) -> bool:

@@ -60,9 +60,9 @@ def blender(blends: Place) -> Iterator[Place]:
 @pytest.mark.parametrize("name", BLENDS)
 def test_blender_opens_nothing_that_leads_out(blender: Place, name: str) -> None:
     answer = blender.call("scene__open_file", {"path": f"{name}.blend", "discard_changes": True})
-    said = text_of(answer)
-    assert "outside of the workspace" in said
-    assert "TopSecret" not in said
+    refusal = text_of(answer)
+    assert "outside of the workspace" in refusal
+    assert "TopSecret" not in refusal
     listed = blender.call("scene__list_objects", {})
     assert "TopSecret" not in str(listed)
 
@@ -130,9 +130,9 @@ def test_no_stage_leads_out(stages: Place, name: str) -> None:
         tools.append("scene__open_file")
     for tool in tools:
         answer = stages.call(tool, {"path": f"{name}.usda"})
-        said = text_of(answer)
-        assert "outside of the workspace" in said
-        assert "TopSecret" not in said
+        refusal = text_of(answer)
+        assert "outside of the workspace" in refusal
+        assert "TopSecret" not in refusal
     assert "TopSecret" not in str(stages.call("scene__list_objects", {}))
 
 

@@ -39,11 +39,11 @@ def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
 def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
     """Raises HostError where this call may not read one of the absolute paths, which ``name`` uses;
     so it was not ``done``: opened, rendered."""
-    found = outside(paths)
-    if not found:
+    leaving = outside(paths)
+    if not leaving:
         return
-    listed = ", ".join(f"'{path}'" for path in found[:_LISTED])
-    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    listed = ", ".join(f"'{path}'" for path in leaving[:_LISTED])
+    more = f" and {len(leaving) - _LISTED} more" if len(leaving) > _LISTED else ""
     raise HostError(
         f"'{name}' uses what is outside of the workspace, so it was not {done}: {listed}{more}. "
         "Ask the artist to add the folders as roots, or use a file that stays inside."
@@ -54,8 +54,8 @@ def beginning(start: str) -> list[str]:
     """The paths that begin like this one and are in its folder."""
     folder, name = Path(start).parent, Path(start).name
     try:
-        found = (each for each in folder.iterdir() if each.name.startswith(name))
-        return [str(each) for each in islice(found, _MANY)]
+        alike = (each for each in folder.iterdir() if each.name.startswith(name))
+        return [str(each) for each in islice(alike, _MANY)]
     except OSError:
         return []
 

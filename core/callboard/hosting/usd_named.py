@@ -34,7 +34,7 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
         return
     usd = _Usd(ar, sdf, tf, utils)
     waiting, seen = [path], {path}
-    found: list[str] = []
+    leaving: list[str] = []
     while waiting:
         file = waiting.pop()
         if not Path(file).is_file():
@@ -48,12 +48,12 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
             raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
         for folder, asset in named:
             places = usd.places(folder, asset, file)
-            found += outside(places)
-            if not found:
+            leaving += outside(places)
+            if not leaving:
                 layers = {p for p in places if p.lower().endswith(_LAYERS)} - seen
                 seen |= layers
                 waiting += layers
-    refuse_outside(found, Path(path).name, "opened")
+    refuse_outside(leaving, Path(path).name, "opened")
 
 
 class _Usd:
@@ -76,17 +76,17 @@ class _Usd:
     def _assets(self, layer: Any) -> set[str]:
         if layer is None:
             return set()
-        found = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
+        assets = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
 
         def note(asset: str) -> str:
-            found.add(asset)
+            assets.add(asset)
             return asset
 
         # Of a copy: asking for them marks a layer as changed.
         copy = self._sdf.Layer.CreateAnonymous(".usda")
         copy.TransferContent(layer)
         self._utils.ModifyAssetPaths(copy, note)
-        return found - {""}
+        return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
         """Where an asset path may lead. Raises HostError where nobody can tell."""
@@ -96,12 +96,12 @@ class _Usd:
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
         place = str(Path(folder, plain))
-        found = [place]
+        places = [place]
         if many := _MANY.search(place):
-            found += beginning(place[: many.start()])
+            places += beginning(place[: many.start()])
         with suppress(self._tf.ErrorException):  # for what the studio's resolver doesn't know
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
             if Path(known).is_absolute():
-                found.append(known)
-        return found
+                places.append(known)
+        return places
