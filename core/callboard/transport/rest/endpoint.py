@@ -141,11 +141,7 @@ class RestEndpoint:
                 {200: "Readiness", 503: "Readiness"},
             ),
             Route(
-                "POST",
-                "/v1/clients/look",
-                "Look who may connect",
-                self._recheck,
-                {200: "Looked"},
+                "POST", "/v1/clients/look", "Look who may connect", self._recheck, {200: "Looked"}
             ),
             Route("GET", "/v1/tools", "Every tool", self._list_tools, {200: "Tools"}),
             Route("GET", "/v1/tools/{name}", "One tool", self._get_tool, {200: "Tool"}, (_NAME,)),
