@@ -192,8 +192,8 @@ def serve(id: Any, method: str, params: dict[str, Any]) -> None:
         shot = {"name": "shot", "description": "The shot", "required": True}
         result = {"prompts": [{"name": "brief", "description": "Briefs.", "arguments": [shot]}]}
     elif method == "prompts/get":
-        said = {"type": "text", "text": f"Light {params['arguments']['shot']}."}
-        result = {"messages": [{"role": "assistant", "content": said}]}
+        block = {"type": "text", "text": f"Light {params['arguments']['shot']}."}
+        result = {"messages": [{"role": "assistant", "content": block}]}
     elif method == "resources/list":
         result = {"resources": [{"uri": "demo://notes", "name": "notes"}]}
     elif method == "resources/templates/list":

@@ -70,10 +70,10 @@ def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
     async def messages(*, ctx: AsyncToolContext, **given: str) -> Messages:
         filled = {name: value for name, value in given.items() if value != ""}
         answer = await ask(ctx, "prompts/get", {"name": own, "arguments": filled})
-        found = answer.get("messages")
-        if not isinstance(found, list) or not all(_is_message(one) for one in found):
+        messages = answer.get("messages")
+        if not isinstance(messages, list) or not all(_is_message(one) for one in messages):
             raise BundleError("the bundle sent a prompt without messages")
-        return Messages(found, _text(answer, "description"))
+        return Messages(messages, _text(answer, "description"))
 
     prompt = Prompt(
         f"{skill}.{own}",
@@ -89,14 +89,14 @@ def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
 
 def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[ListedResource]:
     """The resources and templates that can be served; others are logged and left out."""
-    found: dict[str, ListedResource] = {}
+    resources: dict[str, ListedResource] = {}
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")
         if uri is None or not _URI.fullmatch(uri) or "{" in _VARIABLE.sub("", uri):
             log.warning("%s: resource %.80r isn't served: its URI is of no known kind", bundle, uri)
             continue
-        found.setdefault(uri, _resource(uri, entry, ask))
-    return list(found.values())
+        resources.setdefault(uri, _resource(uri, entry, ask))
+    return list(resources.values())
 
 
 def _resource(uri: str, entry: Mapping[str, Any], ask: AskServer) -> ListedResource:

@@ -30,10 +30,10 @@ async def listed(connection: Conversation, talk: Talk, key: ListKey) -> list[Any
             raise BundleError(f"did not list its {key}") from None
         except Refused as refused:
             raise BundleError(f"did not list its {key}: {refused.message}") from None
-        found = page.get(key)
-        if not isinstance(found, list):
+        page_entries = page.get(key)
+        if not isinstance(page_entries, list):
             raise BundleError(f"sent a list of {key} that is none")
-        entries += found
+        entries += page_entries
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(entries) >= MAX_ENTRIES:
             return entries[:MAX_ENTRIES]
