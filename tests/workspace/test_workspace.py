@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ntpath
 import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -500,3 +501,33 @@ def test_strict_reaches_nothing_outside_by_absolute_paths(tree: Path, names: lis
     assert resolved == path
     base = os.path.realpath(tree)
     assert os.path.commonpath([os.path.realpath(resolved), base]) == base
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        r"\\?\C:\projects\hero\a.usd",
+        r"\\.\C:\projects\hero\a.usd",
+        r"\??\C:\projects\hero\a.usd",
+        "//?/C:/projects/hero/a.usd",
+        "file://./C:/projects/hero/a.usd",
+        "file://%3F/C:/projects/hero/a.usd",
+        r"\\localhost\C$\projects\hero\a.usd",
+        r"\\127.0.0.1\hero\a.usd",
+        r"\\0--1.ipv6-literal.net\hero\a.usd",
+        r"\\anybody\c$\projects\hero\a.usd",
+        "//anybody//ADMIN$/a.usd",
+        rf"\\{socket.gethostname()}\hero\a.usd",
+        "file://localhost./C$/projects/hero/a.usd",
+    ],
+)
+def test_no_way_round_leads_into_a_read_only_root_on_windows(path: str) -> None:
+    root = parse_root(C_HERO, read_only=True, flavour="windows")
+    with pytest.raises(WorkspaceResolveError, match="C:"):
+        windows(root).admit(path, write=True)
+
+
+@pytest.mark.parametrize("path", [r"\\?\C:\hero", r"\\localhost\C$\hero", "file://./C:/hero"])
+def test_a_root_is_named_by_its_drive_on_windows(path: str) -> None:
+    with pytest.raises(WorkspaceResolveError, match="C:"):
+        parse_root(path, flavour="windows")

@@ -91,6 +91,8 @@ def parse_root(
     here = is_windows_absolute(path) == (flavour == "windows")
     if not here:
         return Root(uri, name or text, None, read_only, source)
+    if flavour == "windows":
+        require_one_meaning(path, flavour)
     path = os_path.normpath(path)
     return Root(uri, name or os_path.basename(path) or path, path, read_only, source)
 

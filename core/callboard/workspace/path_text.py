@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
@@ -16,6 +17,14 @@ _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _WINDOWS_DEVICE = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
+#: ``\\?\C:\x``, ``\\.\C:\x`` and ``\??\C:\x``: names that Windows hands on as they are.
+_DEVICE_PATH = re.compile(r"[\\/]{2}[?.]([\\/]|$)|[\\/]\?\?[\\/]")
+#: ``\\server\C$``, ``\\localhost\x`` and ``\\127.0.0.1\x``: a machine's drive by the network.
+_WAY_ROUND = re.compile(
+    r"[\\/]{2}([^\\/]+[\\/]+([a-z]|admin)\$|(localhost|127\.[0-9.]+|[0-9-]*--1\.ipv6-literal\.net)"
+    r"([\\/]|$))",
+    re.IGNORECASE,
 )
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -69,8 +78,20 @@ def require_text(path: object, flavour: Flavour) -> None:
 
 
 def require_one_meaning(path: str, flavour: Flavour) -> None:
-    """WorkspaceResolveError where applications on POSIX differ about what ``path`` names."""
-    if flavour == "windows" or is_windows_absolute(path):
+    """WorkspaceResolveError where applications on POSIX differ about what ``path`` names, and where
+    one on Windows names a local file by a way that no root is compared with."""
+    if flavour == "windows":
+        if _DEVICE_PATH.match(path):
+            raise WorkspaceResolveError(
+                f"{shown(path)} is a device path; write a drive's, such as C:\\folder\\file"
+            )
+        if _WAY_ROUND.match(path) or _server(path) in _this_machine():
+            raise WorkspaceResolveError(
+                f"{shown(path)} names a drive of a machine by the network; write the drive's own "
+                "path, such as C:\\folder\\file"
+            )
+        return
+    if is_windows_absolute(path):
         return
     if "\\" in path:
         raise WorkspaceResolveError(
@@ -81,6 +102,17 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
         raise WorkspaceResolveError(
             f"{shown(path)} begins with two slashes; write one for an absolute path"
         )
+
+
+def _server(path: str) -> str | None:
+    """The server of a network path, in small letters."""
+    match = re.match(r"[\\/]{2}([^\\/]+)", path)
+    return match[1].lower() if match else None
+
+
+def _this_machine() -> frozenset[str]:
+    """What this machine is called on the network, as far as it knows itself."""
+    return frozenset({socket.gethostname().lower()} - {""})
 
 
 def require_windows_name(part: str, path: str) -> None:
