@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, TypeVar
@@ -22,6 +24,10 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     """What is given to no executor in particular runs in ``workers``: a network drive that is gone
     may hold a thread for ever."""
 
+    #: Whether programs that a coroutine starts are waited for by threads: where a loop over sockets
+    #: can't wait for pipes.
+    threaded_programs = sys.platform == "win32"
+
     def __init__(self, selector: selectors.BaseSelector) -> None:
         super().__init__(selector)
         self.workers = Workers(LOOP_WORKERS, "callboard-loop")
@@ -30,6 +36,39 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         self, executor: Executor | None, func: Callable[..., T], *args: Any
     ) -> asyncio.Future[T]:
         return super().run_in_executor(executor or self.workers, func, *args)
+
+    async def subprocess_exec(  # type: ignore[override]
+        self,
+        protocol_factory: Callable[[], asyncio.SubprocessProtocol],
+        *command: Any,
+        **options: Any,
+    ) -> tuple[asyncio.SubprocessTransport, asyncio.SubprocessProtocol]:
+        if not self.threaded_programs:
+            return await super().subprocess_exec(protocol_factory, *command, **options)
+        return self._program(protocol_factory, list(command), options)
+
+    async def subprocess_shell(  # type: ignore[override]
+        self,
+        protocol_factory: Callable[[], asyncio.SubprocessProtocol],
+        command: Any,
+        **options: Any,
+    ) -> tuple[asyncio.SubprocessTransport, asyncio.SubprocessProtocol]:
+        if not self.threaded_programs:
+            return await super().subprocess_shell(protocol_factory, command, **options)
+        return self._program(protocol_factory, command, {**options, "shell": True})
+
+    def _program(
+        self,
+        protocol_factory: Callable[[], asyncio.SubprocessProtocol],
+        command: Any,
+        options: dict[str, Any],
+    ) -> tuple[asyncio.SubprocessTransport, asyncio.SubprocessProtocol]:
+        from callboard.guest.threaded_process import ThreadedProcess  # few tools start programs
+
+        for pipe in ("stdin", "stdout", "stderr"):
+            options.setdefault(pipe, subprocess.PIPE)
+        protocol = protocol_factory()
+        return ThreadedProcess(self, protocol, command, **options), protocol
 
     async def finish(self) -> None:
         """Cancels what is still there. One that takes no for an answer isn't waited for."""

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import selectors
+from dataclasses import dataclass, field
+
+#: Windows' ``select`` takes 512 sockets, of which some are ours and 128 may be accepted at once.
+_MOST_SELECTED = 320
+
+
+def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
+    """What a loop with this selector, or with this system's own, bears beside everything else."""
+    selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
+    return _MOST_SELECTED if selected else 1024
 
 
 @dataclass(frozen=True)
@@ -11,7 +21,7 @@ class HttpLimits:
 
     #: Connections open at once. For a further one the oldest stranger is closed: who has sent no
     #: request with a token yet; where there is none, the new one is.
-    connections: int = 1024
+    connections: int = field(default_factory=most_connections)
     #: What a client may take to send its headers, its body, or to read an answer.
     header_time: float = 20.0
     body_time: float = 60.0
