@@ -86,7 +86,9 @@ def _check_extension(path: Path, full: bool) -> None:
         print("the bpy module is not installed, so Blender's own tool has not seen the manifest")
         return
     command = [sys.executable, str(tool), "validate", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", timeout=120
+    )
     if done.returncode:
         raise BuildError(f"Blender refuses {path.name}: {done.stdout}{done.stderr}")
 

@@ -70,6 +70,9 @@ def commands_for(version: str) -> Iterator[list[str]]:
         local = os.environ.get("LOCALAPPDATA", "")
         digits = version.replace(".", "")
         yield [str(Path(local, "Programs", "Python", "Python" + digits, "python.exe"))]
+        yield [str(Path(local, "Python", f"pythoncore-{version}-64", "python.exe"))]
+        programs = os.environ.get("PROGRAMFILES", "")
+        yield [str(Path(programs, "Python" + digits, "python.exe"))]
     else:
         for name in ("python" + version, "python3", "python"):
             command = shutil.which(name)

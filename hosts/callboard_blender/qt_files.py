@@ -89,7 +89,8 @@ class QtSearch:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
             )
             if self._ended:
                 self._probe.kill()

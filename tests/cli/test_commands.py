@@ -61,3 +61,13 @@ def test_what_is_asked_often_loads_little(words: list[str], tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert not HEAVY & set(done.stderr.split())
+
+
+def test_what_goes_into_a_pipe_is_utf8(tmp_path: Path) -> None:
+    """In an old code page, which Windows gives a pipe, most names can't be written."""
+    done = subprocess.run(
+        [sys.executable, "-m", "callboard", "lint", str(tmp_path / "наряд")],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
+    )
+    assert "наряд" in (done.stdout + done.stderr).decode("utf-8")

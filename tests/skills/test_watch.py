@@ -113,3 +113,17 @@ def test_a_catalog_follows_the_disk(tmp_path, watch):
     write_files(folder, {"tools.yaml": TWO_TOOLS})
     assert reloaded.wait(DEADLINE)
     assert [tool.name for tool in catalog.loaded[0].tools] == ["first", "second"]
+
+
+def test_a_path_that_is_not_there_costs_the_others_no_notifications(tmp_path):
+    """Looking every so often is for what sends no notifications; here it never comes round."""
+    (tmp_path / "there").mkdir()
+    heard = Heard()
+    paths = [tmp_path / "missing", tmp_path / "there"]
+    watcher = SkillWatcher(paths, heard, quiet_secs=0.05, poll_secs=10_000)
+    watcher.start()
+    try:
+        write_skill(tmp_path / "there", "a")
+        assert heard.wait_for_more_than(0)
+    finally:
+        watcher.stop()

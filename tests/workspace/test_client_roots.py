@@ -348,3 +348,9 @@ def test_a_stateless_answer_that_is_no_object_leaves_the_roots_unknown(
     error = client.request("tools/call", {**params, **retry})["error"]
     assert error["code"] == INVALID_PARAMS
     assert "no workspace roots" in error["message"]
+
+
+def test_a_project_folder_that_is_no_full_path_is_left_out() -> None:
+    book = RootsBook()
+    book.set_project(["", "relative/folder", str(Path.cwd())])
+    assert [root.path for root in book.project] == [str(Path.cwd())]

@@ -4,6 +4,7 @@ is imported when that command is asked for, and only then."""
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -34,6 +35,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
     words = sys.argv[1:] if argv is None else list(argv)
+    _speak_utf8()
     parser = argparse.ArgumentParser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
     )
@@ -56,3 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 1
+
+
+def _speak_utf8() -> None:
+    """Into a pipe Windows writes in an old code page, which lacks most of the letters there are."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from callboard.errors import HostError
+from callboard.hosting.patient_rename import rename_over
 
 CAN_HOLD = {os.open, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 
@@ -59,8 +60,7 @@ class HeldFolder:
 
     def rename(self, name: str, to: str) -> None:
         """Takes the place of what is there."""
-        handle = self._handle
-        os.replace(self._at(name), self._at(to), src_dir_fd=handle, dst_dir_fd=handle)
+        rename_over(self._at(name), self._at(to), folder=self._handle)
 
     def remove(self, name: str) -> None:
         """What isn't there is fine."""

@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from secrets import token_hex
 
+from callboard.hosting.patient_rename import rename_over
+
 
 def write_private(path: Path, text: str) -> None:
     """Replaces ``path``, mode 0600. Its folder is made, for this user alone. Raises OSError."""
@@ -16,7 +18,7 @@ def write_private(path: Path, text: str) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-        partial.replace(path)
+        rename_over(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 

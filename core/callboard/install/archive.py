@@ -41,7 +41,13 @@ def built(host: str, suffix: str = "") -> Path:
     if not builder.is_file():
         raise HostError("name what to install with --archive; only a checkout can build it")
     command = [sys.executable, str(builder), host]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+    )
     if done.returncode:
         raise HostError(f"could not build the archive:\n{done.stderr.strip()[-2000:]}")
     return project / "dist" / f"callboard-{host}-{__version__}{suffix}.zip"

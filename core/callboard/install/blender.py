@@ -187,7 +187,8 @@ def _version_of(program: str) -> tuple[int, int] | None:
         done = subprocess.run(
             [program, "--version"],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_PATIENCE,
             stdin=subprocess.DEVNULL,
         )
@@ -214,7 +215,8 @@ def _run(
         done = subprocess.run(
             [blender.program, "--background", "--python-expr", code],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_PATIENCE,
             stdin=subprocess.DEVNULL,
             env=dict(_environment(blender)),

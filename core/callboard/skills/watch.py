@@ -90,6 +90,9 @@ class SkillWatcher:
         handler = Handler()
         polled: list[Path] = []
         for path in self._paths:
+            if not path.is_dir():
+                polled.append(path)
+                continue
             try:
                 observer.schedule(handler, str(path), recursive=True)
             except OSError:

@@ -16,6 +16,8 @@ from callboard.hosting.private_file import write_private
 
 #: Seconds a listed instance gets to say that it lives.
 PROBE_TIMEOUT = 1.5
+#: Seconds by which the system's notion of a process's start may differ from the clock.
+CLOCK_SLACK = 5.0
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,14 @@ def _probe(instance: Instance) -> str:
     if answer is not None:
         # Another server may have taken a dead one's port.
         return "serving" if answer.get("instance") == instance.id else "gone"
-    return "silent" if _alive(instance.pid) else "gone"
+    if not _alive(instance.pid):
+        return "gone"
+    from callboard.transport.process_age import began_at  # a server never asks
+
+    # A number is given to another process once its own is gone.
+    began = began_at(instance.pid)
+    taken_over = began is not None and began > instance.started + CLOCK_SLACK
+    return "gone" if taken_over else "silent"
 
 
 def _answer(instance: Instance, method: str, path: str) -> Json | None:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from callboard.changes import Changes
+from callboard.errors import WorkspaceResolveError
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
 from callboard.workspace.ceiling import Judged, is_whole_disk, judge
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
@@ -76,7 +77,12 @@ class RootsBook:
 
     def set_project(self, folders: Sequence[str]) -> None:
         """The host's project folders, used where neither client nor artist named any."""
-        self.project = [parse_root(folder, source="project") for folder in folders]
+        self.project = []
+        for folder in folders:
+            try:
+                self.project.append(parse_root(folder, source="project"))
+            except WorkspaceResolveError as wrong:
+                log.warning("the host's project folder counts for nothing: %s", wrong.message)
 
     def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
         """The host went to other folders; whether they count now. Those that a call saved into or

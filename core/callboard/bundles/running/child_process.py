@@ -54,7 +54,8 @@ def environment(additions: Mapping[str, str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if name.upper() in _INHERITED or name.startswith(("LC_", "XDG_"))
     }
-    return {**harmless, **additions}
+    # Python's standard streams would have an old code page on Windows, and MCP is UTF-8.
+    return {"PYTHONUTF8": "1", **harmless, **additions}
 
 
 class ChildProcess:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from callboard import __version__
 from callboard.content import Json
 from callboard.folders import cache_folder
+from callboard.hosting.private_file import write_private
 from callboard.jobs.jobs import TASKS
 
 #: The lists that are kept: under which key a result has them, and the method that asks for them.
@@ -59,16 +58,8 @@ class Known:
         """Keeps it as what is known of hosts of that kind. Raises OSError."""
         if not _KIND.fullmatch(kind):
             return
-        folder = _folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial = folder / f".{kind}.{uuid4().hex}"
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump({"introduction": self.introduction, "lists": self.lists}, file)
-            partial.replace(folder / f"{kind}.json")
-        finally:
-            partial.unlink(missing_ok=True)
+        text = json.dumps({"introduction": self.introduction, "lists": self.lists})
+        write_private(_folder() / f"{kind}.json", text)
 
 
 def last_known(kind: str | None) -> Known:
