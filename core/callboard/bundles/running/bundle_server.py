@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -27,6 +26,7 @@ from callboard.bundles.running.listed_others import (
 )
 from callboard.bundles.running.listed_tools import result_of, tools_of
 from callboard.bundles.running.listing import ListKey, listed
+from callboard.bundles.running.programs import as_called_here
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
@@ -226,7 +226,7 @@ class BundleServer:
         # Outside the version's own folder, which Windows couldn't remove while it is in use.
         home = self.bundle.folder.parent.parent.parent
         start = partial(
-            ChildProcess, self.name, _as_called_here(command), environment(additions), home
+            ChildProcess, self.name, as_called_here(command), environment(additions), home
         )
         starting = asyncio.ensure_future(asyncio.to_thread(start))
         try:
@@ -379,15 +379,6 @@ class BundleServer:
 def _settle(ended: asyncio.Future[str], why: str) -> None:
     if not ended.done():
         ended.set_result(why)
-
-
-def _as_called_here(command: list[str]) -> list[str]:
-    """Python is called one way or the other, depending on the system."""
-    others = {"python": "python3", "python3": "python"}
-    other = others.get(command[0])
-    if other is not None and shutil.which(command[0]) is None and shutil.which(other):
-        return [other, *command[1:]]
-    return command
 
 
 def _why_not_started(error: OSError) -> str:

@@ -23,6 +23,9 @@ from typing import IO, Any
 from callboard.errors import ParseError
 from callboard.protocol import jsonrpc
 
+if sys.platform == "win32":
+    from callboard.bundles.running.process_job import ProcessJob
+
 log = logging.getLogger(__name__)
 
 #: Bytes of one message. A file of 10 MiB in base64 fits.
@@ -92,6 +95,12 @@ class ChildProcess:
             creationflags=NO_WINDOW,
         )
         self._threads: list[threading.Thread] = []
+        if sys.platform == "win32":
+            try:
+                self._job = ProcessJob(self._process)
+            except OSError:
+                self._process.kill()
+                raise
 
     def start(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
         """Begins to read. ``received`` is told of every JSON value it sends, ``ended`` once, with
@@ -149,7 +158,7 @@ class ChildProcess:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
                 break
-        self._kill()
+        self._kill_for_good()
         for thread in self._threads:
             thread.join(patience)
         if not self._threads:
@@ -196,7 +205,7 @@ class ChildProcess:
         except subprocess.TimeoutExpired:
             self._kill()
             status = self._process.wait()
-        self._kill()  # what it left behind
+        self._kill_for_good()  # what it left behind
         self._outbox.put(None)
         self._ended(self._blame or f"ended with exit status {status}")
 
@@ -234,18 +243,21 @@ class ChildProcess:
         self._kill()
 
     def _terminate(self) -> None:
-        if os.name == "posix":
-            self._signal(signal.SIGTERM)
+        if sys.platform == "win32":
+            self._job.kill()  # there is no way to ask
         else:
-            self._process.terminate()
+            self._signal(signal.SIGTERM)
 
     def _kill(self) -> None:
         if sys.platform == "win32":
-            if self._process.poll() is None:
-                command = ["taskkill", "/T", "/F", "/PID", str(self.pid)]
-                subprocess.run(command, capture_output=True, check=False)
+            self._job.kill()
         else:
             self._signal(signal.SIGKILL)
+
+    def _kill_for_good(self) -> None:
+        self._kill()
+        if sys.platform == "win32":
+            self._job.close()
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
