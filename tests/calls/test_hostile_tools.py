@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import enum
 import json
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -157,6 +159,109 @@ def test_whatever_is_returned_is_answered(
             answer = client.request("tools/call", {"name": name, "arguments": {}})
             assert "result" in answer, (what, answer)
             assert client.request("ping")["result"] == {}, what
+
+
+def on_its_way(end: type[BaseException]) -> dict[str, Callable[[Any], Any]]:
+    """What a tool says to its client while it runs."""
+    text = evil(str, "__str__", "__format__", "encode", "__len__", "__hash__", "__eq__", end=end)
+    number = evil(float, "__float__", "__le__", "__lt__", "__repr__", "__bool__", end=end)
+    mapping = evil(dict, "items", "keys", "get", "__iter__", "__len__", end=end)
+    schema = {"type": "object", "properties": {"a": mapping(type="string")}}
+    return {
+        "progress": lambda ctx: ctx.progress(number(1), number(2), text("x")),
+        "progress of no number": lambda ctx: ctx.progress(object(), [], {}),
+        "progress without an end": lambda ctx: ctx.progress(float("nan"), float("inf")),
+        "progress of huge numbers": lambda ctx: ctx.progress(10**400, -(10**400)),
+        "log": lambda ctx: ctx.log(text("info"), text("x"), data=mapping(a=1)),
+        "log of no text": lambda ctx: ctx.log(None, object(), data=object()),
+        "log at no level": lambda ctx: ctx.log([], "x"),
+        "print": lambda ctx: print(text("x"), end=text("y")),
+        "print of a picture": lambda ctx: sys.stdout.write(b"x"),  # type: ignore[call-overload]
+        "elicit": lambda ctx: ctx.elicit(text("x"), schema, key=text("k")),
+        "elicit by no form": lambda ctx: ctx.elicit("x", {"type": number(1)}),
+        "sample": lambda ctx: ctx.sample([mapping(role="user")], max_tokens=number(1)),
+        "read": lambda ctx: ctx.read_resource(text("thing://x")),
+        "port": lambda ctx: ctx.port(text("scene.read")),
+        "port of no text": lambda ctx: ctx.port([]),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", [SystemExit, ZeroDivisionError])
+def test_whatever_is_said_on_the_way_is_answered(
+    server: Served, kind: str, end: type[BaseException]
+) -> None:
+    capabilities = {"elicitation": {}, "sampling": {}}
+    asked = {
+        "elicitation/create": lambda params: {"action": "accept", "content": {"a": "x"}},
+        "sampling/createMessage": lambda params: {"role": "assistant", "content": {}, "model": "x"},
+    }
+    with server.client(capabilities, asked) as client:
+        for what, say in on_its_way(end).items():
+            name = register_with_context(server, kind, say)
+            params = {"name": name, "arguments": {}, "_meta": {"progressToken": what}}
+            answer = client.request("tools/call", params)
+            assert "result" in answer or "error" in answer, what
+            assert client.request("ping")["result"] == {}, what
+
+
+def register_with_context(server: Served, kind: str, say: Callable[[Any], Any]) -> str:
+    def function(ctx: Any) -> str:
+        say(ctx)
+        return "said"
+
+    def generator(ctx: Any) -> Any:
+        yield
+        say(ctx)
+        return "said"
+
+    async def coroutine(ctx: Any) -> str:
+        waited = say(ctx)
+        if asyncio.iscoroutine(waited):
+            await waited
+        return "said"
+
+    tool = {"function": function, "any": function, "coroutine": coroutine}.get(kind, generator)
+    name = f"says_{kind.replace(' ', '_')}"
+    server.app.tools.unregister(name)
+    server.tool(name, tool, affinity="any" if kind.startswith("any") else "main")
+    return name
+
+
+def test_a_tool_that_will_not_end_its_slices_is_answered(server: Served) -> None:
+    going = True
+
+    def stubborn() -> Any:
+        while going:
+            with suppress(BaseException):
+                yield trap
+
+    server.tool("stubborn", stubborn, timeout_secs=0.2)
+    try:
+        with server.client() as client:
+            answer = client.request("tools/call", {"name": "stubborn", "arguments": {}})
+            assert answer["error"]["code"] == -31002
+            assert client.request("ping")["result"] == {}
+    finally:
+        going = False
+
+
+def test_a_coroutine_that_will_not_be_cancelled_is_answered(server: Served) -> None:
+    going = True
+
+    async def stubborn() -> None:
+        while going:
+            with suppress(BaseException):
+                await asyncio.sleep(0.01)
+
+    server.tool("stubborn_coroutine", stubborn, timeout_secs=0.2)
+    try:
+        with server.client() as client:
+            answer = client.request("tools/call", {"name": "stubborn_coroutine", "arguments": {}})
+            assert answer["error"]["code"] == -31002
+            assert client.request("ping")["result"] == {}
+    finally:
+        going = False
 
 
 HUGE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -75,6 +76,46 @@ def test_a_resource_shows_it_too(server: Served, client: FakeClient) -> None:
     answer = client.request("resources/read", {"uri": "notes://today"})["result"]
     assert "clean⟨U+E0069⟩" in str(answer)
     assert "\U000e0069" not in str(answer)
+
+
+def test_what_a_person_is_asked_shows_it(server: Served) -> None:
+    asked: list[Any] = []
+    name = "hero\u202e"
+
+    def choose(ctx: Any) -> str:
+        names = {"type": "string", "enum": [name, "prop"]}
+        schema = {"type": "object", "properties": {"name": names}}
+        return str(ctx.elicit(f"Delete {name}?", schema).content["name"] == name)
+
+    def answer(params: Any) -> Any:
+        asked.append(params)
+        chosen = params["requestedSchema"]["properties"]["name"]["enum"][0]
+        return {"action": "accept", "content": {"name": chosen}}
+
+    server.tool("choose", choose)
+    answers = {"elicitation/create": answer}
+    with server.client({"elicitation": {}}, answers) as client:
+        assert text_of(client.call("choose")) == "True"
+    assert "\u202e" not in str(asked)
+    assert "⟨U+202E⟩" in asked[0]["message"]
+
+
+def test_what_is_completed_can_be_read(server: Served, client: FakeClient) -> None:
+    name = "cube\u200b1"
+    server.app.resources.add(
+        ServedResource(
+            "thing://{name}",
+            "thing",
+            lambda name: ascii(name),
+            complete=lambda argument, typed: [name],
+        )
+    )
+    reference = {"type": "ref/resource", "uri": "thing://{name}"}
+    params = {"ref": reference, "argument": {"name": "name", "value": ""}}
+    (value,) = client.request("completion/complete", params)["result"]["completion"]["values"]
+    assert value == "cube⟨U+200B⟩1"
+    read = client.request("resources/read", {"uri": f"thing://{quote(value)}"})
+    assert read["result"]["contents"][0]["text"] == r"'cube\u200b1'"
 
 
 def test_what_was_shown_can_be_named(server: Served, client: FakeClient) -> None:

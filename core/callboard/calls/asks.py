@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
@@ -21,6 +22,8 @@ from callboard.workspace.containment import WorkspaceRoots
 #: Rounds of questions one call may have.
 ROUND_LIMIT = 20
 ROOTS_KEY = "client_roots"
+ELICIT = "elicitation/create"
+SAMPLE = "sampling/createMessage"
 #: An ask that the server answers itself.
 READ_RESOURCE = "resources/read"
 
@@ -59,7 +62,7 @@ def elicitation(message: str, schema: Mapping[str, Any]) -> Ask:
     """A form: ``schema`` is a flat object of strings, numbers, booleans and enums
     (2025-11-25, Elicitation)."""
     params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
-    return Ask("elicitation/create", params)
+    return Ask(ELICIT, params)
 
 
 def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
@@ -70,14 +73,14 @@ def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
         "url": url,
         "elicitationId": elicitation_id,
     }
-    return Ask("elicitation/create", params)
+    return Ask(ELICIT, params)
 
 
 def sampling(messages: str | list[Json], max_tokens: int, **options: Any) -> Ask:
     """A completion by the client's model. A string is one user message."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
-    return Ask("sampling/createMessage", {"messages": messages, "maxTokens": max_tokens, **options})
+    return Ask(SAMPLE, {"messages": messages, "maxTokens": max_tokens, **options})
 
 
 def roots() -> Ask:
@@ -93,9 +96,9 @@ def read_answer(ask: Ask, answer: Any) -> Any:
         return answer
     if not isinstance(answer, dict):
         raise BadAnswer(f"the answer to {ask.method} must be an object")
-    if ask.method == "elicitation/create":
+    if ask.method == ELICIT:
         return _read_elicited(ask, answer)
-    if ask.method == "sampling/createMessage":
+    if ask.method == SAMPLE:
         if not isinstance(answer.get("content"), (dict, list)):
             raise BadAnswer("the answer to sampling/createMessage has no content")
         return answer
@@ -110,7 +113,7 @@ def _read_elicited(ask: Ask, answer: Json) -> Elicited:
     action = answer.get("action")
     if action not in ("accept", "decline", "cancel"):
         raise BadAnswer("an elicitation's answer has an action: accept, decline or cancel")
-    content = answer.get("content") or {}
+    content = meant(answer.get("content") or {})
     if action == "accept" and "requestedSchema" in ask.params:
         try:
             Validator(ask.params["requestedSchema"], name="content").check(content)

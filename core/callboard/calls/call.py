@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
+from callboard.calls.invisible import shown
 from callboard.calls.output import capturing
 from callboard.calls.recent_log import trace
 from callboard.calls.tools import Tool
@@ -94,6 +95,7 @@ class Call:
         return self.roots.for_writing() if self.tool.writes_files else self.roots
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:
+        message = shown(message)
         self.latest_progress = (done, total, message)
         self._activity.tell()
         token = self.request.meta.get("progressToken")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from callboard.calls import asks
@@ -16,6 +18,7 @@ from callboard.calls.asks import (
     InputNeeded,
     read_answer,
 )
+from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import SkillError
 from callboard.hosting.contract import SCENE_MUTATE, HostIdentity
@@ -84,13 +87,26 @@ class BaseContext:
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tells the client how far the call is. Steps that don't grow are not sent
-        (2025-11-25, Progress: the value must increase)."""
-        self._call.on_loop(self._call.send_progress, done, total, message)
+        (2025-11-25, Progress: the value must increase). Raises SkillError for what isn't finite
+        numbers and a text."""
+        said = self._plain("progress", [done, total, message])
+        kinds = ((int, float), (int, float, NoneType), (str, NoneType))
+        if not all(isinstance(value, kind) for value, kind in zip(said, kinds, strict=True)):
+            raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
+        self._call.on_loop(self._call.send_progress, *said)
 
     def log(self, level: str, message: str, **data: Any) -> None:
         """Sends a log message to the client: debug, info, notice, warning, error, critical, alert
-        or emergency."""
-        self._call.on_loop(self._call.send_log, level, message, data)
+        or emergency. Raises SkillError for what isn't JSON."""
+        self._call.on_loop(self._call.send_log, *self._plain("log", [level, message, data]))
+
+    def _plain(self, what: str, values: list[Any]) -> list[Any]:
+        """What a tool says on its way, made plain where the tool runs: its objects are its code."""
+        try:
+            plain: list[Any] = shown(json.loads(encode(values)))
+        except ValueError as error:
+            raise SkillError(f"what '{self._call.tool.name}' gives ctx.{what} is {error}") from None
+        return plain
 
     # -- asking the client ------------------------------------------------------------------
 
@@ -121,10 +137,20 @@ class BaseContext:
                 "everything first, because the tool is run again with the answer"
             )
         try:
-            encode([ask.params for ask in open_questions.values()])
+            written = encode({key: [ask.method, ask.params] for key, ask in open_questions.items()})
         except ValueError as error:
             raise SkillError(f"tool '{call.tool.name}' asks for what isn't JSON: {error}") from None
-        raise InputNeeded(open_questions)
+        raise InputNeeded(
+            {
+                key: Ask(method, _seen(method, params))
+                for key, (method, params) in json.loads(written).items()
+            }
+        )
+
+
+def _seen(method: str, params: Any) -> Any:
+    """A person or a model reads these; the others name things."""
+    return shown(params) if method in (asks.ELICIT, asks.SAMPLE) else params
 
 
 class _Noting:

@@ -129,7 +129,7 @@ class Dispatcher(RunningCalls):
 
     async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
         """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
-        with self._counted(Call(work, arguments, request, self)) as call:
+        with self._counted(Call(work, meant(arguments), request, self)) as call:
             call.shape = read
             try:
                 return await self._perform(call)

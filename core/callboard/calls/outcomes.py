@@ -191,7 +191,7 @@ async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any
 def _plain_error(error: BaseException) -> BaseException:
     """Ours, without what a tool may have put into it."""
     if isinstance(error, CallboardError):
-        error.message = str.__str__(error.message)
+        error.message = shown(str.__str__(error.message))
         if error.data is not None and not _is_plain(error.data):
             error.data = json.loads(encode(error.data))
     return error

@@ -12,6 +12,8 @@ import sys
 import threading
 from typing import Any, TextIO
 
+from callboard.calls.invisible import shown
+
 #: Characters kept of each stream of a call.
 OUTPUT_LIMIT = 65_536
 
@@ -31,13 +33,14 @@ class Output:
         if room <= 0:
             return
         parts = self._parts.setdefault(stream, [])
-        parts.append(text[:room])
+        parts.append(str.__str__(text)[:room])
         self._room[stream] = room - len(text)
         if self._room[stream] < 0:
             parts.append(f"\n[cut after {OUTPUT_LIMIT} characters]")
 
     def text(self, stream: str) -> str:
-        return "".join(self._parts.get(stream, ()))
+        """What is invisible in it is shown."""
+        return str(shown("".join(self._parts.get(stream, ()))))
 
 
 _current: contextvars.ContextVar[Output | None] = contextvars.ContextVar(

@@ -6,6 +6,7 @@ import contextvars
 import logging
 from collections import deque
 
+from callboard.calls.invisible import shown
 from callboard.content import Json
 
 #: Records kept.
@@ -31,7 +32,7 @@ class RecentLog(logging.Handler):
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage()[:MESSAGE_LIMIT],
+            "message": shown(record.getMessage()[:MESSAGE_LIMIT]),
         }
         current = trace.get()
         if current:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from callboard.calls.entry import Completer
+from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import InvalidParams, ResourceNotFound
 from callboard.service.resources import ResourceRegistry
@@ -31,7 +32,7 @@ async def complete(params: Json, find_prompt: FindPrompt, resources: ResourceReg
     values = completer(name, typed) if completer is not None else []
     return {
         "completion": {
-            "values": values[:VALUE_LIMIT],
+            "values": shown(values[:VALUE_LIMIT]),
             "total": len(values),
             "hasMore": len(values) > VALUE_LIMIT,
         }
