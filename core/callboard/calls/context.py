@@ -89,11 +89,11 @@ class BaseContext:
         """Tells the client how far the call is. Steps that don't grow are not sent
         (2025-11-25, Progress: the value must increase). Raises SkillError for what isn't finite
         numbers and a text."""
-        said = self._plain("progress", [done, total, message])
+        plain = self._plain("progress", [done, total, message])
         kinds = ((int, float), (int, float, NoneType), (str, NoneType))
-        if not all(isinstance(value, kind) for value, kind in zip(said, kinds, strict=True)):
+        if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
             raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
-        self._call.on_loop(self._call.send_progress, *said)
+        self._call.on_loop(self._call.send_progress, *plain)
 
     def log(self, level: str, message: str, **data: Any) -> None:
         """Sends a log message to the client: debug, info, notice, warning, error, critical, alert
