@@ -21,6 +21,7 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.controls import ConsentPolicy, Subject
 from callboard.panel.status import QuestionStatus, Snapshot
+from callboard_ui.clients_box import ClientsBox
 from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
@@ -88,11 +89,14 @@ class ConsentTab(QWidget):
         self._empty = plain(self, wrap=True)
         self._empty.setText(self.tr("Nobody asks for anything."))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.rules = QPushButton(self.tr("Rules…"), self)
-        self.rules.setToolTip(self.tr("What is asked, allowed and refused without a question"))
+        self.rules = QPushButton(self.tr("Rules and clients…"), self)
+        self.rules.setToolTip(
+            self.tr("What is asked, allowed and refused without a question, and who may connect")
+        )
         self.rules.setAutoDefault(False)
         self.rules.setCheckable(True)
-        self.rules.toggled.connect(lambda on: self._policies.setVisible(on))
+        self.rules.toggled.connect(lambda on: self._rules.setVisible(on))
+        self.clients = ClientsBox(link, self)
         self._lay_out()
         self._draw()
 
@@ -100,6 +104,7 @@ class ConsentTab(QWidget):
         """Takes over a new state."""
         self.cards.show_questions(snapshot.questions, titles_of(snapshot))
         self._empty.setVisible(not snapshot.questions)
+        self.clients.show_snapshot(snapshot)
         for subject, policy in snapshot.policies:
             combo = self.policies.get(subject)
             if combo is not None and combo.currentData() != policy:
@@ -115,12 +120,9 @@ class ConsentTab(QWidget):
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.cards)
-        self._policies = QFrame(self)
+        area = area_of(self.cards, self)
+        self._rules = area_of(inner := QWidget(self), self)
+        self._policies = QFrame(inner)
         policies = QGridLayout(self._policies)
         policies.setContentsMargins(0, 0, 0, 0)
         policies.setSpacing(space)
@@ -142,9 +144,14 @@ class ConsentTab(QWidget):
         box.addWidget(self._empty, 1)
         box.addWidget(area, 1)
         box.addWidget(self.rules, 0, Qt.AlignmentFlag.AlignLeft)
-        box.addWidget(self._policies)
-        self._policies.hide()
-        self._area = area
+        box.addWidget(self._rules, 2)
+        self._rules.hide()
+        below = QVBoxLayout(inner)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(3 * space)
+        below.addWidget(self._policies)
+        below.addWidget(self.clients)
+        below.addStretch(1)
 
     def _policy(self, subject: Subject, title: str) -> QComboBox:
         choices: tuple[tuple[ConsentPolicy, str], ...] = (
@@ -186,6 +193,17 @@ class _Calm(QComboBox):
             event.ignore()
 
 
+def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
+    """Scrolls up and down, and never sideways: what is inside keeps to the width there is."""
+    area = QScrollArea(parent)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inner)
+    return area
+
+
 def titles_of(snapshot: Snapshot) -> dict[str, str]:
     """What people read, by wire names, for the tools that wait for an answer."""
     if not snapshot.questions:
@@ -205,11 +223,7 @@ class ConsentNotice(QWidget):
         self.setWindowIcon(icon("hand", self.palette(), "warn"))
         self.cards = ConsentCards(link.controls.answer, self)
         space = em(self, 0.4)
-        self._area = QScrollArea(self)
-        self._area.setWidgetResizable(True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setWidget(self.cards)
+        self._area = area_of(self.cards, self)
         box = QVBoxLayout(self)
         box.setContentsMargins(space, space, space, space)
         box.addWidget(self._area)

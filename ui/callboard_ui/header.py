@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from qtpy.QtCore import QEvent, Qt, QTimer
@@ -9,6 +10,7 @@ from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from callboard.panel.status import Snapshot
+from callboard_ui.clients_box import living
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided
@@ -24,7 +26,10 @@ _COPIED_MS = 1500
 class Header(QWidget):
     """Qt's thread."""
 
-    def __init__(self, link: Link, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, link: Link, manage: Callable[[], None], parent: QWidget | None = None
+    ) -> None:
+        """``manage`` is called where the artist wants to see clients and rules."""
         super().__init__(parent)
         self._link = link
         self._snapshot = Snapshot()
@@ -47,6 +52,11 @@ class Header(QWidget):
         self.copy.setAccessibleName(self.tr("Copy the address"))
         self.copy.clicked.connect(self._copy)
         self.clients = Elided(self)
+        self.manage = QToolButton(self)
+        self.manage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.manage.setToolTip(self.tr("Clients and rules: stop one, revoke one"))
+        self.manage.setAccessibleName(self.tr("Clients and rules"))
+        self.manage.clicked.connect(lambda: manage())
         self.connect_button = QPushButton(self.tr("Connect…"), self)
         self.connect_button.setToolTip(self.tr("Connect a client…"))
         self.connect_button.setAccessibleName(self.tr("Connect a client…"))
@@ -66,9 +76,7 @@ class Header(QWidget):
         before, self._snapshot = self._snapshot, snapshot
         self._show_state()
         # While many calls come and go, nothing else of it changes.
-        if again or replace(before, calls=(), ended_calls=0) != replace(
-            snapshot, calls=(), ended_calls=0
-        ):
+        if again or _lasting(before) != _lasting(snapshot):
             self._show_rest(snapshot)
 
     def _show_state(self) -> None:
@@ -120,25 +128,33 @@ class Header(QWidget):
         if shown.questions:
             return self.tr("Waiting for you"), "hand", "warn"
         if shown.calls:
-            first, more = one_line(shown.calls[0].tool), len(shown.calls) - 1
-            text = self.tr("Busy with {0}").format(first)
+            name, more = shown.calls[0].tool, len(shown.calls) - 1
+            title = next((tool.title for tool in shown.tools if tool.name == name), "")
+            text = self.tr("Busy with {0}").format(one_line(title or name))
             return f"{text} +{more}" if more else text, "play", "busy"
         return self.tr("Serving"), "dot", "good"
 
     def _show_clients(self) -> None:
-        lines = [
-            f"{one_line(client.name)} {one_line(client.version)} · {client.era}"
-            for client in self._snapshot.clients
+        clients = living(self._snapshot.clients)
+        here = [one for one in clients if not one.lost]
+        lost = ", ".join(dict.fromkeys(one_line(one.name) for one in clients if one.lost))
+        tip = [
+            f"{one_line(one.name)} {one_line(one.version)} · {one.era}"
+            + (self.tr(" · lost") if one.lost else "")
+            for one in clients
         ]
-        if not lines:
-            self.clients.show_text(self.tr("No client is connected"))
-        elif len(lines) == 1:
-            self.clients.show_text(lines[0])
+        names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
+        if len(here) == 1:
+            said = [tip[clients.index(here[0])]]
+        elif here:
+            said = [self.tr("{0} clients: {1}").format(len(here), names)]
         else:
-            names = ", ".join(dict.fromkeys(one_line(c.name) for c in self._snapshot.clients))
-            text = self.tr("{0} clients: {1}").format(len(lines), names)
-            self.clients.show_text(text, "\n".join(lines))
-        tint(self.clients, "text" if lines else "dim")
+            said = [] if lost else [self.tr("No client is connected")]
+        if lost:
+            # First, where a narrow dock shows it.
+            said.insert(0, self.tr("Lost: {0}").format(lost))
+        self.clients.show_text(" · ".join(said), "\n".join(tip) if tip else None)
+        tint(self.clients, "warn" if lost else "text" if here else "dim")
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)
@@ -146,10 +162,6 @@ class Header(QWidget):
         state.setSpacing(space)
         state.addWidget(self._glyph)
         state.addWidget(self.state, 1)
-        address = QHBoxLayout()
-        address.setSpacing(0)
-        address.addWidget(self.address, 1)
-        address.addWidget(self.copy)
         grid = QGridLayout(self)
         grid.setContentsMargins(2 * space, 2 * space, 2 * space, space)
         grid.setHorizontalSpacing(2 * space)
@@ -161,13 +173,16 @@ class Header(QWidget):
             buttons.addWidget(button, 1)
         # The state has a row of its own: in a narrow dock it is what has to be read.
         grid.addLayout(state, 1, 0, 1, 2)
-        grid.addWidget(self.clients, 2, 0, 1, 2)
+        grid.addWidget(self.clients, 2, 0)
+        grid.addWidget(self.manage, 2, 1)
         grid.addLayout(buttons, 3, 0, 1, 2)
-        grid.addLayout(address, 4, 0, 1, 2)
+        grid.addWidget(self.address, 4, 0)
+        grid.addWidget(self.copy, 4, 1)
         grid.setColumnStretch(0, 1)
 
     def _draw(self) -> None:
         self.copy.setIcon(icon("copy", self.palette()))
+        self.manage.setIcon(icon("more", self.palette()))
         self.connect_button.setIcon(icon("plug", self.palette()))
         tint(self.address, "dim")
 
@@ -186,3 +201,8 @@ class Header(QWidget):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # Non-modal: the artist may look something up in the host meanwhile.
         dialog.show()
+
+
+def _lasting(snapshot: Snapshot) -> Snapshot:
+    """Without what comes and goes with each call."""
+    return replace(snapshot, calls=(), changes=(), tokens=(), ended_calls=0)

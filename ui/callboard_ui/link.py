@@ -26,7 +26,7 @@ class Link:
         self.records = controls.records
         self.background = Background()
         #: For folders that anybody may have named: one on a dead mount holds up nothing else.
-        self.folders = Background()
+        self.folders = Background(may_hang=True)
         self.open = True
         self._newest = Newest(show)
         self._leave = controls.attend()

@@ -39,7 +39,7 @@ class Panel(QWidget):
         self.link = link = Link(controls, self._show)
         # What Qt deletes goes without a close event.
         self.destroyed.connect(link.close)
-        self.header = Header(link, self)
+        self.header = Header(link, self._show_rules, self)
         self.banner = Banner(lambda: self.tabs.setCurrentIndex(CONSENT), self)
         self.activity = ActivityTab(link, self)
         self.roots = RootsTab(link, self)
@@ -128,6 +128,10 @@ class Panel(QWidget):
         # The artist sees the panel, so the question shows there; and only there.
         waiting = () if self._seen() else snapshot.questions
         self.notice.show_questions(waiting, titles_of(snapshot))
+
+    def _show_rules(self) -> None:
+        self.tabs.setCurrentIndex(CONSENT)
+        self.consent.rules.setChecked(True)
 
     def _seen(self) -> bool:
         window = self.window()

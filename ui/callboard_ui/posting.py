@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from qtpy.QtCore import QCoreApplication, QEvent, QObject
+
+from callboard.panel.threads import Workers
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -97,8 +99,13 @@ class Newest(Generic[T]):
 class Background:
     """One thread for what may wait for the disk. Its answers come on Qt's thread."""
 
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="callboard-panel")
+    def __init__(self, *, may_hang: bool = False) -> None:
+        """``may_hang`` is for work that may never end, a look at a dead mount say, and that nobody
+        misses: the application's exit doesn't wait for it."""
+        name = "callboard-panel"
+        self._pool: Executor = (
+            Workers(1, name) if may_hang else ThreadPoolExecutor(1, thread_name_prefix=name)
+        )
         self._closed = False
 
     def run(

@@ -53,6 +53,8 @@ class ClientStatus:
     roots_problem: str | None = None
     #: The name of its token.
     holder: str = ""
+    #: Its connection broke, and nothing was heard of it since.
+    lost: bool = False
 
 
 @dataclass(frozen=True)

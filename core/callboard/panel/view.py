@@ -76,6 +76,7 @@ class ServedView:
             self._dispatcher.consent,
             self._roots,
             self._endpoint.stateless.recent,
+            self._endpoint.presence,
             self._tools,
             self._capabilities,
         ):
@@ -154,6 +155,7 @@ class ServedView:
             tuple(map(root_status, roots)),
             "; ".join(filter(None, (known.problem, *ignored))) or None,
             session.holder.name,
+            session.lost,
         )
 
     def _tokens(self) -> tuple[TokenStatus, ...]:

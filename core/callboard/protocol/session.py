@@ -78,6 +78,8 @@ class Session(Peer):
         self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
+        #: Its connection broke, and nothing was heard of it since.
+        self.lost = False
         self.initialized = False
         self._outbox: deque[Json] = deque()
         self._listener: Stream | None = None
@@ -113,11 +115,13 @@ class Session(Peer):
         if self._listener is not None:
             self._listener.end()
         self._listener = stream
+        self.lost = False
         self.flush(stream)
 
     def unlisten(self, channel: Channel) -> None:
         if self._listener is channel:
             self._listener = None
+            self.lost = True
 
     def flush(self, channel: Channel) -> None:
         """Sends what waits for a stream over this one."""
@@ -232,6 +236,7 @@ class SessionEra:
     def receive(self, session: Session, message: Notification | Response) -> None:
         """Takes a message that wants no answer."""
         session.last_seen = monotonic()
+        session.lost = False
         if isinstance(message, Response):
             session.asked.take(message)
         elif message.method == "notifications/initialized":
@@ -250,6 +255,7 @@ class SessionEra:
     async def answer(self, session: Session, message: Request, channel: Channel) -> Json | None:
         """The response to one request, or None when the client cancelled it."""
         session.last_seen = monotonic()
+        session.lost = False
         if message.method == "ping":
             return jsonrpc.result_message(message.id, {})
         if message.id in session.inflight:

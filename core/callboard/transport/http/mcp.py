@@ -7,6 +7,7 @@ import asyncio
 import logging
 from typing import Any
 
+from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
@@ -96,6 +97,8 @@ class McpEndpoint:
             limit=limit,
             idle_seconds=idle_seconds,
         )
+        #: A session's client was lost, or is back.
+        self.presence: Changes[[]] = Changes()
         self.subscriptions = Subscriptions(lambda: self.sessions)
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -153,7 +156,8 @@ class McpEndpoint:
             if session is None:
                 return
             if isinstance(message, Request):
-                self._start(self._answer(session, message, reply))
+                exchange.on_gone = lambda: self._lost(session)
+                self._start(self._answer(exchange, session, message, reply))
             else:
                 self.era.receive(session, message)
                 exchange.respond(202)
@@ -210,8 +214,16 @@ class McpEndpoint:
         else:
             self._start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
 
-    async def _answer(self, session: Session, message: Request, reply: Reply) -> None:
+    def _lost(self, session: Session) -> None:
+        # What it asked for goes on: it may come back for the answer (2025-11-25, Transports).
+        session.lost = True
+        self.presence.tell()
+
+    async def _answer(
+        self, exchange: Exchange, session: Session, message: Request, reply: Reply
+    ) -> None:
         response = await self.era.answer(session, message, reply)
+        exchange.on_gone = None
         reply.finish([] if response is None else [response])
 
     async def _answer_batch(self, session: Session, messages: list[Message], reply: Reply) -> None:
@@ -244,8 +256,14 @@ class McpEndpoint:
         if session is None:
             return
         channel = exchange.open_stream()
-        exchange.on_gone = lambda: session.unlisten(channel)
+
+        def gone() -> None:
+            session.unlisten(channel)
+            self.presence.tell()
+
+        exchange.on_gone = gone
         session.listen(channel)
+        self.presence.tell()
 
     def _delete(self, exchange: Exchange) -> None:
         session = self._session(exchange)
