@@ -126,7 +126,7 @@ def test_what_a_client_was_allowed_is_listed_and_taken_back(open_panel: Any) -> 
     with shown.server.client() as client:
         first = shown.begin(client, "wipe")
         shown.until(lambda: shown.panel.consent.cards.cards)
-        shown.click(shown.panel.banner.look)
+        shown.click(shown.panel.banner.button)
         shown.click(shown.panel.consent.cards.cards[0].session)
         assert "result" in shown.wait(first)
         box = manage(shown)

@@ -34,15 +34,15 @@ class ClientsBox(QWidget):
         super().__init__(parent)
         self._link = link
         self.rows: dict[str, ClientRow] = {}
-        self._said = plain(self, wrap=True)
-        self._said.hide()
+        self._answer = plain(self, wrap=True)
+        self._answer.hide()
         self._empty = plain(self, wrap=True)
         self._empty.setText(self.tr("No client was let in yet."))
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(em(self, 0.5))
         self._box.addWidget(self._empty)
-        self._box.addWidget(self._said)
+        self._box.addWidget(self._answer)
         self._shown: object = None
         tint(self._empty, "dim")
 
@@ -74,9 +74,9 @@ class ClientsBox(QWidget):
 
     def say(self, text: str, bad: bool = False) -> None:
         """An answer to a button."""
-        self._said.setText(one_line(text))
-        tint(self._said, "bad" if bad else "dim")
-        self._said.setVisible(bool(text))
+        self._answer.setText(one_line(text))
+        tint(self._answer, "bad" if bad else "dim")
+        self._answer.setVisible(bool(text))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -127,15 +127,15 @@ class ClientRow(QWidget):
         here = [one for one in clients if not one.lost]
         named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))
         if here:
-            said, self._kind = self.tr("{0}, connected").format(named), "good"
+            text, self._kind = self.tr("{0}, connected").format(named), "good"
         elif clients:
-            said, self._kind = self.tr("{0}, lost").format(named), "warn"
+            text, self._kind = self.tr("{0}, lost").format(named), "warn"
         elif token is not None and token.last_seen is not None:
-            said = self.tr("not connected; last heard {0}").format(clock(token.last_seen))
+            text = self.tr("not connected; last heard {0}").format(clock(token.last_seen))
             self._kind = "dim"
         else:
-            said, self._kind = self.tr("not connected"), "dim"
-        self.state.show_text(said)
+            text, self._kind = self.tr("not connected"), "dim"
+        self.state.show_text(text)
         tint(self.state, self._kind)
         self.revoke.setVisible(token is not None)
         there = {one.id: one for one in grants}
@@ -166,9 +166,9 @@ class ClientRow(QWidget):
             what = self.tr("{0}, {1} only").format(what, titles.get(grant.tool, grant.tool))
         span = self.tr("this project") if grant.scope == "project" else self.tr("this session")
         line = QWidget(self)
-        text = Elided(line)
-        said = self.tr("may: {0}; {1}").format(what, span)
-        text.show_text(said, self.tr("{0}, since {1}").format(said, clock(grant.made)))
+        label = Elided(line)
+        text = self.tr("may: {0}; {1}").format(what, span)
+        label.show_text(text, self.tr("{0}, since {1}").format(text, clock(grant.made)))
         button = QPushButton(self.tr("Ask again"), line)
         button.setAccessibleName(self.tr("Ask again about {0}").format(what))
         button.setToolTip(self.tr("Take this back: it is asked about again"))
@@ -176,7 +176,7 @@ class ClientRow(QWidget):
         button.clicked.connect(partial(self._take_back, grant.id))
         box = QHBoxLayout(line)
         box.setContentsMargins(em(self, 0.6), 0, 0, 0)
-        box.addWidget(text, 1)
+        box.addWidget(label, 1)
         box.addWidget(button)
         return line
 

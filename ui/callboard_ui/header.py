@@ -145,15 +145,15 @@ class Header(QWidget):
         ]
         names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
         if len(here) == 1:
-            said = [tip[clients.index(here[0])]]
+            parts = [tip[clients.index(here[0])]]
         elif here:
-            said = [self.tr("{0} clients: {1}").format(len(here), names)]
+            parts = [self.tr("{0} clients: {1}").format(len(here), names)]
         else:
-            said = [] if lost else [self.tr("No client is connected")]
+            parts = [] if lost else [self.tr("No client is connected")]
         if lost:
             # First, where a narrow dock shows it.
-            said.insert(0, self.tr("Lost: {0}").format(lost))
-        self.clients.show_text(" · ".join(said), "\n".join(tip) if tip else None)
+            parts.insert(0, self.tr("Lost: {0}").format(lost))
+        self.clients.show_text(" · ".join(parts), "\n".join(tip) if tip else None)
         tint(self.clients, "warn" if lost else "text" if here else "dim")
 
     def _lay_out(self) -> None:
