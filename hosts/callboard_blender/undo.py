@@ -8,7 +8,7 @@ state is pushed too, and undone. All of this works in background mode once a fir
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -33,11 +33,15 @@ class _Begun:
 class BlenderUndo:
     """The undo port. References to objects die with ``rollback`` and ``undo``."""
 
+    joins = False
+
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
         self._count = 0
         #: Our steps that lie on top of Blender's stack, the newest last.
         self._steps: deque[str] = deque(maxlen=HISTORY)
+        #: How many of Blender's steps one of ours is, where it isn't one.
+        self._counts: dict[str, int] = {}
 
     def begin(self, label: str) -> object:
         changes = self._changes
@@ -85,14 +89,16 @@ class BlenderUndo:
         changes.in_step = False
         if changes.replaced:
             # Opening a file starts Blender's stack anew, and leaves no window until the next tick.
-            return None
+            return ""
         if changes.stepped:
             # What was there before is no longer below what is there now.
             self._steps.clear()
             _push(token.label)
+            return ""
+        if not changes.touched:
             return None
-        if not changes.touched or not changes.based or not _push(token.label):
-            return None
+        if not changes.based or not _push(token.label):
+            return ""
         self._count += 1
         self._steps.append(str(self._count))
         return self._steps[-1]
@@ -122,11 +128,26 @@ class BlenderUndo:
         if changes.foreign or not self._steps or self._steps[-1] != undo_id:
             return False
         with changes.unnoticed():
-            done = _undo()
-        if done:
+            while self._counts.get(undo_id, 1):
+                if not _undo():
+                    return False
+                changes.unsaved = True
+                self._counts[undo_id] = self._counts.get(undo_id, 1) - 1
+        del self._counts[self._steps.pop()]
+        return True
+
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        # What somebody else did in between has cleared the list.
+        if list(self._steps)[-len(undo_ids) :] != list(undo_ids):
+            return None
+        count = sum(self._counts.get(id, 1) for id in undo_ids)
+        for _ in undo_ids:
             self._steps.pop()
-            changes.unsaved = True
-        return done
+        last = undo_ids[-1]
+        self._steps.append(last)
+        self._counts = {id: many for id, many in self._counts.items() if id in self._steps}
+        self._counts[last] = count
+        return last
 
 
 def _push(label: str) -> bool:

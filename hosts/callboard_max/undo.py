@@ -6,6 +6,8 @@ whether a call changed anything, and whether our newest step is still the newest
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pymxs
 from pymxs import runtime as rt
 
@@ -15,7 +17,7 @@ from callboard.hosting.undo_steps import OpenStep, UndoSteps
 class MaxUndo(UndoSteps):
     def _open(self, label: str) -> OpenStep:
         now = self._newest()
-        if self._steps and self._steps[-1][1] != now:
+        if self._steps and self._steps[-1].mark != now:
             # Somebody else's step lies on top.
             self._steps.clear()
         step = OpenStep(now)
@@ -44,5 +46,5 @@ class MaxUndo(UndoSteps):
         self._own = 0
         if self._steps:
             # Our step before is on top again, at a new count.
-            self._steps[-1] = (self._steps[-1][0], self._newest())
+            self._steps[-1] = replace(self._steps[-1], mark=self._newest())
         return True

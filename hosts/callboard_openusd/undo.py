@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pxr import Sdf
@@ -27,14 +27,17 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
+    """``parts`` are what each visit began with and changed, oldest first."""
+
     undo_id: str
-    begun: _Begun
-    before: Patch
+    parts: tuple[tuple[_Begun, Patch], ...]
 
 
 class UsdUndo:
     """The undo port. Opening a file is a step like any other: the stage that was open before is
     kept with it, and comes back as it was."""
+
+    joins = True
 
     def __init__(self, document: Document, scene_changed: Callable[[], None]) -> None:
         self._document = document
@@ -57,7 +60,7 @@ class UsdUndo:
             return None
         before = difference(token.opened.touched, token.shadow, token.opened.layer)
         self._count += 1
-        step = _Step(str(self._count), token, keep(before))
+        step = _Step(str(self._count), ((token, keep(before)),))
         token.opened.settle()
         opened.settle()
         self._steps.append(step)
@@ -76,14 +79,25 @@ class UsdUndo:
         if newest is None or newest.undo_id != undo_id or self._document.opened.touched:
             return False
         self._steps.pop()
-        opened = newest.begun.opened
-        newest.before.apply(opened.layer)
-        newest.before.apply(opened.shadow)
-        self._put_back(newest.begun)
-        # The file may have been saved since, so the scene counts as different from it.
-        opened.modified = opened.modified or bool(newest.before)
+        for begun, before in reversed(newest.parts):
+            opened = begun.opened
+            before.apply(opened.layer)
+            before.apply(opened.shadow)
+            self._put_back(begun)
+            # The file may have been saved since, so the scene counts as different from it.
+            opened.modified = opened.modified or bool(before)
         self._scene_changed()
         return True
+
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        newest = list(self._steps)[-len(undo_ids) :]
+        if [step.undo_id for step in newest] != list(undo_ids):
+            return None
+        for _ in newest:
+            self._steps.pop()
+        parts = tuple(part for step in newest for part in step.parts)
+        self._steps.append(_Step(undo_ids[-1], parts))
+        return undo_ids[-1]
 
     def _put_back(self, begun: _Begun) -> None:
         begun.opened.touched.clear()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hosts.blender_scenes import Rig, near, refused
+from hosts.visits import check_visits
 
 
 def _told() -> dict[str, Any]:
@@ -57,6 +58,21 @@ def _a_rig(rig: Rig) -> None:
     skin.parent = bpy.data.objects["Rig"]
     skin.modifiers.new("Armature", "ARMATURE").object = bpy.data.objects["Rig"]
     rig.tool("animation__set_keys", name="Skin", keys=[{"frame": 1, "translate": [1, 0, 0]}])
+
+
+def test_what_the_artist_does_between_two_visits_is_left_alone(rig: Rig) -> None:
+    import bpy
+
+    def theirs() -> None:
+        made = bpy.data.objects.new("Theirs", None)
+        bpy.context.scene.collection.objects.link(made)
+        bpy.context.view_layer.update()
+        bpy.ops.ed.undo_push(message="Add Empty")
+
+    def ours(name: str) -> None:
+        rig.edit.create("cube", name, {"size": 1})
+
+    check_visits(rig.host.undo, ours, theirs, lambda: [one.name for one in bpy.data.objects])
 
 
 def test_each_change_is_undone_exactly(rig: Rig) -> None:

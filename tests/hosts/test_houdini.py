@@ -17,6 +17,7 @@ from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
 from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
+from hosts.visits import check_visits
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -272,6 +273,15 @@ def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     assert bench.host.undo is not None
     assert bench.host.undo.undo(undo_id) is False
     assert len(bench.reader.names()) == 2
+
+
+@pytest.mark.skipif(REAL, reason="hython has no artist")
+def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> None:
+    def theirs() -> None:
+        hou.node("/obj").createNode("geo", "Theirs")
+
+    names = lambda: [one["name"] for one in bench.everything()]  # noqa: E731
+    check_visits(bench.host.undo, bench.cube, theirs, names)
 
 
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:

@@ -15,6 +15,7 @@ from max_rig import REAL, max_host, new_max, pymxs
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
 from callboard.testing.compliance import Bench, Check, checks
+from hosts.visits import check_visits
 
 rt = pymxs.runtime
 
@@ -193,6 +194,15 @@ def test_a_step_after_the_artists_own_undo_is_undone_alone(bench: Bench) -> None
     assert _undo(bench).undo(second) is True
     assert bench.reader.names() == []
     assert _undo(bench).undo(second) is False
+
+
+@pytest.mark.skipif(REAL, reason="3dsmaxbatch has no artist")
+def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> None:
+    def theirs() -> None:
+        pymxs._session.session.artist(lambda: rt.Box(name="Theirs"))
+
+    names = lambda: [one["name"] for one in bench.everything()]  # noqa: E731
+    check_visits(bench.host.undo, bench.cube, theirs, names)
 
 
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:

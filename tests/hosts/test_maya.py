@@ -25,6 +25,7 @@ from callboard.host import (
 )
 from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
+from hosts.visits import check_visits
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -278,6 +279,14 @@ def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     assert len(bench.reader.names()) == 2
 
 
+def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> None:
+    def theirs() -> None:
+        cmds.polyCube(name="Theirs")
+
+    names = lambda: [one["name"] for one in bench.everything()]  # noqa: E731
+    check_visits(bench.host.undo, bench.cube, theirs, names)
+
+
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
     undo = bench.host.undo
     assert undo is not None
@@ -294,7 +303,7 @@ def test_undo_switched_off_is_respected(bench: Bench) -> None:
     cmds.undoInfo(state=False)
     token = undo.begin("Callboard: off")
     bench.cube("Here")
-    assert undo.commit(token) is None
+    assert undo.commit(token) == ""
     assert undo.rollback(undo.begin("Callboard: off")) is False
     cmds.undoInfo(state=True)
 

@@ -14,6 +14,7 @@ from pxr import Gf, Usd, UsdGeom, UsdShade, UsdUtils
 from callboard.errors import HostError
 from callboard.host import AmbiguousName
 from hosts.openusd_rig import HEAD, Scene, written
+from hosts.visits import check_visits
 
 
 @pytest.fixture
@@ -183,6 +184,15 @@ def random_edit(scene: Scene, dice: random.Random) -> None:
     else:
         values = [[dice.uniform(-9, 9) for _ in range(3)] for _ in range(2)]
         scene.edit.set_transform(name, values[0], values[1], None)
+
+
+def test_what_a_script_does_between_two_visits_is_left_alone(scene: Scene) -> None:
+    check_visits(
+        scene.undo,
+        lambda name: scene.edit.create("cube", name, {"size": 1}),
+        lambda: UsdGeom.Cube.Define(scene.stage, "/World/Theirs"),
+        lambda: [name.rpartition("/")[2] for name in scene.read.names()],
+    )
 
 
 def test_opening_a_file_is_a_step(scene: Scene, tmp_path: Path) -> None:

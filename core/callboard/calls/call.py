@@ -13,9 +13,10 @@ from callboard.calls.invisible import shown
 from callboard.calls.output import capturing
 from callboard.calls.recent_log import trace
 from callboard.calls.tools import Tool
+from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard.hosting.contract import Host, UndoPort
+from callboard.hosting.contract import Host
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
@@ -126,24 +127,3 @@ class Call:
         body: Any = {"message": message, **data} if data else message
         params = {"level": level, "logger": self.tool.name, "data": body}
         self.request.notify("notifications/message", params)
-
-
-class UndoStep:
-    """The one undo step of a call: entered and left on the main thread."""
-
-    def __init__(self, port: UndoPort, label: str) -> None:
-        self._port = port
-        self._label = label
-        self._token: object = None
-        self.id: str | None = None
-        #: None while nothing failed; then whether the host could put everything back.
-        self.rolled_back: bool | None = None
-
-    def enter(self) -> None:
-        self._token = self._port.begin(self._label)
-
-    def leave(self, error: BaseException | None) -> None:
-        if error is None:
-            self.id = self._port.commit(self._token)
-        else:
-            self.rolled_back = self._port.rollback(self._token)

@@ -93,7 +93,7 @@ class ChangeBook:
         if not failed:
             content = None if result is None else result.get("structuredContent")
             words, objects = in_words(tool.name, tool.title, call.arguments, content)
-            if step is not None and step.id is None and tool.work == "change" and not objects:
+            if step is not None and not step.ids and tool.work == "change" and not objects:
                 return  # it found everything as it was asked to be
         elif step is not None and step.rolled_back is False:
             words, objects = f"{tool.title or tool.name} failed halfway and is not put back", ()
@@ -144,8 +144,11 @@ class Alone:
     def enter(self) -> None:
         """Nothing to open."""
 
-    def leave(self, error: BaseException | None) -> None:
+    def leave(self) -> None:
         """Nothing to close."""
+
+    def end(self, error: BaseException | None) -> None:
+        """Nothing to put back."""
 
 
 def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:

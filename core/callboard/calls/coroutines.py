@@ -27,7 +27,8 @@ class Coroutines:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, call: Call) -> Any:
-        """What the tool returns. Its undo step spans all of its visits. Raises what it raises."""
+        """What the tool returns. Its visits are one undo step, as far as the host joins them.
+        Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call.hold)

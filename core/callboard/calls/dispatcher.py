@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
-from callboard.calls.call import Call, UndoStep
+from callboard.calls.call import Call
 from callboard.calls.call_paths import CallPaths
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
@@ -25,6 +25,7 @@ from callboard.calls.outcomes import ToolRaised, finished, made, read
 from callboard.calls.running_calls import RunningCalls
 from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
+from callboard.calls.undo_step import UndoStep
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,

@@ -1,4 +1,4 @@
-"""A coroutine tool's stay on the main thread: one turn, one undo step, many visits."""
+"""A coroutine tool's stay on the main thread: one turn, many visits."""
 
 from __future__ import annotations
 
@@ -63,14 +63,16 @@ class MainStay:
 
     def _serve(self) -> Generator[object, None, None]:
         while True:
-            while self._visits:
+            if self._visits:
                 function, future = self._visits.popleft()
                 if not future.cancelled():
                     self._visit(function, future)
-                    yield None
-            if self._closing:
+            if self._visits:
+                yield None
+            elif self._closing:
                 return
-            yield PARK
+            else:
+                yield PARK
 
     def _visit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         try:

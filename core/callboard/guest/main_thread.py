@@ -43,12 +43,17 @@ class TurnState(Enum):
 
 
 class Transaction(Protocol):
-    """What surrounds a turn's work on the main thread: an undo step, for instance."""
+    """What surrounds a turn's work on the main thread: an undo step, for instance. What raises is
+    the turn's error."""
 
-    def enter(self) -> None: ...
+    def enter(self) -> None:
+        """Before the work, and before each slice: the artist had the application in between."""
 
-    def leave(self, error: BaseException | None) -> None:
-        """May raise; then that is the turn's error."""
+    def leave(self) -> None:
+        """After each of them that ended well."""
+
+    def end(self, error: BaseException | None) -> None:
+        """The turn is over; what an error came out of was entered and not left."""
 
 
 class Turn:
@@ -122,7 +127,7 @@ class Turn:
 
     @property
     def exclusive(self) -> bool:
-        """Jobs that keep an undo step open never overlap."""
+        """Turns that make undo steps never overlap: nothing else of ours comes between two."""
         return self._transaction is not None
 
     def step(self) -> None:
@@ -143,12 +148,21 @@ class Turn:
             self._finish(value, None)
 
     def _advance(self) -> tuple[bool, Any]:
-        slices = self._slices
-        if slices is None:
+        if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
             self.started_at = monotonic()
-            if self._transaction is not None:
-                self._transaction.enter()
+        if self._transaction is not None:
+            self._transaction.enter()
+        finished, value = self._visit()
+        if self._transaction is not None:
+            if finished and self.cancelled:
+                raise CallCancelled("cancelled")
+            self._transaction.leave()
+        return finished, value
+
+    def _visit(self) -> tuple[bool, Any]:
+        slices = self._slices
+        if slices is None:
             value = self._code.run(self._work)
             if not isinstance(value, Generator):
                 return True, value
@@ -166,10 +180,8 @@ class Turn:
 
     def _finish(self, value: Any, error: BaseException | None) -> None:
         if self._transaction is not None and self.state is TurnState.RUNNING:
-            if error is None and self.cancelled:
-                error = CallCancelled("cancelled")
             try:
-                self._context.run(self._transaction.leave, error)
+                self._context.run(self._transaction.end, error)
             except BaseException as failed:
                 error = error or failed
         self.state = TurnState.DONE

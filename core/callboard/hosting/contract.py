@@ -251,19 +251,27 @@ class ScriptPort(Protocol):
 
 
 class UndoPort(Protocol):
-    """One undo step per call. Every method runs on the main thread, steps never nest."""
+    """One undo step per call, or per visit of a call that lets the artist go on in between. Every
+    method runs on the main thread, steps never nest."""
+
+    #: Whether ``join`` makes one step of the artist's own list; else each stays one there.
+    joins: bool
 
     def begin(self, label: str) -> object:
         """Starts a step; the token goes to ``commit`` or ``rollback``."""
 
     def commit(self, token: object) -> str | None:
-        """Ends it. The undo id, or None when nothing changed."""
+        """Ends it. The undo id; None when nothing changed, empty for what can't be undone."""
 
     def rollback(self, token: object) -> bool:
         """Puts back what was there at ``begin``. False where the host can't."""
 
     def undo(self, undo_id: str) -> bool:
         """Undoes that step if it is the newest one; else False."""
+
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        """The newest steps, oldest first, become one to ``undo``; its id. None where something else
+        lies on top of any."""
 
 
 @dataclass(frozen=True)

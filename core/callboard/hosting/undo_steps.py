@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: Steps of ours that can be undone; what the application keeps is the artist's choice.
 HISTORY = 64
@@ -26,13 +26,27 @@ class OpenStep:
     selection: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Step:
+    """``count`` steps of the application's, one on top of the other, the newest marked ``mark``."""
+
+    id: str
+    mark: Hashable
+    #: Whether it lies right on top of the one before it here.
+    follows: bool
+    count: int = 1
+
+
 class UndoSteps(ABC):
     """Objects that were looked up before ``rollback`` or ``undo`` may be gone. Main thread."""
 
+    joins = False
+
     def __init__(self) -> None:
         self._count = 0
-        #: (undo id, mark) of our steps that may still be the newest, the newest last.
-        self._steps: deque[tuple[str, Hashable]] = deque(maxlen=HISTORY)
+        #: Our steps that may still be the newest, the newest last.
+        self._steps: deque[_Step] = deque(maxlen=HISTORY)
+        self._follows = False
         #: Undos of ours that the application hasn't told of yet.
         self._own = 0
         self._replaced = False
@@ -61,6 +75,7 @@ class UndoSteps(ABC):
 
     def begin(self, label: str) -> object:
         self._replaced = False
+        self._follows = bool(self._steps) and self._steps[-1].mark == self._newest()
         return self._open(label)
 
     def commit(self, token: object) -> str | None:
@@ -68,10 +83,10 @@ class UndoSteps(ABC):
         changed = self._close(token)
         self._show()
         if not changed:
-            return None
+            return "" if self._replaced or not token.recorded else None
         self._count += 1
-        self._steps.append((str(self._count), self._newest()))
-        return self._steps[-1][0]
+        self._steps.append(_Step(str(self._count), self._newest(), self._follows))
+        return self._steps[-1].id
 
     def rollback(self, token: object) -> bool:
         assert isinstance(token, OpenStep)
@@ -89,16 +104,28 @@ class UndoSteps(ABC):
 
     def undo(self, undo_id: str) -> bool:
         newest = self._newest()
-        while self._steps and self._steps[-1][1] != newest:
+        while self._steps and self._steps[-1].mark != newest:
             # The artist undid it, or did something since.
             self._steps.pop()
-        if not self._steps or self._steps[-1][0] != undo_id:
+        if not self._steps or self._steps[-1].id != undo_id:
             return False
-        self._steps.pop()
+        step = self._steps.pop()
         try:
-            return self._undo()
+            return all(self._undo() for _ in range(step.count))
         finally:
             self._show()
+
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        newest = list(self._steps)[-len(undo_ids) :]
+        if [step.id for step in newest] != list(undo_ids):
+            return None
+        if not all(step.follows for step in newest[1:]):
+            return None
+        for _ in newest:
+            self._steps.pop()
+        count = sum(step.count for step in newest)
+        self._steps.append(replace(newest[-1], follows=newest[0].follows, count=count))
+        return undo_ids[-1]
 
     def somebody_undid(self) -> None:
         """Undone or redone: our steps may not be the newest any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from callboard.calls.undo_step import UndoStep
 from callboard.host import SCENE_MUTATE, SCENE_READ
 
 if TYPE_CHECKING:
@@ -92,6 +93,38 @@ class Undo:
         assert [entry["name"] for entry in bench.everything()] == ["First"]
         assert undo.undo(first) is True
         assert bench.reader.names() == []
+
+    def test_steps_that_follow_each_other_are_undone_as_one(self, bench: Bench) -> None:
+        undo = _undo(bench)
+        token = undo.begin("first")
+        bench.cube("First")
+        first = undo.commit(token)
+        before = bench.everything()
+        call = UndoStep(undo, "visits")
+        for work in (_a_scene, lambda _: None, _change_everything):
+            call.enter()
+            work(bench)
+            call.leave()
+        call.end(None)
+        assert undo.undo(first) is False
+        assert undo.undo(call.id) is True
+        assert bench.everything() == before
+        assert undo.undo(first) is True
+        assert bench.reader.names() == []
+
+    def test_a_call_that_fails_in_a_later_visit_leaves_nothing_behind(self, bench: Bench) -> None:
+        undo = _undo(bench)
+        bench.cube("First")
+        undo.commit(undo.begin("prepare"))
+        before = bench.everything()
+        call = UndoStep(undo, "visits")
+        call.enter()
+        _a_scene(bench)
+        call.leave()
+        call.enter()
+        _change_everything(bench)
+        call.end(ValueError())
+        assert (call.rolled_back, call.id, bench.everything()) == (True, None, before)
 
     def test_an_unknown_step_is_refused(self, bench: Bench) -> None:
         assert _undo(bench).undo("no such step") is False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -270,11 +271,14 @@ class _Step:
     id: str
     label: str
     before: Json
+    after: Json = field(default_factory=dict)
 
 
 class FakeUndo:
     """UndoPort over snapshots. ``steps`` are the labels of what the artist could undo, oldest
     first; ``open`` says whether a step is under way."""
+
+    joins = True
 
     def __init__(self, scene: FakeScene) -> None:
         self._scene = scene
@@ -300,7 +304,8 @@ class FakeUndo:
 
     def commit(self, token: object) -> str | None:
         step = self._close(token)
-        if self._scene.snapshot() == step.before:
+        step.after = self._scene.snapshot()
+        if step.after == step.before:
             return None
         self._steps.append(step)
         return step.id
@@ -309,8 +314,20 @@ class FakeUndo:
         self._scene.restore(self._close(token).before)
         return True
 
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        newest = self._steps[-len(undo_ids) :]
+        if [step.id for step in newest] != list(undo_ids):
+            return None
+        if any(one.after != other.before for one, other in pairwise(newest)):
+            return None
+        first, last = newest[0], newest[-1]
+        self._steps[-len(undo_ids) :] = [replace(last, before=first.before)]
+        return last.id
+
     def undo(self, undo_id: str) -> bool:
         if not self._steps or self._steps[-1].id != undo_id:
+            return False
+        if self._steps[-1].after != self._scene.snapshot():
             return False
         self._scene.restore(self._steps.pop().before)
         return True

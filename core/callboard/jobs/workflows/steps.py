@@ -6,10 +6,11 @@ import asyncio
 import contextvars
 from collections.abc import Mapping, Sequence
 
-from callboard.calls.call import Call, UndoStep
+from callboard.calls.call import Call
 from callboard.calls.changed import Alone, undo_newest
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.main_stay import MainStay
+from callboard.calls.undo_step import UndoStep
 from callboard.content import Json
 from callboard.errors import CallTimeout
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
@@ -94,7 +95,7 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
 
     def undo_all() -> tuple[int, int]:
         # Read here, not before: by now whatever a cancelled call did is done or rolled back.
-        ids = [step.id for step in changes if step.id is not None]
+        ids = [id for step in changes for id in step.ids]
         undone = undo_newest(port, ids[::-1])
         dispatcher.changed.undone(undone)
         return len(undone), len(ids) - len(undone)
