@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import tornado
 
@@ -45,6 +46,7 @@ def findings() -> Iterator[tuple[bool, str]]:
             yield True, f"{module} is not installed; it is for {purpose}"
     yield from _instances()
     yield from _skills()
+    yield from _bundles()
 
 
 def _instances() -> Iterator[tuple[bool, str]]:
@@ -80,3 +82,14 @@ def _skills() -> Iterator[tuple[bool, str]]:
     for skill in skills:
         for failure in skill.failures:
             yield False, f"skill {failure.skill}, {failure.reference}: {failure.message}"
+
+
+def _bundles() -> Iterator[tuple[bool, str]]:
+    from callboard.bundles.installed.loading import trouble_here
+    from callboard.bundles.installed.places import places
+
+    for place, _ in places([Path.cwd()]):
+        for bundle in place.installed():
+            trouble = trouble_here(bundle)
+            told = f"not loaded, because {trouble}" if trouble else bundle.manifest.version
+            yield trouble is None, f"bundle {bundle.name}: {told}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from callboard.bundles.installed.loading import trouble_here
 from callboard.bundles.installed.places import places
 from callboard.skills.discovery import scan_and_load
 
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _bundles(project: Path) -> Iterator[dict[str, Any]]:
     for place, scope in places([project]):
         for bundle in place.installed():
-            yield {**bundle.as_json(), "scope": scope}
+            yield {**bundle.as_json(), "scope": scope, "not_loaded": trouble_here(bundle)}
 
 
 def _skills() -> list[dict[str, Any]]:
@@ -60,5 +61,7 @@ def _line(bundle: dict[str, Any]) -> str:
         notes.append(f"not yet seen to load{and_kept}")
     if bundle["missing_capabilities"]:
         notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
+    if bundle["not_loaded"]:
+        notes.append(f"not loaded, because {bundle['not_loaded']}")
     description = " ".join(bundle["description"].split())
     return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {description}"

@@ -12,10 +12,11 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from callboard.bundles.installed.manifest import (
@@ -26,11 +27,18 @@ from callboard.bundles.installed.manifest import (
     read_manifest,
 )
 from callboard.bundles.installed.unpacking import check_name, remove_tree, unpack
+from callboard.bundles.installed.user_config import (
+    Answer,
+    answered,
+    how_to_answer,
+    unanswered,
+)
 from callboard.errors import SkillError
 from callboard.hosting.file_lock import lock
 from callboard.hosting.replacing import replacing
 
 CURRENT = "current.json"
+SETTINGS = "settings.json"
 SKILL = "SKILL.md"
 _STAGING = ".staging-"
 _TRASH = ".trash-"
@@ -52,6 +60,8 @@ class InstalledBundle:
     missing: tuple[str, ...] = ()
     pending: bool = False
     previous: str | None = None
+    #: What its user answered to its settings.
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -72,6 +82,11 @@ class InstalledBundle:
             "previous": self.previous,
             "host_capabilities": dict(self.manifest.capabilities),
             "missing_capabilities": list(self.missing),
+            "settings": {
+                key: "(kept)" if setting.sensitive else self.answers.get(key, setting.default)
+                for key, setting in self.manifest.settings.items()
+                if key in self.answers or setting.default is not None
+            },
         }
 
 
@@ -87,17 +102,20 @@ class Bundles:
         source: Path,
         provided: Collection[str],
         check: Callable[[InstalledBundle], None] = lambda bundle: None,
+        settings: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> InstalledBundle:
         """Installs, or upgrades, the bundle in ``source``, a folder or a zip archive, for a host
         that provides these capabilities. It counts at once, as pending. ``check`` is given it
-        before that, and what it raises leaves everything as it was. Raises UnpackError,
-        ManifestError, CapabilityUnavailable, InstallError, and OSError for a disk that can't."""
+        before that, and what it raises leaves everything as it was. ``settings`` are what the user
+        answers to its ``user_config``; answers to an earlier version are kept. Raises UnpackError,
+        ManifestError, SettingError, CapabilityUnavailable, InstallError, and OSError for a disk
+        that can't."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
             staging = self.folder / f"{_STAGING}{uuid.uuid4().hex[:12]}"
             staging.mkdir()
             try:
-                home = self._install(source, provided, staging, check)
+                home = self._install(source, provided, staging, check, settings)
             finally:
                 remove_tree(staging)
             _clear(home)
@@ -109,6 +127,7 @@ class Bundles:
         provided: Collection[str],
         staging: Path,
         check: Callable[[InstalledBundle], None],
+        settings: Mapping[str, Sequence[str]],
     ) -> Path:
         unpacked = staging / "unpacked"
         unpacked.mkdir()
@@ -120,13 +139,18 @@ class Bundles:
         home = self.folder / folder_name(manifest.name)
         check_name(PurePosixPath(home.name))
         old = self._replaced(home, manifest)
+        answers = answered(manifest.settings, settings, _read_answers(home))
+        if lacking := unanswered(manifest.settings, answers):
+            raise InstallError(f"'{manifest.name}' was not installed: {how_to_answer(lacking)}")
         version = f"{manifest.version}-{uuid.uuid4().hex[:8]}"
         state: dict[str, Any] = {"active": version, "pending": True, "missing": list(missing)}
         # The innermost folder carries the bundle's name, as its SKILL.md expects.
         new_home = staging / "home"
         (new_home / version).mkdir(parents=True)
         inner = unpacked.rename(new_home / version / home.name)
-        check(InstalledBundle(manifest, inner, tuple(missing), pending=True))
+        check(InstalledBundle(manifest, inner, tuple(missing), pending=True, answers=answers))
+        if answers:
+            _write_json(new_home if old is None else home, SETTINGS, answers)
         if old is None:
             _write_state(new_home, state)
             new_home.rename(home)
@@ -264,7 +288,16 @@ def _bundle(home: Path) -> InstalledBundle | None:
         missing=tuple(state.get("missing", ())),
         pending=bool(state.get("pending")),
         previous=previous["active"].rpartition("-")[0] if previous else None,
+        answers=_read_answers(home) if manifest.settings else {},
     )
+
+
+def _read_answers(home: Path) -> dict[str, Answer]:
+    try:
+        answers = json.loads((home / SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return answers if isinstance(answers, dict) else {}
 
 
 def _read_state(home: Path) -> dict[str, Any] | None:
@@ -292,13 +325,17 @@ def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _write_state(home: Path, state: dict[str, Any]) -> None:
-    with (
-        replacing(str(home / CURRENT)) as path,
-        Path(path).open("w", encoding="utf-8") as file,
-    ):
-        json.dump(state, file)
-        file.flush()
-        os.fsync(file.fileno())
+    _write_json(home, CURRENT, state)
+
+
+def _write_json(home: Path, name: str, value: dict[str, Any]) -> None:
+    """Readable by the user alone: answers may be secrets."""
+    with replacing(str(home / name)) as path:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _clear(home: Path) -> None:
@@ -310,5 +347,5 @@ def _clear(home: Path) -> None:
     for path in home.iterdir():
         if _VERSION_FOLDER.fullmatch(path.name) and path.name not in in_use:
             remove_tree(path)
-        elif path.is_file() and path.name.startswith(".current."):
+        elif path.is_file() and path.name.startswith((".current.", ".settings.")):
             path.unlink(missing_ok=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.manifest import ManifestError
+from callboard.bundles.installed.user_config import how_to_answer, unanswered, values_of
+from callboard.bundles.running.programs import as_called_here
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.script_check import syntax_error
@@ -29,3 +34,28 @@ def problem_of(skill: SkillMetadata) -> str | None:
         if error is not None:
             return f"{script.relative_to(skill.path).as_posix()}:{error[0]}: {error[1]}"
     return None
+
+
+def trouble_here(bundle: InstalledBundle) -> str | None:
+    """What this machine, or its user, lacks for the bundle's server, in one line; None where that
+    can't be told before it is started. Looks for files."""
+    if lacking := unanswered(bundle.manifest.settings, bundle.answers):
+        return how_to_answer(lacking)
+    if bundle.manifest.server is None:
+        return None
+    try:
+        program = command_of(bundle)[0][0]
+    except ManifestError as error:
+        return error.message
+    if shutil.which(program) is None:
+        return f"the program '{program}', which runs its server, isn't on this machine's PATH"
+    return None
+
+
+def command_of(bundle: InstalledBundle) -> tuple[list[str], dict[str, str]]:
+    """How its server is started: ``(argv, environment additions)``. Raises ManifestError."""
+    server = bundle.manifest.server
+    assert server is not None
+    values = values_of(bundle.manifest.settings, bundle.answers)
+    command, additions = server.resolved(bundle.folder, values)
+    return as_called_here(command), additions

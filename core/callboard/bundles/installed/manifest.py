@@ -15,6 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.bundles.installed.user_config import (
+    VARIABLE,
+    Setting,
+    SettingError,
+    places_of_user,
+    read_settings,
+)
 from callboard.errors import SkillError
 
 HOST_KEY = "ai.nimblebrain/host"
@@ -56,36 +63,41 @@ class ServerCommand:
     env: Mapping[str, str] = field(default_factory=dict)
 
     def resolved(
-        self, folder: Path, settings: Mapping[str, str] | None = None
+        self, folder: Path, settings: Mapping[str, str | list[str]] | None = None
     ) -> tuple[list[str], dict[str, str]]:
-        """``(argv, environment additions)`` for the bundle in ``folder``; ``settings`` are the
-        user's answers to ``user_config``. Raises ManifestError on a variable without a value."""
+        """``(argv, environment additions)`` for the bundle in ``folder``. ``settings`` are what
+        its user answered, an empty list where that is nothing: an argument, or a variable of the
+        environment, that is one setting and no more becomes as many as that has values, or goes.
+        Raises ManifestError on a variable that means nothing."""
         values = {
+            **places_of_user(),
             "__dirname": str(folder),
-            "HOME": str(Path.home()),
-            "DESKTOP": str(Path.home() / "Desktop"),
-            "DOCUMENTS": str(Path.home() / "Documents"),
-            "DOWNLOADS": str(Path.home() / "Downloads"),
-            "pathSeparator": "\\" if sys.platform == "win32" else "/",
-            "/": "\\" if sys.platform == "win32" else "/",
             **{f"user_config.{key}": value for key, value in (settings or {}).items()},
         }
 
-        def fill(text: str) -> str:
-            def value(match: re.Match[str]) -> str:
-                if match[1] not in values:
-                    raise ManifestError(
-                        f"the server's command uses ${{{match[1]}}}, which is not set"
-                    )
-                return values[match[1]]
+        def meaning(name: str) -> str | list[str]:
+            if name not in values:
+                raise ManifestError(f"the server's command uses ${{{name}}}, which is not set")
+            return values[name]
 
-            return re.sub(r"\$\{([^}]*)\}", value, text)
+        def fill(text: str) -> str:
+            return VARIABLE.sub(lambda match: ",".join(_listed(meaning(match[1]))), text)
+
+        def several(text: str) -> list[str]:
+            alone = VARIABLE.fullmatch(text)
+            return [fill(text)] if alone is None else _listed(meaning(alone[1]))
 
         command = fill(self.command)
         # A program that comes with the bundle is named relative to it; others are looked up.
         if (folder / command).is_file():
             command = str(folder / command)
-        return [command, *map(fill, self.args)], {key: fill(v) for key, v in self.env.items()}
+        arguments = [argument for text in self.args for argument in several(text)]
+        env = {key: fill(text) for key, text in self.env.items() if several(text)}
+        return [command, *arguments], env
+
+
+def _listed(answer: str | list[str]) -> list[str]:
+    return [answer] if isinstance(answer, str) else answer
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,7 @@ class BundleManifest:
     host_version: str | None = None
     icon: str | None = None
     capabilities: Mapping[str, bool] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
 def folder_name(name: str) -> str:
@@ -157,6 +170,7 @@ def parse_manifest(data: bytes) -> BundleManifest:
         author=_text(author, "name", where="author."),
         display_name=_text(fields, "display_name") if fields.get("display_name") else name,
         server=_server(fields.get("server")),
+        settings=_settings(fields.get("user_config")),
         **_host_block(fields.get("_meta")),
     )
 
@@ -180,6 +194,13 @@ def _check_platform(compatibility: Any) -> None:
         raise ManifestError(
             f"the bundle is for {', '.join(map(str, platforms))} and this is {sys.platform}"
         )
+
+
+def _settings(written: Any) -> dict[str, Setting]:
+    try:
+        return read_settings(written)
+    except SettingError as error:
+        raise ManifestError(error.message) from None
 
 
 def _server(server: Any) -> ServerCommand | None:

@@ -13,6 +13,7 @@ from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.loading import command_of, trouble_here
 from callboard.bundles.running.caller import Caller
 from callboard.bundles.running.callers import Callers
 from callboard.bundles.running.child_process import ChildProcess, environment
@@ -26,7 +27,6 @@ from callboard.bundles.running.listed_others import (
 )
 from callboard.bundles.running.listed_tools import result_of, tools_of
 from callboard.bundles.running.listing import ListKey, listed
-from callboard.bundles.running.programs import as_called_here
 from callboard.calls.asks import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
@@ -220,14 +220,12 @@ class BundleServer:
                 opening.exception()  # whoever waited knows
 
     async def _start(self) -> ChildProcess:
-        server = self.bundle.manifest.server
-        assert server is not None
-        command, additions = server.resolved(self.bundle.folder)
+        if trouble := await asyncio.to_thread(trouble_here, self.bundle):
+            raise BundleError(f"isn't started: {trouble}")
+        command, additions = command_of(self.bundle)
         # Outside the version's own folder, which Windows couldn't remove while it is in use.
         home = self.bundle.folder.parent.parent.parent
-        start = partial(
-            ChildProcess, self.name, as_called_here(command), environment(additions), home
-        )
+        start = partial(ChildProcess, self.name, command, environment(additions), home)
         starting = asyncio.ensure_future(asyncio.to_thread(start))
         try:
             return await asyncio.shield(starting)

@@ -19,7 +19,7 @@ from callboard.bundles.files.bundle_host import HostResources
 from callboard.bundles.files.call_platform import CallPlatform
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
-from callboard.bundles.installed.loading import problem_of, skill_of
+from callboard.bundles.installed.loading import problem_of, skill_of, trouble_here
 from callboard.bundles.installed.places import places
 from callboard.bundles.running.bundle_server import BundleServer
 from callboard.bundles.running.listed_others import ListedResource
@@ -79,6 +79,8 @@ class BundleKeeper:
         self._seen: object = None
         self._installed: dict[Path, InstalledBundle] = {}
         self._skills: dict[str, InstalledBundle] = {}
+        #: Why a bundle's skill isn't loaded, by its folder.
+        self._problems: dict[Path, str] = {}
         self._servers: dict[Path, BundleServer] = {}
         self._served: dict[Path, Offered] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -114,6 +116,7 @@ class BundleKeeper:
                 for known in self._catalog.known
                 if known.skill.path in self._installed
             }
+            self._problems = {f: p for f, p in self._problems.items() if f in self._installed}
             for place, bundle, _ in installed:
                 self._take(place, bundle, load=load and bundle.folder not in before)
         self._on_loop(self._update_servers)
@@ -144,7 +147,10 @@ class BundleKeeper:
                 problem = error.message
         if not bundle.pending:
             return
-        if problem is not None:
+        if problem is not None and bundle.previous is None:
+            self._problems[bundle.folder] = problem
+            log.warning("bundle '%s' isn't loaded, because %s", bundle.name, problem)
+        elif problem is not None:
             self._revert(place, bundle, problem)
         elif bundle.manifest.server is None:
             self._confirm(place, bundle)
@@ -186,10 +192,10 @@ class BundleKeeper:
         return {name: bundle.missing for name, bundle in self._skills.items() if bundle.missing}
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
-        """Bundles with why their servers don't run, where they have one that doesn't."""
+        """Bundles with why they aren't loaded, where they aren't."""
         servers = self._servers
         return [
-            (bundle, servers[folder].problem if folder in servers else None)
+            (bundle, servers[folder].problem if folder in servers else self._problems.get(folder))
             for folder, bundle in self._installed.items()
         ]
 
@@ -270,6 +276,9 @@ class BundleKeeper:
         place = Bundles(bundle.folder.parent.parent.parent)
         if problem is None:
             await asyncio.to_thread(self._confirm, place, bundle)
+        elif bundle.previous is None or (await asyncio.to_thread(trouble_here, bundle)) is not None:
+            # What this machine lacks, or this host, is no reason to take it from the others.
+            log.warning("bundle '%s' isn't loaded, because its server %s", bundle.name, problem)
         else:
             await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")
             await asyncio.to_thread(self.refresh)

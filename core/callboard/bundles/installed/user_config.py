@@ -1,0 +1,199 @@
+"""``user_config`` of a bundle's manifest: what its user has to say before its server can run.
+
+An answer is a string, a number, a boolean, or, where ``multiple`` says so, a list of those.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import SkillError
+
+KINDS = ("string", "number", "boolean", "directory", "file")
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+_NO_ARGUMENT = re.compile(r"[\x00\ud800-\udfff]")
+VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+Answer = str | int | float | bool | list[Any]
+
+
+class SettingError(SkillError):
+    """A bundle's setting is declared wrongly, or answered with what it can't take."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One question. ``default`` is None where there is none."""
+
+    key: str
+    kind: str
+    title: str
+    required: bool = False
+    multiple: bool = False
+    sensitive: bool = False
+    default: Answer | None = None
+    least: float = -math.inf
+    most: float = math.inf
+
+    def read(self, texts: Sequence[str]) -> Answer:
+        """What somebody wrote, several times where it takes several. Raises SettingError."""
+        if self.multiple:
+            return [self._one(text) for text in texts]
+        if len(texts) != 1:
+            raise SettingError(f"the setting '{self.key}' takes one value, not {len(texts)}")
+        return self._one(texts[0])
+
+    def _one(self, text: str) -> Answer:
+        if _NO_ARGUMENT.search(text):
+            raise SettingError(f"the setting '{self.key}' has a character that can't be passed on")
+        if self.kind == "boolean":
+            if text.lower() not in (*_TRUE, *_FALSE):
+                raise SettingError(f"the setting '{self.key}' is true or false, not '{text[:40]}'")
+            return text.lower() in _TRUE
+        if self.kind == "number":
+            return self._number(text)
+        if not text:
+            raise SettingError(f"the setting '{self.key}' is empty")
+        if self.kind in ("directory", "file"):
+            path = Path(text).expanduser().absolute()
+            there = path.is_dir() if self.kind == "directory" else path.is_file()
+            if not there:
+                raise SettingError(f"the setting '{self.key}': there is no {self.kind} '{path}'")
+            return str(path)
+        return text
+
+    def _number(self, text: str) -> Answer:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or not self.least <= number <= self.most:
+            limits = f" from {self.least:g} to {self.most:g}"
+            limits = limits if math.isfinite(self.most - self.least) else ""
+            raise SettingError(f"the setting '{self.key}' is a number{limits}, not '{text[:40]}'")
+        return int(number) if number.is_integer() and "." not in text else number
+
+
+def read_settings(written: Any) -> dict[str, Setting]:
+    """The settings that a manifest declares, in its order. Raises SettingError."""
+    if written is None:
+        return {}
+    if not isinstance(written, dict):
+        raise SettingError("user_config must be an object")
+    return {key: _setting(key, entry) for key, entry in written.items()}
+
+
+def _setting(key: str, entry: Any) -> Setting:
+    where = f"user_config['{key[:64]}']"
+    if not _KEY.fullmatch(key):
+        raise SettingError(f"{where}: a setting's name has letters, digits, '_', '.' and '-'")
+    if not isinstance(entry, dict):
+        raise SettingError(f"{where} must be an object")
+    kind, title = entry.get("type"), entry.get("title", key)
+    if kind not in KINDS:
+        raise SettingError(f"{where}.type must be one of {', '.join(KINDS)}")
+    if not isinstance(title, str):
+        raise SettingError(f"{where}.title must be a string")
+    flags = {name: entry.get(name, False) for name in ("required", "multiple", "sensitive")}
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise SettingError(f"{where}.{name} must be true or false")
+    limits = (entry.get("min", -math.inf), entry.get("max", math.inf))
+    if not all(isinstance(one, (int, float)) for one in limits):
+        raise SettingError(f"{where}.min and .max must be numbers")
+    default = entry.get("default")
+    if default is not None and not _suits(default, kind, flags["multiple"]):
+        raise SettingError(f"{where}.default is no {kind}")
+    return Setting(key, kind, title, **flags, default=default, least=limits[0], most=limits[1])
+
+
+def _suits(default: Any, kind: str, multiple: bool) -> bool:
+    if isinstance(default, list):
+        return multiple and all(_suits(item, kind, False) for item in default)
+    if kind == "boolean":
+        return isinstance(default, bool)
+    if kind == "number":
+        return isinstance(default, (int, float)) and not isinstance(default, bool)
+    return isinstance(default, str) and not _NO_ARGUMENT.search(default)
+
+
+def answered(
+    settings: Mapping[str, Setting],
+    given: Mapping[str, Sequence[str]],
+    kept: Mapping[str, Answer],
+) -> dict[str, Answer]:
+    """The answers to keep: those given now, and those that were kept of an earlier version. Raises
+    SettingError for an answer to no question."""
+    if unknown := sorted(set(given) - set(settings)):
+        known = ", ".join(settings) or "(none)"
+        raise SettingError(f"the bundle has no setting '{unknown[0][:64]}'; it has: {known}")
+    answers = {key: kept[key] for key in settings if key in kept}
+    return {**answers, **{key: settings[key].read(texts) for key, texts in given.items()}}
+
+
+def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -> list[Setting]:
+    """The questions that must be answered, have no default, and weren't. An empty list is no
+    answer."""
+    return [
+        setting
+        for key, setting in settings.items()
+        if setting.required and answers.get(key, setting.default) in (None, "", [])
+    ]
+
+
+def how_to_answer(missing: Sequence[Setting]) -> str:
+    """The sentence that asks for them."""
+    asked = ", ".join(f"'{setting.key}' ({setting.title})" for setting in missing)
+    flags = " ".join(f"--set {setting.key}=…" for setting in missing)
+    return f"it needs {asked}; install it with {flags}"
+
+
+def values_of(
+    settings: Mapping[str, Setting], answers: Mapping[str, Answer]
+) -> dict[str, str | list[str]]:
+    """What stands for ``${user_config.…}``: answers and defaults, as text; an empty list where
+    there is neither. A default may name the user's folders, an answer is taken as it is."""
+    values: dict[str, str | list[str]] = {}
+    for key, setting in settings.items():
+        value = answers.get(key)
+        if value is None:
+            value = _filled(setting.default)
+        if setting.multiple or value is None:
+            several = value if isinstance(value, list) else [] if value is None else [value]
+            values[key] = [_text(item) for item in several]
+        else:
+            values[key] = _text(value)
+    return values
+
+
+def places_of_user() -> dict[str, str]:
+    """What the variables mean that stand for the user's own folders."""
+    home, separator = Path.home(), "\\" if sys.platform == "win32" else "/"
+    return {
+        "HOME": str(home),
+        "DESKTOP": str(home / "Desktop"),
+        "DOCUMENTS": str(home / "Documents"),
+        "DOWNLOADS": str(home / "Downloads"),
+        "pathSeparator": separator,
+        "/": separator,
+    }
+
+
+def _filled(default: Any) -> Any:
+    if isinstance(default, list):
+        return [_filled(item) for item in default]
+    if not isinstance(default, str):
+        return default
+    places = places_of_user()
+    return VARIABLE.sub(lambda match: places.get(match[1], match[0]), default)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
