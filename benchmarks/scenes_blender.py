@@ -19,7 +19,7 @@ from time import thread_time
 from typing import Any
 
 import bpy
-from stopwatch import CLOCK, several, timed
+from stopwatch import CLOCK, several, slices, timed
 
 from callboard.testing.direct import DirectCaller
 from callboard_blender.host import BlenderHost
@@ -138,6 +138,9 @@ def measured(count: int) -> Iterator[tuple[str, float, float | None]]:
         None,
     )
     yield "get", several(lambda _: tool("scene__get_object", name=f"P{count // 2}"), ROUNDS), None
+    whole, longest = slices(call, "scene__list_objects", {"type": "camera"})
+    yield "list by type", whole, None
+    yield "its longest slice", longest, None
     changes: dict[str, tuple[Callable[[int], object], Callable[[int], object]]] = {
         "transform": (
             lambda n: tool("scene__transform", name=f"P{n}", translate=[1, 2, n]),

@@ -20,9 +20,10 @@ from time import thread_time
 from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
-from stopwatch import CLOCK, several, timed
+from stopwatch import CLOCK, several, slices, timed
 
 from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
+from callboard.testing.direct import DirectCaller
 from callboard_openusd.host import OpenUsdHost
 
 #: How many prims hang below one group.
@@ -131,6 +132,9 @@ def measured(prims: int, folder: Path) -> Iterator[tuple[str, float, float | Non
     yield "list 100", several(lambda _: list(read.summaries()[:100])), None
     yield "list the last 100", several(lambda _: list(read.summaries()[-100:])), None
     yield "get", several(lambda _: read.get(f"P{prims // 2}")), None
+    whole, longest = slices(DirectCaller(host), "scene__list_objects", {"type": "camera"})
+    yield "list by type", whole, None
+    yield "its longest slice", longest, None
 
     def name(number: int) -> str:
         return f"P{(number * 7 + 3) % prims}"

@@ -21,7 +21,9 @@ def view_layer() -> bpy.types.ViewLayer:
     return bpy.context.view_layer or scene().view_layers[0]
 
 
-class _Index:
+class Listed:
+    """The objects of one scene, as they were when they were gone through."""
+
     def __init__(self, shown: bpy.types.Scene) -> None:
         self.scene = shown.as_pointer()
         self.objects = list(shown.objects)
@@ -37,7 +39,7 @@ class _Index:
         return self._below.get(obj, [])
 
 
-_index: _Index | None = None
+_index: Listed | None = None
 
 
 def forget() -> None:
@@ -49,9 +51,14 @@ def forget() -> None:
 
 def objects() -> list[bpy.types.Object]:
     """The scene's objects, in its order. Not to be changed, nor kept over a change."""
+    return listed().objects
+
+
+def listed() -> Listed:
+    """The same, by their full paths as well."""
     # What a script added or removed a moment ago, Blender tells now.
     view_layer().update()
-    return _current().objects
+    return _current()
 
 
 def paths() -> list[str]:
@@ -96,11 +103,11 @@ def in_scene(obj: bpy.types.Object) -> bool:
     return bool(_current().paths.get(obj.name_full) == obj)
 
 
-def _current() -> _Index:
+def _current() -> Listed:
     global _index
     shown = scene()
     if _index is None or _index.scene != shown.as_pointer():
-        _index = _Index(shown)
+        _index = Listed(shown)
     return _index
 
 

@@ -10,9 +10,11 @@ from callboard.host import Json
 from callboard_blender.changes import Changes
 from callboard_blender.materials import read_color
 from callboard_blender.names import (
+    Listed,
     children,
     find,
     in_scene,
+    listed,
     objects,
     paths,
     scene,
@@ -62,7 +64,7 @@ class BlenderSceneReader:
         return properties if elsewhere is None else {**properties, "doubt": elsewhere}
 
     def summaries(self) -> _Summaries:
-        return _Summaries(objects())
+        return _Summaries(listed())
 
     def selection(self) -> list[str]:
         """The active object last, as Blender does not remember the order of the others."""
@@ -73,23 +75,31 @@ class BlenderSceneReader:
 
 
 class _Summaries:
-    """Made when they are looked at. Valid within one step.
+    """Made when they are looked at. What is gone by then is told by its name alone.
 
     Not a ``Sequence``: its metaclass remembers the class, with it this module, and a process that
     remembers Blender's module doesn't end.
     """
 
-    def __init__(self, shown: list[bpy.types.Object]) -> None:
-        self._shown = shown
+    def __init__(self, listed: Listed) -> None:
+        self._listed = listed
 
     def __len__(self) -> int:
-        return len(self._shown)
+        return len(self._listed.objects)
 
     def __iter__(self) -> Iterator[Json]:
-        return map(_summary, self._shown)
+        return iter(self[:])
 
     def __getitem__(self, part: slice) -> list[Json]:
-        return [_summary(obj) for obj in self._shown[part]]
+        now = listed()
+        if self._listed is now:
+            return [_summary(obj) for obj in now.objects[part]]
+        found = [(path, now.paths.get(path)) for path in list(self._listed.paths)[part]]
+        return [_gone(path) if obj is None else _summary(obj) for path, obj in found]
+
+
+def _gone(path: str) -> Json:
+    return {"name": path, "path": path, "type": "object", "parent": None}
 
 
 def _summary(obj: bpy.types.Object) -> Json:

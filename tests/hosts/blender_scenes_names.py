@@ -289,6 +289,21 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
     assert rig.tool("scene__list_objects", pattern="th*")["total"] == 1
 
 
+def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> None:
+    """A filtered list of a large scene is made in slices, and the artist goes on in between."""
+    import bpy
+
+    for name in ("First", "Second", "Third"):
+        rig.cube(name)
+    summaries = rig.read.summaries()
+    assert summaries[:1][0]["type"] == "cube"
+    bpy.data.objects.remove(bpy.data.objects["Second"])
+    bpy.data.objects["Third"].parent = bpy.data.objects["First"]
+    assert [each["type"] for each in summaries[:3]] == ["cube", "object", "cube"]
+    assert summaries[2:3][0]["parent"] == "First"
+    assert len(summaries) == 3
+
+
 def test_the_checks_of_data_that_is_shared_hold(rig: Rig) -> None:
     """Those of the compliance suite that need a sample, with what Blender has: linked objects."""
     import bpy

@@ -12,6 +12,7 @@ pytest.importorskip("pxr", reason="usd-core is not installed")
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
+from callboard.testing.direct import DirectContext
 from hosts.openusd_rig import HEAD, Scene, written
 
 BODY = (
@@ -131,6 +132,23 @@ def test_a_page_of_the_list_is_what_was_there_when_it_was_asked_for(scene: Scene
     assert len(listed) == 5
     assert [summary["name"] for summary in listed[1:3]] == ["Cube_1", "Cube_2"]
     assert len(scene.read.summaries()) == 4
+
+
+def test_a_scene_is_looked_through_in_slices_that_let_it_change(scene: Scene) -> None:
+    made = [scene.edit.create("cube", f"C{number}", {"size": 1}) for number in range(3000)]
+    slices = []
+
+    def between(ctx: DirectContext) -> None:
+        if not slices:
+            scene.edit.delete(made[-10:])
+        slices.append(ctx.steps[-1])
+
+    found = scene.call("scene__list_objects", {"pattern": "c*", "type": "cube"}, each_slice=between)
+    assert (found["total"], found["next_offset"]) == (2990, 100)
+    assert [each["path"] for each in found["objects"]] == made[:100]
+    assert slices
+    assert slices == sorted(slices)
+    assert all(done < total == 3000 and "of 3000 objects" in said for done, total, said in slices)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from callboard.calls.entry import Entry
 from callboard.calls.json_schema import Validator
 from callboard.errors import CallCancelled, CapabilityMissing, SkillError
 from callboard.host import SCENE_MUTATE, Host, HostIdentity
@@ -51,6 +52,7 @@ class DirectCaller:
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
         #: What checks a tool's arguments, and its answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
+        self._entries: dict[str, Entry] = {}
         skills, _ = scan_and_load(host.identity.kind, [*skill_paths, *host.skill_paths])
         for skill in skills:
             scripts = SkillScripts(skill)
@@ -72,14 +74,14 @@ class DirectCaller:
         """The tool's answer. Raises what the tool raises. ``each_slice`` is called between the
         slices of a generator; setting ``ctx.cancelled`` there closes it, and raises CallCancelled.
         """
-        tool, scripts = self._tools[name]
+        tool, _ = self._tools[name]
         if missing := self.missing(name):
             declared = sorted(self._host.ports)
             raise CapabilityMissing(name, tool.required_capabilities, missing, declared)
         given = dict(arguments or {})
         arguments_check, answer_check = self._checked(name, tool)
         arguments_check.check(given)
-        entry = scripts.entry(tool)
+        entry = self._entry(name)
         ctx = DirectContext(self._host, tool)
         if entry.takes_ctx:
             given["ctx"] = ctx
@@ -98,6 +100,12 @@ class DirectCaller:
         if undo:
             undo.commit(token)
         return answer
+
+    def _entry(self, name: str) -> Entry:
+        if name not in self._entries:
+            tool, scripts = self._tools[name]
+            self._entries[name] = scripts.entry(tool)
+        return self._entries[name]
 
     def _checked(self, name: str, tool: ToolDeclaration) -> tuple[Validator, Validator | None]:
         if name not in self._checks:

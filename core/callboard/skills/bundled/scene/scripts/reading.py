@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Generator, Iterable, Sized
 from fnmatch import fnmatchcase
+from time import monotonic
 from typing import Any
 
 from callboard.content import Json
+
+#: How long one slice of a list that is looked through holds the main thread, seconds.
+SLICE = 0.005
+#: How many objects are looked at before the clock is.
+STRETCH = 50
 
 
 def scene_info(ctx: Any) -> Json:
@@ -21,25 +27,42 @@ def list_objects(
     parent: str | None = None,
     offset: int = 0,
     limit: int = 100,
-) -> Json:
+) -> Generator[None, None, Json]:
+    """Looking through a whole scene takes long, so the host goes on in between."""
     reader = ctx.port("scene.read")
     above = reader.get(parent)["path"] if parent is not None else None
     summaries = reader.summaries()
-    if pattern is type is above is None and isinstance(summaries, Sized):
-        return _page(list(summaries[offset : offset + limit]), len(summaries), offset)  # type: ignore[index]
+    count = len(summaries) if isinstance(summaries, Sized) else None
+    if pattern is type is above is None and count is not None:
+        return _page(list(summaries[offset : offset + limit]), count, offset)
+    name, kind = pattern and pattern.lower(), type and type.lower()
     page: list[Json] = []
-    total = 0
-    for summary in summaries:
-        if pattern is not None and not fnmatchcase(summary["name"].lower(), pattern.lower()):
-            continue
-        if type is not None and summary["type"] != type.lower():
-            continue
-        if above is not None and summary["parent"] != above:
-            continue
-        if offset <= total < offset + limit:
-            page.append(summary)
-        total += 1
+    total = seen = 0
+    slice_ends = monotonic() + SLICE
+    for stretch in _stretches(summaries, count):
+        for summary in stretch:
+            if name is not None and not fnmatchcase(summary["name"].lower(), name):
+                continue
+            if kind is not None and summary["type"] != kind:
+                continue
+            if above is not None and summary["parent"] != above:
+                continue
+            if offset <= total < offset + limit:
+                page.append(summary)
+            total += 1
+        seen += STRETCH
+        if monotonic() >= slice_ends and count is not None and seen < count:
+            ctx.progress(seen, count, f"looked at {seen} of {count} objects")
+            yield
+            slice_ends = monotonic() + SLICE
     return _page(page, total, offset)
+
+
+def _stretches(summaries: Any, count: int | None) -> Iterable[Iterable[Json]]:
+    """What has no length is one: it lives only as long as the scene stays as it is."""
+    if count is None:
+        return [summaries]
+    return (summaries[at : at + STRETCH] for at in range(0, count, STRETCH))
 
 
 def get_object(ctx: Any, name: str) -> Json:
