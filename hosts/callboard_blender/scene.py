@@ -94,8 +94,8 @@ class _Summaries:
         now = listed()
         if self._listed is now:
             return [_summary(obj) for obj in now.objects[part]]
-        found = [(path, now.paths.get(path)) for path in list(self._listed.paths)[part]]
-        return [_gone(path) if obj is None else _summary(obj) for path, obj in found]
+        told = [(path, now.paths.get(path)) for path in list(self._listed.paths)[part]]
+        return [_gone(path) if obj is None else _summary(obj) for path, obj in told]
 
 
 def _gone(path: str) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import bpy
@@ -69,9 +70,10 @@ def doubt(obj: bpy.types.Object) -> str | None:
 
 
 def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
-    """World-space box around the objects; None where none of them has an extent."""
+    """World-space box around the objects; None where none of them has an extent, or one's isn't
+    finite."""
     corners = [corner for obj in objects for corner in _corners(obj)]
-    if not corners:
+    if not corners or not all(math.isfinite(value) for corner in corners for value in corner):
         return None
     axes = list(zip(*corners, strict=True))
     return {"min": [min(axis) for axis in axes], "max": [max(axis) for axis in axes]}

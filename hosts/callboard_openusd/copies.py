@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pxr import Pcp, Sdf, Usd, UsdUtils
 
+from callboard.errors import HostError
 from callboard_openusd.assets import asset_from
 from callboard_openusd.document import OpenStage
 from callboard_openusd.specs import copy_spec
@@ -16,6 +17,9 @@ from callboard_openusd.specs import copy_spec
 def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
     """Copies the prim with all below it to ``target`` in the root layer. Raises HostError."""
     path, layer = prim.GetPath(), opened.layer
+    if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
+        # What is above it may be another layer's; a copy below nothing would be in no list.
+        Sdf.CreatePrimInLayer(layer, above)
     if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
         copy_spec(_merged(prim, opened), path, layer, target)
         return
@@ -81,6 +85,11 @@ def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
         for spec, offset in prim.GetPrimStackWithLayerOffsets()
         if spec.layer in local and spec.path == path
     }
+    if any(offset.scale <= 0 for offset in offsets.values()):
+        raise HostError(
+            f"'{prim.GetName()}' can't be copied, because time runs backwards in one of the layers"
+            " that say what it is; make timeCodesPerSecond and the sublayers' scales positive"
+        )
     root = Sdf.Layer.CreateAnonymous(".usda")
     sources = {}
     for layer in local:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import overload
 
@@ -119,7 +120,11 @@ def _bounds(prim: Usd.Prim) -> Json | None:
     # An object that is hidden, by itself or by what it hangs below, is somewhere all the same.
     cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
     box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
-    return None if box.IsEmpty() else {"min": _list(box.GetMin()), "max": _list(box.GetMax())}
+    if box.IsEmpty():
+        return None
+    low, high = _list(box.GetMin()), _list(box.GetMax())
+    # Geometry that is broken or endless has no box.
+    return {"min": low, "max": high} if all(map(math.isfinite, low + high)) else None
 
 
 def _list(point: Gf.Vec3d) -> list[float]:

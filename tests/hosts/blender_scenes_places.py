@@ -264,3 +264,15 @@ def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
     assert near(saved["Box 2"]["color"], [1, 0.5, 0.25])
     assert saved["Ring"]["modifiers"] == ["Bevel"]
     assert near(saved["Keyed"]["keys"][0]["rotate"], [0, 0, 45])
+
+
+def test_a_mesh_that_is_broken_has_no_box(rig: Rig) -> None:
+    import bpy
+
+    mesh = bpy.data.meshes.new("Broken")
+    mesh.from_pydata([(0, 0, 0), (float("inf"), 0, 0), (0, float("nan"), 0)], [], [(0, 1, 2)])
+    broken = bpy.data.objects.new("Broken", mesh)
+    bpy.context.scene.collection.objects.link(broken)
+    assert rig.tool("scene__get_object", name="Broken")["bounds"] is None
+    moved = rig.tool("scene__transform", name="Broken", translate=[1, 2, 3])
+    assert (moved["verified"], moved["object"]["translate"]) == (True, [1, 2, 3])

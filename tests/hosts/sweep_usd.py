@@ -109,8 +109,10 @@ class Sweep:
             self.failed.append("undo: the names aren't what they were")
 
     def _change(self, names: list[str]) -> None:
-        made = self._try("create", "scene__create_primitive", kind="cube", name="Swept")
         chosen = [names[i * len(names) // CHANGED] for i in range(min(CHANGED, len(names)))]
+        for path in dict.fromkeys(chosen):
+            self._change_untouched(path)
+        made = self._try("create", "scene__create_primitive", kind="cube", name="Swept")
         for path in dict.fromkeys(chosen):
             at = self._try("colour", "scene__set_material_color", name=path, color=[1, 0.5, 0])
             at = self._try("transform", "scene__transform", name=path, translate=[1, 2, 3])
@@ -124,6 +126,25 @@ class Sweep:
             at = at or path
             at = self._try("rename", "scene__rename", name=at, new_name="SweptName") or at
             self._try("unparent", "scene__set_parent", name=at, parent=None)
+
+    def _change_untouched(self, path: str) -> None:
+        """Each change by itself, on the file as it was opened, and undone at once."""
+        before = self._text()
+        for what, tool, arguments in (
+            ("duplicate", "scene__duplicate", {}),
+            ("colour", "scene__set_material_color", {"color": [1, 0.5, 0]}),
+            ("transform", "scene__transform", {"translate": [1, 2, 3]}),
+            ("rename", "scene__rename", {"new_name": "SweptName"}),
+            ("delete", "scene__delete", {}),
+        ):
+            steps = len(self._undo.steps)
+            self._try(what, tool, name=path, **arguments)
+            while len(self._undo.steps) > steps:
+                if not self._undo.undo(self._undo.steps.pop()):
+                    self.failed.append(f"{what}: undo refused")
+                self.counts["undone"] += 1
+            if self._text() != before:
+                self.failed.append(f"{what}: undone, but the layer isn't what it was")
 
     def _try(self, what: str, tool: str, **arguments: object) -> str | None:
         from callboard.errors import HostError
@@ -176,13 +197,14 @@ class Sweep:
 
 def _general(reason: str) -> str:
     """The sentence without the names in it."""
+    reason = re.sub(r"(?<=n)'(?=t\b)", "’", reason)
     reason = re.sub(r"'[^']*'|<[^>]*>|@[^@]*@", "…", reason)
     reason = re.sub(r"because .* says what it is", "because … says what it is", reason)
     return re.sub(r"/[\w/.…-]+", "…", reason)[:160]
 
 
 _CHECK = """
-import json, sys
+import json, math, sys
 from pxr import Usd, UsdGeom
 for line in sys.stdin:
     path, told = json.loads(line)
@@ -200,6 +222,8 @@ for line in sys.stdin:
             except Exception:
                 continue  # a file that it needs can't be read
             there = None if box.IsEmpty() else [*box.GetMin(), *box.GetMax()]
+            if there and not all(map(math.isfinite, there)):
+                there = None
             said = bounds and [*bounds["min"], *bounds["max"]]
             same = (there is None) == (said is None) and (there is None or all(
                 a == b or abs(a - b) <= 1e-4 * max(1, abs(a)) for a, b in zip(there, said)))

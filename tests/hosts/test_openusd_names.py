@@ -143,12 +143,14 @@ def test_a_scene_is_looked_through_in_slices_that_let_it_change(scene: Scene) ->
             scene.edit.delete(made[-10:])
         slices.append(ctx.steps[-1])
 
-    found = scene.call("scene__list_objects", {"pattern": "c*", "type": "cube"}, each_slice=between)
-    assert (found["total"], found["next_offset"]) == (2990, 100)
-    assert [each["path"] for each in found["objects"]] == made[:100]
+    answer = scene.call(
+        "scene__list_objects", {"pattern": "c*", "type": "cube"}, each_slice=between
+    )
+    assert (answer["total"], answer["next_offset"]) == (2990, 100)
+    assert [each["path"] for each in answer["objects"]] == made[:100]
     assert slices
     assert slices == sorted(slices)
-    assert all(done < total == 3000 and "of 3000 objects" in said for done, total, said in slices)
+    assert all(done < total == 3000 and "of 3000 objects" in told for done, total, told in slices)
 
 
 @pytest.fixture

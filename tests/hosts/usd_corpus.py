@@ -91,6 +91,30 @@ CORPUS: dict[str, dict[str, str]] = {
         'over "World"\n{\n    over "A"\n    {\n        def Sphere "Top"\n        {\n        }\n'
         "    }\n}\n",
     },
+    "an empty layer over a whole scene": {
+        "prop.usda": PROP,
+        "layout.usda": world(
+            'def Xform "A"\n{\n    def Cube "Box"\n    {\n    }\n}\n'
+            'def "B" (\n    references = @prop.usda@\n)\n{\n}\n'
+            + moved("Cube", "C", {"double3 xformOp:translate": "{ 1: (0, 0, 0), 9: (5, 0, 0) }"})
+        ),
+        "shot.usda": "#usda 1.0\n(\n    subLayers = [@layout.usda@]\n)\n",
+    },
+    "time that runs backwards": {
+        "layout.usda": world(
+            moved("Cube", "A", {"double3 xformOp:translate": "{ 0: (0, 0, 0), 9: (5, 0, 0) }"})
+        ),
+        "shot.usda": "#usda 1.0\n(\n    subLayers = [@layout.usda@]\n"
+        "    timeCodesPerSecond = -1\n)\n",
+    },
+    "geometry without an end": {
+        "shot.usda": world(
+            'def Xform "Set"\n{\n    def Mesh "A"\n    {\n'
+            "        point3f[] points = [(inf, 0, 0), (0, nan, 0), (0, 0, -inf)]\n"
+            "        int[] faceVertexCounts = [3]\n        int[] faceVertexIndices = [0, 1, 2]\n"
+            '    }\n    def Cube "Box"\n    {\n    }\n}\n'
+        ),
+    },
     "classes and overs": {
         "shot.usda": world('def Cube "A" (\n    inherits = </_kind>\n)\n{\n}\n')
         + 'class "_kind"\n{\n    double size = 4\n    def Sphere "Inner"\n    {\n    }\n}\n'
