@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, Protocol
@@ -31,6 +30,8 @@ class CallServer(Protocol):
     activity: Changes[[]]
     platform: Callable[[Call], Any]
 
+    def new_id(self) -> str: ...
+
 
 class Call:
     """State of a call, from the gate to the answer. Changed on the server's loop only, except
@@ -39,7 +40,7 @@ class Call:
     def __init__(
         self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
     ) -> None:
-        self.id = secrets.token_hex(16)
+        self.id = server.new_id()
         self.tool = tool
         self.arguments = arguments
         self.request = request
@@ -85,6 +86,8 @@ class Call:
     def trace(self) -> dict[str, str]:
         """W3C trace context of the request (2026-07-28: bare keys in ``_meta``)."""
         meta = self.request.meta
+        if not meta:
+            return {}
         keys = ("traceparent", "tracestate", "baggage")
         return {key: meta[key] for key in keys if isinstance(meta.get(key), str)}
 

@@ -15,9 +15,8 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.hosting.contract import UndoPort
 
-#: Changes that are kept, calls that are known as this process's, objects of one change.
+#: Changes that are kept, objects of one change.
 MOST = 1_000
-MOST_CALLS = 20_000
 MOST_OBJECTS = 100
 
 #: What a tool of ours did to what it names, by its wire name.
@@ -64,14 +63,9 @@ class ChangeBook:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._changes: OrderedDict[str, SceneChange] = OrderedDict()
-        self._here: OrderedDict[str, None] = OrderedDict()
         self._all: tuple[SceneChange, ...] | None = ()
         #: A change came, or was undone.
         self.changed: Changes[[]] = Changes()
-
-    def made_here(self, call: str) -> bool:
-        """Whether a call that ended lately was this process's."""
-        return call in self._here
 
     def all(self) -> tuple[SceneChange, ...]:
         """Oldest first; the same tuple while nothing changes."""
@@ -82,10 +76,6 @@ class ChangeBook:
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
         """Notes a call that ended, and what it changed."""
-        with self._lock:
-            self._here[call.id] = None
-            if len(self._here) > MOST_CALLS:
-                self._here.popitem(last=False)
         tool, step = call.tool, call.undo
         if not (tool.mutates or tool.writes_files):
             return

@@ -172,7 +172,10 @@ class Dispatcher(RunningCalls):
             needed = await self._needs_roots(call)
             await self._paths.find_roots(call, needed, self._asking)
             await self._in_time(call, self._paths.resolve(call))
-        await self._ask_artist(call)
+        if tool.concern is not None or call.leaves_roots:
+            await self._ask_artist(call)
+        elif self.activity.watched:
+            self.activity.tell()
         for _ in range(ROUND_LIMIT):
             # The artist may have paused while somebody was asked.
             self.require_going()
@@ -191,9 +194,8 @@ class Dispatcher(RunningCalls):
 
     async def _ask_artist(self, call: Call) -> None:
         self._asking(call)
-        if call.tool.concern is not None or call.leaves_roots:
-            await self.consent.check(call)
-            self.admit(call.tool)  # whoever could be asked may have left meanwhile
+        await self.consent.check(call)
+        self.admit(call.tool)  # whoever could be asked may have left meanwhile
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
@@ -214,7 +216,7 @@ class Dispatcher(RunningCalls):
 
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
         timeout = call.tool.timeout_secs or self.default_timeout
-        timer = self._guest.loop.call_later(timeout, _expire, call, asyncio.current_task())
+        timer = self._guest.loop.call_later(timeout, _expire, call)
         try:
             return await work
         except asyncio.CancelledError:
@@ -325,10 +327,10 @@ class Dispatcher(RunningCalls):
         self.workers.close()
 
 
-def _expire(call: Call, task: asyncio.Task[Any] | None) -> None:
+def _expire(call: Call) -> None:
     call.timed_out = True
-    if task is not None:
-        task.cancel()
+    if call.task is not None:
+        call.task.cancel()
 
 
 class InvalidArguments(InvalidParams):

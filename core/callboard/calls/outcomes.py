@@ -56,6 +56,8 @@ class ToolRaised(Exception):
 def made(value: Any) -> Json:
     """The result for what a tool returned: plain data. Never raises."""
     try:
+        if type(value) is dict and _is_plain(value) and (text := _plain_text(value)) is not None:
+            return _answer(text, value, value.get("success") is False)  # as nearly every answer is
         result = results.success(value)
         if type(value) is str or ("structuredContent" in result and not isinstance(value, Result)):
             return _of_data(result, value)
@@ -71,7 +73,7 @@ def made(value: Any) -> Json:
 
 
 def _of_data(result: Json, value: Any) -> Json:
-    """Of plain data, as nearly every answer is: its text is its JSON, or it is a text itself."""
+    """Of plain data: its text is its JSON, or it is a text itself."""
     (block,) = result["content"]
     text = block["text"]
     if type(text) is not str:
@@ -88,10 +90,22 @@ def _of_data(result: Json, value: Any) -> Json:
             text = encode(structured if served is value else structured["result"]).decode("utf-8")
     elif hides(text):
         text, structured = shown(text), shown(structured)
+    return _answer(text, structured, result["isError"])
+
+
+def _plain_text(value: Any) -> str | None:
+    """The JSON of small plain data that holds nothing to look at further; None otherwise."""
+    text = encode(value).decode("utf-8")
+    if len(text) > _SURELY_FITS or hides(text) or (text.isascii() and "\\u" in text):
+        return None
+    return text
+
+
+def _answer(text: str, structured: Any, failed: bool) -> Json:
     return {
         "content": [{"type": "text", "text": text}],
         "structuredContent": structured,
-        "isError": result["isError"],
+        "isError": failed,
     }
 
 
@@ -159,7 +173,9 @@ def finished(run: Callable[[], Any], shape: Shape) -> Any:
     raised: BaseException
     try:
         value = run()
-        return _sliced(value, shape) if isinstance(value, Generator) else shape(value)
+        if type(value) is not dict and isinstance(value, Generator):
+            return _sliced(value, shape)
+        return shape(value)
     except BaseException as error:
         raised = told(error)
     raise raised

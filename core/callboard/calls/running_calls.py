@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import secrets
+from types import TracebackType
 
 from callboard.calls.call import Call
 from callboard.changes import Changes
@@ -18,6 +19,7 @@ class RunningCalls:
     def __init__(self, where: str) -> None:
         """``where`` says where the artist pauses and resumes."""
         self._where = where
+        self._ids = secrets.token_hex(4)
         self.paused = False
         #: How many calls the artist's Stop ended, until calls are taken again.
         self.stopped = 0
@@ -26,6 +28,14 @@ class RunningCalls:
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: A call began or got further, or calls are paused or not.
         self.activity: Changes[[]] = Changes()
+
+    def new_id(self) -> str:
+        """For a call of this server's."""
+        return self._ids + os.urandom(12).hex()
+
+    def made_here(self, id: str) -> bool:
+        """Whether that is the id of a call of this server's, however long ago."""
+        return id.startswith(self._ids)
 
     def pause(self) -> None:
         """Refuses every call from now on, those that wait to begin too; those that run finish."""
@@ -73,17 +83,30 @@ class RunningCalls:
                 f"{self._where}, then call again"
             )
 
-    @contextmanager
-    def _counted(self, call: Call) -> Iterator[Call]:
-        self.calls[call.id] = call
+    def _counted(self, call: Call) -> _Counted:
+        return _Counted(self, call)
+
+
+class _Counted:
+    """Surrounds a call while it runs. A generator for this would take longer than all it does."""
+
+    def __init__(self, running: RunningCalls, call: Call) -> None:
+        self._running = running
+        self._call = call
+
+    def __enter__(self) -> Call:
+        call = self._call
+        self._running.calls[call.id] = call
         call.task = asyncio.current_task()
-        error: BaseException | None = None
-        try:
-            yield call
-        except BaseException as failed:
-            error = failed
-            raise
-        finally:
-            call.finished = True
-            del self.calls[call.id]
-            self.ended.tell(call, call.result, error)
+        return call
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        call = self._call
+        call.finished = True
+        del self._running.calls[call.id]
+        self._running.ended.tell(call, call.result, error)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class TokenHolder:
+class TokenHolder(NamedTuple):
     """One client. ``id`` is its token's own: whoever is given the name later is somebody else."""
 
     name: str

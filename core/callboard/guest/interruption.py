@@ -26,7 +26,7 @@ class Interruptible:
         #: Whether it was ever asked to end.
         self.asked = False
         self._thread: int | None = None
-        self._lock = threading.RLock()
+        self._lock: threading.RLock
 
     def run(self, function: Callable[[], T]) -> T:
         """Calls ``function``. Raises what it raises, or Interrupted; after that none lands."""
@@ -45,6 +45,8 @@ class Interruptible:
     def ask(self) -> bool:
         """Raises Interrupted in what runs, soon: an instruction that takes long, of a compiled
         library for instance, ends first. False when nothing runs. Any other thread."""
+        if self._thread is None:
+            return False
         lock = self._lock
         if not lock.acquire(blocking=False):
             return False  # it is ending

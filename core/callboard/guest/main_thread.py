@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from functools import partial
 from time import monotonic
+from types import GeneratorType
 from typing import Any, Protocol
 
 from callboard.errors import CallCancelled, HostBusy
@@ -164,7 +165,7 @@ class Turn:
         slices = self._slices
         if slices is None:
             value = self._code.run(self._work)
-            if not isinstance(value, Generator):
+            if not isinstance(value, GeneratorType):
                 return True, value
             slices = self._slices = value
         if self.cancelled:
@@ -272,6 +273,8 @@ class MainThread:
 
     def pending(self) -> bool:
         """Whether a drain would do anything now."""
+        if not self._active and not self._asks_again:
+            return bool(self._queue)  # which nothing holds up
         if any(not turn.parked and not self._left_alone(turn) for turn in self._active):
             return True
         held = any(turn.exclusive for turn in self._active)

@@ -29,11 +29,12 @@ class ChangeControls:
         self._host = host
         self._main = dispatcher.main
         self._book = dispatcher.changed
+        self._made_here = dispatcher.made_here
         self._do = do
 
     def made_here(self, call: str) -> bool:
         """Whether a call that ended was this server's; others write into the same records."""
-        return self._book.made_here(call)
+        return self._made_here(call)
 
     def undo_back(
         self, call: str, answered: Callable[[UndoAnswer], None] = lambda answer: None

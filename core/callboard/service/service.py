@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -204,7 +203,7 @@ class Service:
         arguments = request.params.get("arguments")
         if self._recorder is not None:
             self._recorder.answered_here(
-                secrets.token_hex(16),
+                self.dispatcher.new_id(),
                 request,
                 request_capability.TOOL_NAME,
                 arguments if isinstance(arguments, dict) else {},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, token_hash
+from callboard.clients.holder import ANYONE, LOCAL, TokenHolder
 
 #: Bytes of a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
@@ -53,7 +53,7 @@ class Access:
         if port == 80:
             self._hosts.update(_LOOPBACK)
         self._origins = {origin.rstrip("/") for origin in origins}
-        self._own = None if token is None else token_hash(token)
+        self._own = None if token is None else _bytes(token)
         self._find = find
 
     def check(self, headers: Mapping[str, str]) -> TokenHolder | Refusal:
@@ -65,7 +65,7 @@ class Access:
             return ANYONE
         scheme, _, token = headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer" and (token := token.strip()):
-            if hmac.compare_digest(token_hash(token), self._own):
+            if hmac.compare_digest(_bytes(token), self._own):
                 return LOCAL
             holder = self._find(token)
             if holder is not None:
@@ -90,6 +90,10 @@ class Access:
             return parts.scheme == "http" and parts.netloc.lower() in self._hosts
         except ValueError:
             return False
+
+
+def _bytes(token: str) -> bytes:
+    return token.encode("utf-8", "surrogatepass")
 
 
 _NO_TOKEN = Refusal(

@@ -136,7 +136,8 @@ class PlainConnection:
     ) -> asyncio.Future[None]:
         """Sends the head, and ``chunk`` with it; without a Content-Length the rest in chunks."""
         lines = [f"HTTP/1.1 {start_line.code} {start_line.reason}"]
-        lines.extend(f"{name}: {value}" for name, value in headers.items())
+        for name, value in headers.items():
+            lines.append(f"{name}: {value}")
         self._closes = headers.get("Connection") == "close"
         self._chunked = "Content-Length" not in headers
         if self._chunked:

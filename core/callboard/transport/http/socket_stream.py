@@ -86,7 +86,8 @@ class SocketStream(asyncio.Protocol):
                 if rest is None:
                     self._taken = False
                 else:
-                    self._keep(rest)
+                    if rest:
+                        self._keep(rest)
                     return
         self._buffer += data
         if not self._taken:
@@ -99,8 +100,10 @@ class SocketStream(asyncio.Protocol):
     def release(self) -> None:
         """The request that was taken is answered; what came meanwhile is next."""
         self._taken = False
-        self._keep(b"")
-        self._resume()
+        if self._buffer:
+            self._keep(b"")
+        if self._paused:
+            self._resume()
 
     def _keep(self, rest: bytes) -> None:
         """For the next request, which waits until this one is answered."""
