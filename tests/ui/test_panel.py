@@ -18,8 +18,10 @@ from qtpy.QtCore import QCoreApplication, QEvent, Qt
 from qtpy.QtGui import QColor, QFont, QPalette
 from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QWidget
 
+from callboard.clients.book import ClientBook
 from callboard.errors import PAUSED, REFUSED_BY_ARTIST
 from callboard.protocol.recent_clients import KEPT
+from callboard.testing.fake_client import FakeClient
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.panel import Panel
@@ -116,8 +118,9 @@ def test_a_client_of_a_program_gets_one_that_runs_wherever_this_runs(
     dialog = shown.panel.findChild(ConnectDialog)
     dialog.client.setCurrentIndex(dialog.client.findData("claude-desktop"))
     entry = json.loads(dialog.configuration.toPlainText())["mcpServers"]["callboard"]
-    assert entry["args"] == ["stdio"]
+    assert entry["args"] == ["stdio", "--client", "claude-desktop"]
     assert entry["command"] == (str(program) if installed else "callboard")
+    shown.until(dialog.difference.toPlainText)
     assert dialog.write.isEnabled() is installed
     assert reads(dialog, "isn't installed") is not installed
     dialog.close()
@@ -140,11 +143,21 @@ def test_every_client_gets_its_own_words(
     dialog = shown.panel.findChild(ConnectDialog)
     dialog.client.setCurrentIndex(dialog.client.findData(client))
     entry = json.loads(dialog.configuration.toPlainText())[key]["callboard"]
-    app = shown.server.app
-    assert (entry["type"], entry["url"]) == ("http", app.url)
-    assert entry["headers"] == {"Authorization": f"Bearer {app.token}"}
+    assert entry["args"][-2:] == ["--client", client]
     assert dialog.write.isVisible() is (file is not None)
     assert dialog.file.text() == "" if file is None else Path(dialog.file.text()).name == file
+    shown.click(dialog.direct)
+    entry = json.loads(dialog.configuration.toPlainText())[key]["callboard"]
+    app = shown.server.app
+    assert (entry["type"], entry["url"]) == ("http", app.url)
+    # A token has no place in a file that the project shares.
+    assert dialog.write.isVisible() is (client == "cursor")
+    shown.click(dialog.copy)
+    shown.until(lambda: reads(dialog, "Copied."))
+    entry = json.loads(QApplication.clipboard().text())[key]["callboard"]
+    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    assert ClientBook().find(token).name == client
+    assert app.token not in QApplication.clipboard().text()
     dialog.close()
 
 
@@ -157,17 +170,46 @@ def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_pa
     dialog.client.setCurrentIndex(dialog.client.findData("cursor"))
     dialog.file.selectAll()
     shown.qtbot.keyClicks(dialog.file, str(file))
-    assert '+    "callboard": {' in dialog.difference.toPlainText()
+    shown.until(lambda: '+    "callboard": {' in dialog.difference.toPlainText())
     assert file.read_text("utf-8") == '{"mcpServers": {"other": {}}}'
-    shown.click(dialog.copy)
-    assert shown.server.app.token in QApplication.clipboard().text()
+    assert ClientBook().all() == []
+    dialog.name.selectAll()
+    shown.qtbot.keyClicks(dialog.name, "my cursor")
     shown.click(dialog.write)
+    shown.until(lambda: reads(dialog, "can't name a client"))
+    dialog.name.selectAll()
+    shown.qtbot.keyClicks(dialog.name, "my-cursor")
+    shown.click(dialog.write)
+    shown.until(lambda: reads(dialog, "Written."))
     written = json.loads(file.read_text("utf-8"))["mcpServers"]
-    assert written["callboard"]["url"] == shown.server.app.url
+    assert written["callboard"]["args"][-2:] == ["--client", "my-cursor"]
     assert "other" in written
+    assert [known.name for known in ClientBook().all()] == ["my-cursor"]
     assert not dialog.write.isEnabled()
     dialog.file.setText(str(tmp_path))
+    shown.until(lambda: "directory" in dialog.difference.toPlainText())
     assert not dialog.write.isEnabled()
+    dialog.close()
+
+
+def test_a_client_that_takes_the_address_gets_its_own_token(
+    open_panel: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "mcp.json"
+    shown = open_panel()
+    shown.click(shown.panel.header.connect_button)
+    dialog = shown.panel.findChild(ConnectDialog)
+    dialog.client.setCurrentIndex(dialog.client.findData("cursor"))
+    shown.click(dialog.direct)
+    dialog.file.setText(str(file))
+    shown.until(lambda: "its own token" in dialog.difference.toPlainText())
+    shown.click(dialog.write)
+    shown.until(lambda: reads(dialog, "Written."))
+    entry = json.loads(file.read_text("utf-8"))["mcpServers"]["callboard"]
+    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    with FakeClient(shown.server.app.url, token) as client:
+        assert "result" in client.request("tools/list")
+        shown.until(lambda: "cursor" in shown.panel.consent.clients.rows)
     dialog.close()
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
-from qtpy.QtGui import QGuiApplication, QTextOption
+from qtpy.QtCore import QTimer
+from qtpy.QtGui import QCloseEvent, QGuiApplication, QTextOption
 from qtpy.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -23,23 +27,32 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.errors import CallboardError
+from callboard.errors import PeerError
 from callboard.panel.client_files import (
     Change,
     ClientFormat,
     Instance,
     bridge,
+    bridge_entry,
     formats,
+    own_token,
     planned,
 )
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.look import em, fixed, tint
+from callboard_ui.posting import Background
 from callboard_ui.shown_text import visible
+
+T = TypeVar("T")
+
+#: Milliseconds after the last key before the file is read.
+TYPING_MS = 250
 
 
 class ConnectDialog(QDialog):
-    """Qt's thread. ``folder`` is where clients that keep their settings in a project look."""
+    """Qt's thread; files are read and written on another. ``folder`` is where clients that keep
+    their settings in a project look."""
 
     def __init__(
         self, instance: Instance, folder: str | None, parent: QWidget | None = None
@@ -47,19 +60,25 @@ class ConnectDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Connect a client"))
         self._instance = instance
-        self._formats = {
-            name: _in_folder(client, Path(folder) if folder else Path.home())
-            for name, client in formats().items()
-        }
+        self._bridge = bridge()
+        self._background = Background(may_hang=True)
+        self.destroyed.connect(self._background.close)
+        home = Path(folder) if folder else Path.home()
+        self._formats = {name: _in_folder(one, home) for name, one in formats().items()}
         self._change: Change | None = None
-        self._lacks_bridge = False
+        self._asked = 0
         self.client = QComboBox(self)
-        for name, client in self._formats.items():
-            self.client.addItem(client.title, name)
+        for name, one in self._formats.items():
+            self.client.addItem(one.title, name)
         self.client.currentIndexChanged.connect(lambda index: self._client_chosen())
+        self.name = QLineEdit(self)
+        self.name.setToolTip(self.tr("What the panel calls it, and what you revoke"))
+        self.name.textChanged.connect(lambda text: self._changed())
+        self.direct = QCheckBox(self.tr("Address and token, without the bridge"), self)
+        self.direct.toggled.connect(lambda on: self._changed())
         self.file = QLineEdit(self)
         self.file.setAccessibleName(self.tr("The client's file"))
-        self.file.textChanged.connect(lambda text: self._preview())
+        self.file.textChanged.connect(lambda text: self._preview_later())
         self.browse = QToolButton(self)
         self.browse.setToolTip(self.tr("Choose the file"))
         self.browse.setAccessibleName(self.tr("Choose the file"))
@@ -69,14 +88,22 @@ class ConnectDialog(QDialog):
         self.configuration = self._text(self.tr("Configuration"))
         self.difference = self._text(self.tr("What would change in the file"))
         self._difference_label = QLabel(self.tr("What would change in the file"), self)
-        self._outcome = plain(self, wrap=True)
+        self._answer = plain(self, wrap=True)
         self.copy = QPushButton(self.tr("Copy"), self)
         self.copy.clicked.connect(self._copy)
         self.write = QPushButton(self.tr("Write File"), self)
         self.write.clicked.connect(self._write)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_MS)
+        self._typing.timeout.connect(self._preview)
         self._lay_out()
-        self.resize(em(self, 34), em(self, 32))
+        self.resize(em(self, 34), em(self, 34))
         self._client_chosen()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self._background.close()
 
     def _text(self, name: str) -> QPlainTextEdit:
         text = QPlainTextEdit(self)
@@ -90,6 +117,8 @@ class ConnectDialog(QDialog):
     def _lay_out(self) -> None:
         form = QFormLayout()
         form.addRow(self.tr("Client"), self.client)
+        form.addRow(self.tr("Name"), self.name)
+        form.addRow("", self.direct)
         chosen = QHBoxLayout()
         chosen.addWidget(self.file, 1)
         chosen.addWidget(self.browse)
@@ -108,55 +137,103 @@ class ConnectDialog(QDialog):
         box.addWidget(self.configuration, 2)
         box.addWidget(self._difference_label)
         box.addWidget(self.difference, 3)
-        box.addWidget(self._outcome)
+        box.addWidget(self._answer)
         box.addWidget(buttons)
-        self._outcome.hide()
+        self._answer.hide()
+
+    # -- what is chosen -------------------------------------------------------------------------
 
     @property
     def _format(self) -> ClientFormat:
         return self._formats[self.client.currentData()]
 
+    @property
+    def _lacks_bridge(self) -> bool:
+        return self._bridge is None and not self.direct.isChecked()
+
+    @property
+    def _may_write(self) -> bool:
+        """A token has no place where others read it."""
+        secret = self.direct.isChecked() and bool(self._instance.token)
+        return self._format.path is not None and not (secret and self._format.shared)
+
+    def _make_entry(self) -> Callable[[str], dict[str, Any]]:
+        """What makes the client's entry with its token, on any thread."""
+        client, instance, name = self._format, self._instance, self.name.text()
+        if not self.direct.isChecked():
+            return lambda token: bridge_entry(name, command=self._bridge)
+        return lambda token: client.entry(replace(instance, token=token or None))
+
+    @property
+    def _shown_entry(self) -> dict[str, Any]:
+        return self._make_entry()(self.tr("‹its own token›") if self._instance.token else "")
+
     def _client_chosen(self) -> None:
-        client = self._format
-        entry = {client.key: {"callboard": client.entry(self._instance)}}
-        self.configuration.setPlainText(json.dumps(entry, indent=2))
-        self._lacks_bridge = client.stdio and bridge() is None
+        chosen = self._format
+        self.name.setText(self.client.currentData())
+        self.direct.setVisible(not chosen.stdio)
+        # Where there is no bridge to start, the address is all there is.
+        self.direct.setChecked(not chosen.stdio and self._bridge is None)
+        self.file.setText(str(chosen.path) if chosen.path is not None else "")
+        self._changed()
+
+    def _changed(self) -> None:
+        entry = {self._format.key: {"callboard": self._shown_entry}}
+        self.configuration.setPlainText(json.dumps(entry, indent=2, ensure_ascii=False))
+        self._about.setText(self._explained())
+        tint(self._about, "bad" if self._lacks_bridge else "text")
+        for widget in (self._file_label, self.file, self.browse, self._difference_label):
+            widget.setVisible(self._may_write)
+        self.difference.setVisible(self._may_write)
+        self.write.setVisible(self._may_write)
+        self._say("")
+        self._preview_later()
+
+    def _explained(self) -> str:
         if self._lacks_bridge:
-            about = self.tr(
+            return self.tr(
                 "This client starts the program “callboard”, which isn't installed for this user. "
                 "Install it with “pipx install” and the folder of callboard's source, then open "
                 "this window again."
             )
-        elif client.stdio:
-            about = self.tr("This client starts a small bridge that finds this instance by itself.")
-        elif self._instance.token:
-            about = self.tr("It holds a secret token: paste it into your client only.")
-        else:
-            about = self.tr("Every program on this machine may call: there is no token.")
-        self._about.setText(about)
-        tint(self._about, "bad" if self._lacks_bridge else "text")
-        known = client.path is not None
-        for widget in (self._file_label, self.file, self.browse, self._difference_label):
-            widget.setVisible(known)
-        self.difference.setVisible(known)
-        self.write.setVisible(known)
-        self._say("")
-        self.file.setText(str(client.path) if client.path is not None else "")
-        self._preview()
+        if not self.direct.isChecked():
+            return self.tr(
+                "It starts a small bridge that finds this instance and its own token by itself."
+            )
+        if not self._instance.token:
+            return self.tr("Every program on this machine may call: there is no token.")
+        if self._format.shared:
+            return self.tr(
+                "It holds a secret token, and the client's file is shared with the project: copy "
+                "it, and paste it where only you read it."
+            )
+        return self.tr("It holds a secret token: it goes into your client only.")
 
-    def _preview(self) -> None:
-        client, text = self._format, self.file.text().strip()
+    # -- what would change ----------------------------------------------------------------------
+
+    def _preview_later(self) -> None:
         self._change = None
         self.write.setEnabled(False)
-        if client.path is None:
+        self._asked += 1
+        self._typing.start()
+
+    def _preview(self) -> None:
+        path = Path(self.file.text().strip())
+        if not self._may_write:
             return
-        path = Path(text)
-        if not text or not path.is_absolute():
+        if not path.is_absolute():
             self.difference.setPlainText(self.tr("Give the full path of the client's file."))
             return
-        try:
-            change = planned(path, client.key, client.entry(self._instance))
-        except (CallboardError, OSError, ValueError) as error:
+        asked, key, entry = self._asked, self._format.key, self._shown_entry
+
+        def show(change: Change | None, error: Exception | None) -> None:
+            if asked == self._asked:
+                self._show_change(change, error)
+
+        self._background.run(lambda: planned(path, key, entry), show)
+
+    def _show_change(self, change: Change | None, error: Exception | None) -> None:
+        if change is None:
             self.difference.setPlainText(visible(str(error)))
             return
         lines = "".join(change.difference)
@@ -172,36 +249,65 @@ class ConnectDialog(QDialog):
         dialog.fileSelected.connect(self.file.setText)
         dialog.open()
 
+    # -- letting it in --------------------------------------------------------------------------
+
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.configuration.toPlainText())
-        self._say(self.tr("Copied."))
+        key = self._format.key
+
+        def in_text(entry: dict[str, Any]) -> str:
+            return json.dumps({key: {"callboard": entry}}, indent=2, ensure_ascii=False)
+
+        def copy(text: str | None) -> None:
+            QGuiApplication.clipboard().setText(text or "")
+            self._say(self.tr("Copied."))
+
+        self._let_in(in_text, copy)
 
     def _write(self) -> None:
-        change = self._change
+        change, key, preview = self._change, self._format.key, self._shown_entry
         if change is None:
             return
-        fresh = planned(change.path, self._format.key, self._format.entry(self._instance))
-        if fresh != change:
-            self._preview()
-            self._say(self.tr("The file changed meanwhile: look again."), bad=True)
-            return
-        try:
-            change.write()
-        except OSError as error:
-            self._say(self.tr("Not written: {0}").format(error), bad=True)
-            return
-        self._preview()
-        self._say(self.tr("Written. Restart the client, or have it reload its servers."))
+
+        def write(entry: dict[str, Any]) -> None:
+            if planned(change.path, key, preview) != change:
+                raise PeerError(self.tr("the file changed meanwhile; look again"))
+            planned(change.path, key, entry).write()
+
+        def written(nothing: object) -> None:
+            self._change = None
+            self.difference.setPlainText(self.tr("Nothing: it is there already."))
+            self._say(self.tr("Written. Restart the client, or have it reload its servers."))
+
+        self._let_in(write, written)
+
+    def _let_in(
+        self, work: Callable[[dict[str, Any]], T], done: Callable[[T | None], None]
+    ) -> None:
+        """Makes the client's token, if it has none, and does something with its entry."""
+        name, make = self.name.text(), self._make_entry()
+        needed = bool(self._instance.token)
+        self.copy.setEnabled(False)
+        self.write.setEnabled(False)
+
+        def answered(value: T | None, error: Exception | None) -> None:
+            self.copy.setEnabled(True)
+            if error is None:
+                done(value)
+            else:
+                self._preview_later()
+                self._say(self.tr("Not done: {0}").format(error), bad=True)
+
+        self._background.run(lambda: work(make(own_token(name) if needed else "")), answered)
 
     def _say(self, text: str, *, bad: bool = False) -> None:
-        self._outcome.setText(visible(text))
-        tint(self._outcome, "bad" if bad else "good")
-        self._outcome.setVisible(bool(text))
+        self._answer.setText(visible(text))
+        tint(self._answer, "bad" if bad else "good")
+        self._answer.setVisible(bool(text))
 
 
-def _in_folder(client: ClientFormat, folder: Path) -> ClientFormat:
+def _in_folder(one: ClientFormat, folder: Path) -> ClientFormat:
     """Where a client keeps its settings in a project, the host's working folder isn't it."""
-    path = client.path
+    path = one.path
     if path is None or not path.is_relative_to(Path.cwd()) or path.is_relative_to(Path.home()):
-        return client
-    return replace(client, path=folder / path.relative_to(Path.cwd()))
+        return one
+    return replace(one, path=folder / path.relative_to(Path.cwd()))

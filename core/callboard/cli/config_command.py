@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from callboard.cli.instance import choose
-from callboard.clients.book import ClientBook
-from callboard.clients.kept_tokens import token_of
 from callboard.errors import PeerError
-from callboard.panel.client_files import ClientFormat, bridge, bridge_entry, formats, planned
+from callboard.panel.client_files import (
+    ClientFormat,
+    bridge,
+    bridge_entry,
+    formats,
+    own_token,
+    planned,
+)
 
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "
@@ -42,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         lacks_bridge = bridge() is None
         if arguments.write and lacks_bridge:
             raise PeerError(NO_BRIDGE)
-        token_of(name, ClientBook())
+        own_token(name)
         entry = bridge_entry(name, arguments.instance)
     if arguments.write and known.path is not None:
         merge(known.path, known.key, entry)
@@ -66,7 +71,7 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         )
     instance = choose(arguments.instance)
     if instance.token is not None:
-        token = token_of(arguments.name or arguments.client, ClientBook())
+        token = own_token(arguments.name or arguments.client)
         instance = replace(instance, token=token)
     return known.entry(instance)
 

@@ -10,11 +10,14 @@ import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from callboard.clients.book import ClientBook
+from callboard.clients.kept_tokens import token_of
 from callboard.errors import PeerError
 from callboard.hosting.private_file import write_private
 from callboard.transport.instances import Instance
@@ -27,6 +30,7 @@ __all__ = [
     "bridge",
     "bridge_entry",
     "formats",
+    "own_token",
     "planned",
 ]
 
@@ -43,24 +47,29 @@ class ClientFormat:
     #: The file lies in the project, where others see it: no place for a token.
     shared: bool = False
 
-    def entry(self, instance: Instance | None) -> dict[str, Any]:
-        """Its entry for one instance; a client of a program finds instances by itself."""
-        if self.stdio:
-            command, *arguments = bridge() or COMMAND
-            return {"command": command, "args": arguments}
-        assert instance is not None
+    def entry(self, instance: Instance) -> dict[str, Any]:
+        """Its entry with one instance's address and token, for a client that takes one."""
         entry: dict[str, Any] = {"type": "http", "url": instance.url}
         if instance.token:
             entry["headers"] = {"Authorization": f"Bearer {instance.token}"}
         return entry
 
 
-def bridge_entry(client: str, instance: str | None = None) -> dict[str, Any]:
+def bridge_entry(
+    client: str, instance: str | None = None, command: Sequence[str] | None = None
+) -> dict[str, Any]:
     """The entry of a client that starts the bridge, which reads the token named ``client`` by
-    itself. ``instance`` is for the bridge to choose by."""
-    command, *arguments = bridge() or COMMAND
+    itself. ``instance`` is for the bridge to choose by; ``command`` is what :func:`bridge` said,
+    for who asked it already."""
+    program, *arguments = command or bridge() or COMMAND
     chosen = [] if instance is None else ["--instance", instance]
-    return {"command": command, "args": [*arguments, "--client", client, *chosen]}
+    return {"command": program, "args": [*arguments, "--client", client, *chosen]}
+
+
+def own_token(client: str) -> str:
+    """The token of the client with that name, made if it has none. Reads and writes files. Raises
+    PeerError for a name that can't be one, HostError."""
+    return token_of(client, ClientBook())
 
 
 def formats() -> dict[str, ClientFormat]:
