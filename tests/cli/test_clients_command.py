@@ -65,6 +65,12 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     assert tokens(home) == [token]
 
 
+def test_the_instance_that_was_named_is_in_the_configuration(run: Run) -> None:
+    _, out, _ = run("config", "claude-desktop", "--instance", "blender")
+    arguments = json.loads(out)["mcpServers"]["callboard"]["args"]
+    assert arguments[-2:] == ["--instance", "blender"]
+
+
 def test_no_token_gets_into_a_file_that_the_project_shares(run: Run, home: Path) -> None:
     with served(announce=True):
         assert run("config", "claude-code", "--write")[0] == 0

@@ -17,6 +17,8 @@ from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
 from e2e.serving import DEADLINE, Program, callboard, environment, serve
+from serving import served
+from waiting import until
 
 OFFLINE = "host offline: start Maya/Blender… or run callboard serve"
 LIST_CHANGES = (
@@ -307,6 +309,14 @@ class RawBridge:
         self.send(json.dumps(message).encode())
         return self.receive()
 
+    def end(self) -> None:
+        """Whatever it still has to say."""
+        self.process.kill()
+        self.process.wait(DEADLINE)
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
     def close(self) -> int:
         """Ends the input; the code it exits with."""
         assert self.process.stdin is not None
@@ -424,27 +434,128 @@ def test_a_cancelled_stateless_call_ends_in_the_host(raw: RawBridge, tmp_path: P
         assert ended["result"]["structuredContent"] == {"cancelled": 1}
 
 
-def test_several_hosts_are_named_and_one_can_be_chosen(tmp_path: Path) -> None:
+@pytest.fixture
+def two_hosts(tmp_path: Path) -> Iterator[list[str]]:
+    """The ids of two that run in ``tmp_path``."""
+    with serve(tmp_path), serve(tmp_path):
+        listed = subprocess.run(
+            callboard("list", "--json"), env=environment(tmp_path), capture_output=True, check=True
+        )
+        yield [row["id"] for row in json.loads(listed.stdout)]
+
+
+def chosen_now(result: types.CallToolResult) -> dict[str, bool]:
+    """Which of the hosts that are listed is chosen, by its id."""
+    assert result.structuredContent is not None
+    return {row["id"]: row["chosen"] for row in result.structuredContent["hosts"]}
+
+
+def test_among_several_hosts_the_agent_chooses_and_may_choose_again(
+    tmp_path: Path, two_hosts: list[str]
+) -> None:
     async def work() -> None:
-        first = await started(serve(tmp_path))
-        second = await started(serve(tmp_path))
-        try:
-            async with bridged(tmp_path) as session:
-                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
-                assert result.isError
-                assert "name one with --instance" in text(result)
-            listed = subprocess.run(
-                callboard("list", "--json"),
-                env=environment(tmp_path),
-                capture_output=True,
-                check=True,
-            )
-            chosen = json.loads(listed.stdout)[1]["id"]
-            async with bridged(tmp_path, None, "--instance", chosen) as session:
-                result = await session.call_tool("probe__add", {"a": 1, "b": 2})
-                assert result.structuredContent == {"sum": 3}
-        finally:
-            await stopped(first)
-            await stopped(second)
+        heard = Heard()
+        async with bridged(tmp_path, heard) as session:
+            (choose,) = (await session.list_tools()).tools
+            unmade = await session.call_tool("probe__add", {"a": 1, "b": 2})
+            assert unmade.isError
+            assert choose.name in text(unmade)
+            assert OFFLINE not in text(unmade)
+            listed = await session.call_tool(choose.name, {})
+            assert chosen_now(listed) == dict.fromkeys(two_hosts, False)
+            nobody = await session.call_tool(choose.name, {"host": "nobody"})
+            assert nobody.isError
+            assert "none is called 'nobody'" in str(nobody.content)
+            several = await session.call_tool(choose.name, {"host": "openusd"})
+            assert "several are called 'openusd'" in str(several.content)
+            for number, id in enumerate(two_hosts):
+                heard.notifications.clear()
+                chosen = await session.call_tool(choose.name, {"host": id})
+                assert not chosen.isError, chosen
+                await heard.lists_changed()
+                named = {tool.name for tool in (await session.list_tools()).tools}
+                assert {choose.name, "probe__add"} <= named
+                await session.call_tool("scene__create_primitive", {"kind": "cube"})
+                scene = await session.call_tool("scene__list_objects", {})
+                assert scene.structuredContent is not None
+                assert len(scene.structuredContent["objects"]) == 1, f"host {number} is new"
+                listed = await session.call_tool(choose.name, {})
+                assert chosen_now(listed) == {each: each == id for each in two_hosts}
 
     run(work)
+
+
+def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
+    raw: RawBridge, two_hosts: list[str]
+) -> None:
+    listed = raw.ask(stateless(1, "tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in listed] == ["hosts__choose"]
+    raw.ask(stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
+    for id in two_hosts:
+        raw.send(json.dumps(stateless(2, "tools/call", **choosing(id))).encode())
+        # Which comes first is the system's choice.
+        answers = [raw.receive(), raw.receive()]
+        (changed,) = [each for each in answers if "method" in each]
+        assert changed["method"] == "notifications/tools/list_changed"
+        (answer,) = [each for each in answers if "result" in each]
+        assert answer["result"]["structuredContent"]["host"]["id"] == id
+        named = {tool["name"] for tool in raw.ask(stateless(3, "tools/list"))["result"]["tools"]}
+        assert {"hosts__choose", "probe__add"} <= named
+
+
+def choosing(host: str) -> dict[str, Any]:
+    return {"name": "hosts__choose", "arguments": {"host": host}}
+
+
+def test_the_user_chooses_by_instance_and_the_agent_is_not_asked(
+    tmp_path: Path, two_hosts: list[str]
+) -> None:
+    async def work() -> None:
+        async with bridged(tmp_path, None, "--instance", two_hosts[1]) as session:
+            result = await session.call_tool("probe__add", {"a": 1, "b": 2})
+            assert result.structuredContent == {"sum": 3}
+            named = {tool.name for tool in (await session.list_tools()).tools}
+            assert "hosts__choose" not in named
+
+    run(work)
+
+
+def test_the_artist_sees_the_clients_own_name_until_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    with served(announce=True) as server:
+        status = server.app.controls.status
+        stop = status.watch(lambda snapshot: None)
+        bridge = RawBridge(tmp_path)
+        try:
+            bridge.ask(INITIALIZE)
+            bridge.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+            def named() -> set[str]:
+                return {client.name for client in status.snapshot.clients}
+
+            until(lambda: named() == {"a client of its own"}, lambda: f"its name: {named()}")
+            assert bridge.process.stdin is not None
+            bridge.process.stdin.close()
+            until(lambda: not server.app.endpoint.sessions, "the session's end")
+        finally:
+            bridge.end()
+            stop()
+
+
+def test_what_a_client_reads_first_is_there_without_a_host(raw: RawBridge) -> None:
+    opened = raw.ask(INITIALIZE)["result"]
+    assert "none was connected" in opened["instructions"]
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "a client of its own", "version": "1"},
+    },
+}

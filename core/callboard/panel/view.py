@@ -171,9 +171,12 @@ class ServedView:
         return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:
+        # The stdio bridge asks for itself in its client's name, beside the client's own session.
+        there = {session.client for session in self._endpoint.sessions}
         return [
             ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)
             for client, era in self._endpoint.stateless.recent.all()
+            if client not in there
         ]
 
     def _serving(self) -> Served:

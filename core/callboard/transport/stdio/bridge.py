@@ -78,6 +78,7 @@ class Bridge:
         self._client: BridgedClient | None = None
         self._under_way: dict[Id, UnderWay] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._streams: set[ListenStream] = set()
 
     async def run(self, lines: Lines) -> None:
         """Serves until the lines end."""
@@ -114,6 +115,7 @@ class Bridge:
             return
         message = jsonrpc.parse(value)
         if isinstance(message, Request):
+            self._keeper.hear(message)
             task = self._begin(message, value)
             task.add_done_callback(self._answer_with)
             if message.method == "initialize":
@@ -219,9 +221,9 @@ class Bridge:
             return _error(request.id, CallboardBug(f"internal error in {request.method[:80]}"))
 
     async def _initialize(self, request: Request, value: Json) -> Json:
+        link = await self._keeper.current()
         session, response = self._sessions.initialize(request, LOCAL)
         client = BridgedClient(value, session)
-        link = await self._keeper.current()
         if link is not None:
             if link.session is not None:
                 await link.session.end()
@@ -240,7 +242,7 @@ class Bridge:
         self, client: BridgedClient, request: Request, value: Json
     ) -> Json | None:
         for _ in range(2):
-            link = await self._keeper.current()
+            link = await self._keeper.link_for(request)
             if link is None:
                 break
             try:
@@ -260,7 +262,7 @@ class Bridge:
             return await self._listen(request, value, headers)
         local = _first_round(request)
         for _ in range(2):
-            link = await self._keeper.current()
+            link = await self._keeper.link_for(request)
             if link is None:
                 break
             try:
@@ -276,19 +278,24 @@ class Bridge:
     ) -> Json | None:
         """Ends with the client's cancellation, or with a host's refusal."""
         stream = ListenStream(request, self)
-        while True:
-            if self._keeper.link is None:
-                stream.wait()
-            link = await self._keeper.next()
-            try:
-                response = await self._relay.exchange(
+        self._streams.add(stream)
+        try:
+            while True:
+                if self._keeper.link is None:
+                    stream.wait()
+                link = await self._keeper.next()
+                exchange = self._relay.exchange(
                     link, request, value, headers, pass_on=stream.pass_on
                 )
-                if response is not None and "error" in response:
-                    return response
-            except (Unreachable, Broken):
-                pass
-            self._keeper.drop(link)  # it said goodbye, or is gone
+                try:
+                    response = await link.while_open(exchange)
+                    if response is not None and "error" in response:
+                        return response
+                except (Unreachable, Broken):
+                    pass
+                self._keeper.drop(link)  # it said goodbye, or is gone
+        finally:
+            self._streams.discard(stream)
 
     async def _exchange(
         self,
@@ -302,7 +309,9 @@ class Bridge:
         response = await self._relay.exchange(
             link, request, value, headers, session=session, sent=under_way.sent
         )
-        if response is None and not under_way.cancelled:
+        if response is not None:
+            self._keeper.choice.add_to(request, response)
+        elif not under_way.cancelled:
             raise Broken("the host closed the connection without an answer")
         return response
 
@@ -343,7 +352,10 @@ class Bridge:
             await session.send(jsonrpc.request_message(f"restore-{number}", method, params))
 
     def _tell_changed(self) -> None:
-        """Another host may list and hold other things."""
+        """Another host may list and hold other things; so may the bridge alone."""
+        if self._keeper.link is None:
+            for stream in self._streams:
+                stream.changed()
         if self._client is None or not self._client.ready:
             return
         for topic in ALL_TOPICS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from callboard.transport import instances
 from callboard.transport.instances import Instance
+from callboard.transport.stdio.choosing import CHOOSE, names
 
 
 class HostFinder:
@@ -12,14 +13,32 @@ class HostFinder:
     of its kind that start later."""
 
     def __init__(self, wanted: str | None) -> None:
+        #: What the user named; the agent doesn't choose others.
+        self._limit = wanted
         self._wanted = wanted
         self._last: Instance | None = None
         self._seen: object = None
         #: Why there is none, for the one who calls; empty where nothing runs at all.
         self.reason = ""
+        #: Whether the agent may choose: others run than the one that is waited for, if any is.
+        self.undecided = False
+
+    def choose(self, instance: Instance) -> None:
+        """Looks for that one from now on."""
+        self._wanted, self._last = instance.id, None
+        self.forget()
+
+    def running(self) -> list[Instance]:
+        """Those that the agent may choose from. Takes up to two seconds where one is silent."""
+        serving = [entry.instance for entry in instances.listed() if entry.state == "serving"]
+        return [i for i in serving if self._limit is None or _is_meant(i, self._limit)]
 
     def connected(self, instance: Instance) -> None:
         self._last = instance
+
+    @property
+    def was_connected(self) -> bool:
+        return self._last is not None
 
     def forget(self) -> None:
         """Makes the next look a real one, though no file has changed."""
@@ -37,16 +56,20 @@ class HostFinder:
         silent = [entry.instance for entry in running if entry.state != "serving"]
         chosen = self._choose(serving)
         self._seen = files
+        self.undecided = len(chosen) > 1 or (not chosen and self._limit is None and bool(serving))
         if len(chosen) == 1:
             return chosen[0]
         if chosen:
-            self.reason = f"several run, so name one with --instance: {_names(chosen)}"
+            self.reason = (
+                f"several run; call {CHOOSE}, or name one with --instance: {names(chosen)}"
+            )
         elif silent and self._choose(silent):
-            self.reason = f"{_names(silent)} runs, but does not answer now"
+            self.reason = f"{names(silent)} runs, but does not answer now"
             self.forget()
         elif serving:
             awaited = self._last.kind if self._last is not None else self._wanted
-            self.reason = f"waiting for {awaited}; running: {_names(serving)}"
+            other = f", or call {CHOOSE}" if self._limit is None else ""
+            self.reason = f"waiting for {awaited}{other}; running: {names(serving)}"
         else:
             self.reason = ""
         return None
@@ -55,9 +78,7 @@ class HostFinder:
         last = self._last
         if last is None:
             wanted = self._wanted
-            return [
-                i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted
-            ]
+            return [i for i in running if wanted is None or _is_meant(i, wanted)]
         for instance in running:
             if instance.id == last.id:
                 return [instance]
@@ -75,5 +96,5 @@ class HostFinder:
         return sorted(files)
 
 
-def _names(instances: list[Instance]) -> str:
-    return ", ".join(f"{instance.id} ({instance.kind})" for instance in instances)
+def _is_meant(instance: Instance, wanted: str) -> bool:
+    return instance.id.startswith(wanted) or instance.kind == wanted

@@ -8,9 +8,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from callboard.clients.kept_tokens import read_token
+from callboard.content import Json
 from callboard.errors import HostError, PeerError
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.stateless import CLIENT_KEY
+from callboard.transport.instances import Instance
+from callboard.transport.stdio.choosing import HostChoice
 from callboard.transport.stdio.finder import HostFinder
-from callboard.transport.stdio.known import last_known
+from callboard.transport.stdio.known import Known, last_known
 from callboard.transport.stdio.link import QUICK, Link
 from callboard.transport.stdio.offline import OfflineServer
 
@@ -33,17 +38,39 @@ class HostKeeper:
         client: str | None = None,
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError; ``tell``
-        is called once requests go to it. ``client`` names whose token is presented."""
+        is called once requests go to it, and once there are several to choose from. ``client``
+        names whose token is presented."""
         self._client = client
-        self.offline = OfflineServer(last_known(wanted))
+        #: What the client calls itself, for the bridge's own requests too.
+        self.client_info: Json = {}
+        self.choice = HostChoice(
+            lambda: asyncio.to_thread(self._finder.running), self._connected_to, self._choose
+        )
+        self.offline = OfflineServer(last_known(wanted), self.choice)
         self.link: Link | None = None
         self._prepare = prepare
         self._tell = tell
         self._finder = HostFinder(wanted)
         self._connected = asyncio.Event()
+        self._heard = asyncio.Event()
         self._looked = asyncio.Event()
         self._look_now = asyncio.Event()
         self._learning: asyncio.Task[None] | None = None
+
+    def hear(self, request: Request) -> None:
+        """Takes who asks from a request that says so; hosts are looked for from then on."""
+        meta = request.params.get("_meta")
+        info = request.params.get("clientInfo") or (
+            meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
+        )
+        if isinstance(info, dict):
+            self.client_info = info
+        if request.method != "ping":
+            self._heard.set()
+
+    async def link_for(self, request: Request) -> Link | None:
+        """Where this request goes; None where the bridge answers it."""
+        return None if self.choice.takes(request) else await self.current()
 
     async def current(self) -> Link | None:
         """The host that is there, after a look for one where none is."""
@@ -71,6 +98,7 @@ class HostKeeper:
 
     async def run(self) -> None:
         """Never ends by itself."""
+        await self._heard.wait()
         while True:
             link = await self._connect()
             if link is None:
@@ -96,7 +124,9 @@ class HostKeeper:
     async def _connect(self) -> Link | None:
         instance = await asyncio.to_thread(self._finder.find)
         self.offline.reason = self._finder.reason
+        self.offline.undecided = self._finder.undecided
         if instance is None:
+            self._offer_choice()
             return None
         if self._client is not None and instance.token is not None:
             try:
@@ -105,7 +135,7 @@ class HostKeeper:
                 self.offline.reason = refused.message
                 return None
             instance = replace(instance, token=token)
-        link = Link(instance, lambda: self._learn_again(link))
+        link = Link(instance, lambda: self._learn_again(link), self.client_info)
         try:
             await link.open()
             await asyncio.wait_for(self._learn(link), QUICK)
@@ -117,6 +147,31 @@ class HostKeeper:
             return None
         self._finder.connected(instance)
         return link
+
+    def _offer_choice(self) -> None:
+        if self._finder.undecided and not self.choice.offered:
+            self.choice.offered = True
+            if not self._finder.was_connected:
+                self.offline.known = Known()  # whose lists would they be?
+            self._tell()
+
+    def _connected_to(self) -> str | None:
+        return None if self.link is None else self.link.instance.id
+
+    async def _choose(self, instance: Instance) -> None:
+        if self._connected_to() == instance.id:
+            return
+        self._finder.choose(instance)
+        link = self.link
+        if link is not None:
+            if link.session is not None:
+                await link.session.end()
+            self.drop(link)
+        for _ in range(2):  # the first look may have begun before the choice
+            await self.current()
+            if self._connected_to() == instance.id:
+                return
+        raise HostError(f"{instance.name} did not answer ({self.offline.reason or 'it is gone'})")
 
     async def _learn(self, link: Link) -> None:
         known = self.offline.known = await link.known()

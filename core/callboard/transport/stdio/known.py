@@ -21,6 +21,11 @@ LISTS = {
     "resources": "resources/list",
     "resourceTemplates": "resources/templates/list",
 }
+_INSTRUCTIONS = (
+    "You reach Maya, 3ds Max, Houdini or Blender on this machine, of which none was connected when "
+    "this conversation began. Once one is, its tools are listed. Where several run, a tool lists "
+    "them and lets you choose."
+)
 _KIND = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -35,6 +40,7 @@ def _nobody() -> Json:
             "extensions": {TASKS: {}},
         },
         "serverInfo": {"name": "callboard", "version": __version__},
+        "instructions": _INSTRUCTIONS,
     }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from callboard import __version__
 from callboard.content import Json
@@ -26,14 +26,20 @@ from callboard.transport.stdio.known import LISTS, Known
 
 #: Seconds for what needs no work of the host's.
 QUICK = 5.0
-_TALK = Talk({"name": "callboard-stdio", "version": __version__}, True, {})
+_NOBODY = {"name": "callboard-stdio", "version": __version__}
 _EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+
+
+Result = TypeVar("Result")
 
 
 class Link:
     """One running host. It is there for as long as the stream of changes that we listen to."""
 
-    def __init__(self, instance: Instance, on_changed: Callable[[], None]) -> None:
+    def __init__(
+        self, instance: Instance, on_changed: Callable[[], None], client_info: Json
+    ) -> None:
+        """``client_info`` is what the client calls itself: hosts show it to their artist."""
         self.instance = instance
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
@@ -42,7 +48,8 @@ class Link:
         self._on_changed = on_changed
         self._listening_now = asyncio.Event()
         #: The bridge's own requests; the client's are passed on as they are.
-        self._own = HttpClient(self._endpoint, _TALK, notified=self._notified)
+        talk = Talk(client_info or _NOBODY, True, {})
+        self._own = HttpClient(self._endpoint, talk, notified=self._notified)
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -64,6 +71,19 @@ class Link:
             self._listening.cancel()
         if self.session is not None:
             self.session.close()
+
+    async def while_open(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What comes of the work. Raises Broken where the connection is given up first."""
+        working = asyncio.ensure_future(work)
+        closing = asyncio.ensure_future(self.closed.wait())
+        try:
+            await asyncio.wait([working, closing], return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise Broken("the connection was given up")
+            return working.result()
+        finally:
+            working.cancel()
+            closing.cancel()
 
     @asynccontextmanager
     async def post(

@@ -29,6 +29,12 @@ class ListenStream:
                 self._request, self._channel, set(ALL_TOPICS)
             )
 
+    def changed(self) -> None:
+        """The bridge's own lists are others; no host is there to tell."""
+        if self._listener is not None:
+            for topic in sorted(self._listener.topics):
+                self._listener.tell(f"notifications/{topic}/list_changed", {})
+
     def pass_on(self, message: Json) -> None:
         """Takes what a host streams."""
         if message["method"] != _ACKNOWLEDGED:
@@ -43,7 +49,6 @@ class ListenStream:
                 set(wanted.get("resourceSubscriptions", [])),
             )
         else:
-            for topic in sorted(self._listener.topics):
-                self._listener.tell(f"notifications/{topic}/list_changed", {})
+            self.changed()
             for uri in sorted(self._listener.uris):
                 self._listener.tell("notifications/resources/updated", {"uri": uri})

@@ -10,6 +10,7 @@ from callboard.errors import HostOffline, MethodNotFound
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
+from callboard.transport.stdio.choosing import TOOL, HostChoice
 from callboard.transport.stdio.known import LISTS, Known
 
 #: How every answer begins that a host should have given.
@@ -45,10 +46,13 @@ class OfflineServer:
     """Stands where a host's server would: introduces itself as the last host did, gives its lists,
     and says of everything else why it can't be."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, choice: HostChoice) -> None:
         self.known = known
+        self._choice = choice
         #: What to say of a call, besides what to do.
         self.reason = ""
+        #: Whether hosts run, of which the agent may choose one.
+        self.undecided = False
 
     def introduce(self, peer: Peer) -> Json:
         introduction = copy.deepcopy(self.known.introduction)
@@ -61,6 +65,8 @@ class OfflineServer:
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
+            if key == "tools" and self._choice.offered:
+                result[key].append(TOOL)
             if key == "prompts" and not result[key]:
                 result["_meta"] = {"dcc.prompt_diagnostics": copy.deepcopy(_NO_PROMPTS)}
             return result
@@ -70,7 +76,12 @@ class OfflineServer:
             return {}
         if method not in _CALLS:
             raise MethodNotFound(f"Method not found: '{method[:80]}'")
-        text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
+        if self._choice.takes(request):
+            return await self._choice.call(request.params.get("arguments"))
+        if self.undecided:
+            text = f"no application is chosen: {self.reason}"
+        else:
+            text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
         return refuse(method, text)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
