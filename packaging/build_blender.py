@@ -18,7 +18,8 @@ from build_library import (
     check_library,
     library,
 )
-from build_requirements import BuildError, described, notices, targets, wheels
+from build_requirements import BuildError, described, targets, wheels
+from build_sbom import notices_and_bill
 from build_wheel import version, write_wheel
 
 HERE = Path(__file__).parent / "blender"
@@ -123,7 +124,7 @@ def build_legacy(out: Path, full: bool = False) -> Path:
 def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
     """Every licence; Qt's own wheels name theirs, and bring no text of it."""
     bundled = [described(path) for path in carried]
-    yield from notices(bundled)
+    yield from notices_and_bill(bundled)
     if any("LGPL" in one.license and not one.texts for one in bundled):
         for text in sorted((HERE / "licenses").iterdir()):
             yield f"licenses/Qt/{text.name}", text.read_bytes()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from build_archive import Files, write_zip
 from build_library import check_imports, check_library, library
-from build_requirements import PROJECT, BuildError, described, notices
+from build_requirements import PROJECT, BuildError, described
+from build_sbom import notices_and_bill
 from build_wheel import version
 
 _VERSION = b"@VERSION@"
@@ -48,7 +49,7 @@ def build_bundle(layout: Layout, out: Path) -> Path:
         if not name.startswith(apart)
     }
     files.update(_static(layout))
-    for name, data in notices([described(path) for path in carried]):
+    for name, data in notices_and_bill([described(path) for path in carried]):
         files[f"{layout.ours}/{name}"] = data
     path = out / f"callboard-{layout.host}-{version()}.zip"
     write_zip(path, files)

@@ -6,6 +6,7 @@ Wheels only, so that nothing runs while they are fetched.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -136,12 +137,14 @@ def _fits(tags: frozenset[Tag], target: Target) -> bool:
 
 @dataclass(frozen=True)
 class Bundled:
-    """What a notice says of one bundled distribution."""
+    """What a notice says of one bundled distribution. ``digest`` is the SHA-256 of its wheel."""
 
     name: str
     version: str
     license: str
     texts: dict[str, bytes]
+    file: str
+    digest: str
 
 
 def described(wheel: Path) -> Bundled:
@@ -156,7 +159,9 @@ def described(wheel: Path) -> Bundled:
             for name in archive.namelist()
             if ".dist-info/" in name and re.search(r"(?i)/[^/]*(licen[cs]e|copying|notice)", name)
         }
-    return Bundled(metadata["Name"], metadata["Version"], license.splitlines()[0], texts)
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    first = license.splitlines()[0]
+    return Bundled(metadata["Name"], metadata["Version"], first, texts, wheel.name, digest)
 
 
 def _classified(metadata: object) -> str:

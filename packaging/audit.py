@@ -1,0 +1,127 @@
+"""Asks whether any package that constraints.txt pins has a known vulnerability, with pip-audit.
+
+    python packaging/audit.py
+
+Ends with 0 where none is known, 1 where one is, and 2, saying why, where nobody could be asked: the
+services then mostly answer "nothing found" too, so a package with a known hole is asked for first.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from build_requirements import PROJECT
+
+#: What asks, in an environment of its own: it needs what nothing else here does.
+TOOL = "pip-audit==2.10.1"
+HOME = PROJECT / "build" / "audit"
+#: Has had a known hole since 2021; a service that doesn't say so knows nothing.
+CANARY = "pyyaml==5.3"
+SERVICES = ("pypi", "osv")
+_SECONDS = 300
+
+Finding = dict[str, Any]
+
+
+class CantTell(Exception):
+    """Nobody could be asked; says why."""
+
+
+def main() -> int:
+    try:
+        tool = installed()
+        service = answering(tool)
+        found = [each for group in groups(pins()) for each in asked(tool, service, group)]
+    except CantTell as why:
+        print(f"audit.py: not audited: {why}", file=sys.stderr)
+        return 2
+    for each in found:
+        ids = ", ".join(hole["id"] for hole in each["vulns"])
+        print(f"{each['name']} {each['version']}: {ids}")
+    print(f"{len(found)} of {len(pins())} pinned packages have known vulnerabilities ({service})")
+    return 1 if found else 0
+
+
+def pins() -> list[str]:
+    """Every ``name==version`` of constraints.txt, whatever machine it is for."""
+    lines = (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
+    wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return sorted({f"{each.name}{each.specifier}" for each in wanted})
+
+
+def groups(pinned: Sequence[str]) -> Iterator[list[str]]:
+    """The same, each package at most once in a group: some have two versions."""
+    left = list(pinned)
+    while left:
+        group = {pin.partition("==")[0]: pin for pin in reversed(left)}
+        yield sorted(group.values())
+        left = [pin for pin in left if pin not in group.values()]
+
+
+def installed() -> Path:
+    """The program that asks. Raises CantTell."""
+    folder = HOME / ("Scripts" if sys.platform == "win32" else "bin")
+    tool = folder / "pip-audit"
+    if not (HOME / "made").is_file():
+        venv.create(HOME, with_pip=True, clear=True)
+        install = [str(folder / "python"), "-m", "pip", "install", "--quiet", TOOL]
+        done = subprocess.run(install, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CantTell(f"{TOOL} could not be installed: {_last(done.stderr)}")
+        (HOME / "made").write_text(TOOL, encoding="utf-8")
+    return tool
+
+
+def answering(tool: Path) -> str:
+    """The first service that knows what is known. Raises CantTell."""
+    reasons = []
+    for service in SERVICES:
+        try:
+            if asked(tool, service, [CANARY]):
+                return service
+            reasons.append(f"{service} knows nothing of {CANARY}")
+        except CantTell as why:
+            reasons.append(f"{service}: {why}")
+    raise CantTell("; ".join(reasons))
+
+
+def asked(tool: Path, service: str, pinned: Sequence[str]) -> list[Finding]:
+    """Those of the pins with known vulnerabilities. Raises CantTell, for a single one too."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder, "pins.txt")
+        listed.write_text("\n".join(pinned) + "\n", encoding="utf-8")
+        command = [str(tool), "--no-deps", "--disable-pip", "--progress-spinner=off"]
+        command += ["--format=json", f"--vulnerability-service={service}", "-r", str(listed)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=_SECONDS
+            )
+            answers: list[Finding] = json.loads(done.stdout)["dependencies"]
+        except subprocess.TimeoutExpired:
+            raise CantTell(f"no answer within {_SECONDS} s") from None
+        except (ValueError, KeyError):
+            raise CantTell(_last(done.stderr)) from None
+    for each in answers:
+        if "skip_reason" in each:
+            raise CantTell(each["skip_reason"])
+    if len(answers) != len(pinned):
+        raise CantTell(f"{len(answers)} answers to {len(pinned)} questions")
+    return [each for each in answers if each["vulns"]]
+
+
+def _last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "it said nothing"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
