@@ -3,7 +3,7 @@
     python packaging/audit.py
 
 Ends with 0 where none is known, 1 where one is, and 2, saying why, where nobody could be asked: the
-services then mostly answer "nothing found" too, so a package with a known hole is asked for first.
+services then mostly answer "nothing flawed" too, so a package with a known hole is asked for first.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def main() -> int:
     try:
         tool = installed()
         service = answering(tool)
-        found = [each for group in groups(pins()) for each in asked(tool, service, group)]
+        flawed = [each for group in groups(pins()) for each in asked(tool, service, group)]
     except CantTell as why:
         print(f"audit.py: not audited: {why}", file=sys.stderr)
         return 2
-    for each in found:
+    for each in flawed:
         ids = ", ".join(hole["id"] for hole in each["vulns"])
         print(f"{each['name']} {each['version']}: {ids}")
-    print(f"{len(found)} of {len(pins())} pinned packages have known vulnerabilities ({service})")
-    return 1 if found else 0
+    print(f"{len(flawed)} of {len(pins())} pinned packages have known vulnerabilities ({service})")
+    return 1 if flawed else 0
 
 
 def pins() -> list[str]:

@@ -24,13 +24,13 @@ GOOD = Bundled("Thing", "1.2", "MIT", {}, "thing-1.2-py3-none-any.whl", "0" * 64
 
 
 def bills() -> list[tuple[Path, dict[str, Any]]]:
-    found = []
+    listed = []
     for host in HOSTS:
         for path in built(host):
             with zipfile.ZipFile(path) as archive:
                 (name,) = [each for each in archive.namelist() if each.endswith(NAME)]
-                found.append((path, json.loads(archive.read(name))))
-    return found
+                listed.append((path, json.loads(archive.read(name))))
+    return listed
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_every_pin_is_asked_about_once() -> None:
 
 
 ANSWERS = {
-    "nothing found": ('{"dependencies": [{"name": "x", "version": "1", "vulns": []}]}', 0),
+    "nothing flawed": ('{"dependencies": [{"name": "x", "version": "1", "vulns": []}]}', 0),
     "a hole": ('{"dependencies": [{"name": "x", "version": "1", "vulns": [{"id": "V"}]}]}', 1),
     "not asked": ('{"dependencies": [{"name": "x", "skip_reason": "not on PyPI"}]}', None),
     "too few": ('{"dependencies": []}', None),
@@ -93,19 +93,19 @@ ANSWERS = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a script of POSIX")
-@pytest.mark.parametrize("said", ANSWERS)
-def test_no_answer_is_never_taken_for_a_good_one(said: str, tmp_path: Path) -> None:
-    text, found = ANSWERS[said]
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_no_answer_is_never_taken_for_a_good_one(answer: str, tmp_path: Path) -> None:
+    text, flawed = ANSWERS[answer]
     tool = tmp_path / "pip-audit"
     tool.write_text(f"#!/bin/sh\necho '{text}'\n", encoding="utf-8")
     tool.chmod(0o755)
-    if found is None:
+    if flawed is None:
         with pytest.raises(audit.CantTell):
             audit.asked(tool, "pypi", ["x==1"])
         with pytest.raises(audit.CantTell):
             audit.answering(tool)
     else:
-        assert len(audit.asked(tool, "pypi", ["x==1"])) == found
+        assert len(audit.asked(tool, "pypi", ["x==1"])) == flawed
 
 
 @pytest.mark.slow
