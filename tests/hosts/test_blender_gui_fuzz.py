@@ -1,13 +1,15 @@
 """An artist and an agent at once in Blender's real user interface, both at random.
 
-``CALLBOARD_FUZZ`` multiplies how much; 10 makes 2,000 acts against 2,000 calls.
+Every other round the artist does only what leaves the objects as they were: then the scene has to be
+what the answers say. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000
+calls.
 """
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +22,43 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-COUNT = 200 * FACTOR
+#: How many acts, at least, and calls a round has, and how many rounds there are.
+COUNT, ROUNDS = 20, 10 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 
-#: What the artist presses, one act a line; ``>`` moves the mouse, ``!`` types a name.
-ACTS = (
-    "g > Return",
+#: What the artist presses, one act a line; ``>`` moves the mouse, ``!`` types a name. These leave
+#: the objects as they were.
+HARMLESS = (
     "g > > Escape",
-    "r > Return",
+    "r > Escape",
     "s > Escape",
-    "F2 ! Return",
-    "F2 ! Escape",
-    "Tab",
-    "Tab g > Return Tab",
+    "F2 ! Escape Escape",
     "F12 Escape",
     "F12 > Escape",
-    "ctrl+z",
-    "ctrl+shift+z",
     "space",
     "shift+a Escape",
+    "x Escape",
+)
+CHANGING = (
+    "g > Return",
+    "r > Return",
+    "F2 ! Return",
+    "Tab",
+    "Tab g > Return Tab",
+    "ctrl+z",
+    "ctrl+shift+z",
     "shift+d > Return",
     "shift+d > Escape",
     "a",
     "alt+a",
-    "x Escape",
     "F3 ! Escape",
+    "open",
 )
+#: Where objects are, by their names.
+PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
+Places = dict[str, list[float]]
+#: A tool, its arguments and its answer.
+Asked = tuple[str, dict[str, Any], dict[str, Any]]
 
 
 @pytest.fixture
@@ -57,23 +70,34 @@ def gui(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
         gui.run(
             "bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64"
         )
+        gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(tmp_path / 'saved.blend')!r})")
         yield gui
 
 
-def act(gui: Gui, chance: random.Random) -> None:
-    for word in chance.choice(ACTS).split():
+def act(gui: Gui, chance: random.Random, acts: Sequence[str]) -> None:
+    for word in chance.choice(acts).split():
         if word == ">":
             place = chance.randint(60, 260), chance.randint(520, 700)
             gui.xdotool("mousemove", *map(str, place))
         elif word == "!":
             gui.xdotool("type", chance.choice(("cube", "ball", "lamp")))
+        elif word == "open":
+            let_go(gui)  # nobody reaches a menu while dragging
+            path = str(gui.folder / "saved.blend")
+            gui.run(f"bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)")
         else:
             gui.xdotool("key", word)
         # Blender has seen it: what is pressed faster than it draws only fills its queue.
         gui.run("")
 
 
-def ask(client: FakeClient, chance: random.Random) -> dict[str, Any]:
+def let_go(gui: Gui) -> None:
+    for _ in range(3):
+        gui.xdotool("key", "Escape")
+        gui.run("")
+
+
+def ask(client: FakeClient, chance: random.Random) -> Asked:
     listed = client.call("scene__list_objects")["structuredContent"]["objects"]
     names = [one["name"] for one in listed] or ["Nothing"]
     name = chance.choice(names)
@@ -83,52 +107,94 @@ def ask(client: FakeClient, chance: random.Random) -> dict[str, Any]:
         ("scene__transform", {"name": name, "translate": spot}),
         ("scene__delete", {"names": [name]}),
         ("scene__duplicate", {"name": name}),
-        ("scene__rename", {"name": name, "new_name": "Renamed"}),
+        ("scene__rename", {"name": name, "new_name": f"Renamed {chance.random()}"}),
         ("scene__select", {"names": [name]}),
         ("scene__set_material_color", {"name": name, "color": [1, 0, 0]}),
         ("scene__get_object", {"name": name}),
         ("viewport__capture", {"width": 32, "height": 32}),
     )
     tool, arguments = chance.choice(calls)
-    return client.request("tools/call", {"name": tool, "arguments": arguments})
+    return tool, arguments, client.request("tools/call", {"name": tool, "arguments": arguments})
+
+
+def told(places: Places, asked: Iterable[Asked]) -> Places:
+    """What the scene is, if it was ``places`` and the answers are true."""
+    places = dict(places)
+    for tool, arguments, answer in asked:
+        result = answer.get("result", {"isError": True})
+        if result.get("isError") or tool in ("scene__get_object", "viewport__capture"):
+            continue
+        said = result["structuredContent"]
+        if tool == "scene__delete":
+            for path in said["deleted"]:
+                del places[path]
+        elif "object" in said:
+            if tool == "scene__rename":
+                del places[arguments["name"]]
+            places[said["object"]["name"]] = said["object"]["translate"]
+    return places
+
+
+def same(told: Places, found: Places) -> bool:
+    return told.keys() == found.keys() and all(
+        abs(a - b) < 1e-4 for name in told for a, b in zip(told[name], found[name], strict=True)
+    )
+
+
+def play(
+    gui: Gui, agent: random.Random, artist: random.Random, acts: Sequence[str]
+) -> tuple[int, list[Asked]]:
+    """One round; how many acts there were, and what was asked."""
+    asked: list[Asked] = []
+    own = gui.client()
+
+    def call() -> None:
+        with own as client:
+            for _ in range(COUNT):
+                asked.append(ask(client, agent))
+
+    join = in_background(call, COUNT * 25.0)
+    count = 0
+    while count < COUNT or len(asked) < COUNT:
+        assert gui.process.poll() is None, f"Blender ended after {count} acts: {gui.output()}"
+        act(gui, artist, acts)
+        count += 1
+    join()
+    return count, asked
 
 
 def test_nothing_the_two_do_at_once_ends_blender(gui: Gui) -> None:
     seed = int(os.environ.get("CALLBOARD_FUZZ_SEED", str(random.randrange(10**6))))
     print(f"CALLBOARD_FUZZ_SEED={seed}")
     agent, artist = random.Random(seed), random.Random(seed + 1)
-    answers: list[dict[str, Any]] = []
-    client = gui.client()
-
-    def call() -> None:
-        with client:
-            for _ in range(COUNT):
-                answers.append(ask(client, agent))
-
     gui.xdotool("mousemove", "150", "600")
-    join = in_background(call, COUNT * 25.0)
-    acts = 0
-    while acts < COUNT or len(answers) < COUNT:
-        assert gui.process.poll() is None, f"Blender ended after {acts} acts: {gui.output()}"
-        act(gui, artist)
-        acts += 1
-        if acts % 20 == 0:
-            gui.xdotool("key", "Escape")
-        assert acts < 20 * COUNT, f"{len(answers)} answers to {acts} acts"
-    join()
-    gui.xdotool("key", "Escape", "key", "Escape", "key", "Escape")
+    acts, answers = 0, []
+    for number in range(ROUNDS):
+        places, harmless = gui.run(PLACES), number % 2 == 0
+        count, asked = play(gui, agent, artist, HARMLESS if harmless else HARMLESS + CHANGING)
+        let_go(gui)
+        found = gui.run(PLACES)
+        if harmless:
+            expected = told(places, asked)
+            assert same(expected, found), (expected, found, asked)
+        assert listed(gui) == sorted(found)
+        acts += count
+        answers += [answer for _, _, answer in asked]
+    assert len(answers) == COUNT * ROUNDS
     busy = sum(answer.get("error", {}).get("code") == -31001 for answer in answers)
     done = sum("result" in answer and not answer["result"].get("isError") for answer in answers)
     print(f"{acts} acts, {len(answers)} answers: {done} done, {busy} refused as busy")
     assert all("result" in a or a["error"]["code"] == -31001 for a in answers), answers
     assert done
-    with gui.client() as after:
-        names = gui.names()
-        listed = [
-            one["name"]
-            for offset in range(0, len(names) + 1, 1000)
-            for one in after.call("scene__list_objects", {"offset": offset, "limit": 1000})[
-                "structuredContent"
-            ]["objects"]
-        ]
-        assert sorted(listed) == names
+
+
+def listed(gui: Gui) -> list[str]:
+    """The names of all objects, as an agent is told."""
+    names: list[str] = []
+    with gui.client() as client:
+        while True:
+            arguments = {"offset": len(names), "limit": 1000}
+            page = client.call("scene__list_objects", arguments)["structuredContent"]
+            names += [one["name"] for one in page["objects"]]
+            if len(names) >= page["total"]:
+                return sorted(names)
