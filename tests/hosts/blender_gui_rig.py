@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -34,8 +35,10 @@ _SMALL = ("--window-geometry", "0", "0", "480", "360")
 _OVER_THE_VIEW = ("150", "600")
 
 _DRIVER = """
-import contextlib, json, os, sys, traceback
+import contextlib, faulthandler, json, os, signal, sys, traceback
 import bpy
+
+faulthandler.register(signal.SIGUSR1)  # says on which lines it hangs
 
 folder = sys.argv[-1]
 # In a small window the splash screen covers everything, and takes the keys.
@@ -134,7 +137,14 @@ class Gui:
             assert outcome or self.process.poll() is None, f"Blender ended: {self.output()}"
             return outcome
 
-        return until(outcome_now, lambda: f"{what}: {self.output()}", seconds=DEADLINE)
+        return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=DEADLINE)
+
+    def stacks(self) -> str:
+        """What Blender wrote, and on which lines its threads are."""
+        self.process.send_signal(signal.SIGUSR1)
+        with suppress(TimeoutError):
+            until(lambda: "most recent call first" in self.output(), "", seconds=_AGAIN)
+        return self.output()
 
     def output(self) -> str:
         return (self.folder / "blender.txt").read_text("utf-8")[-3000:]

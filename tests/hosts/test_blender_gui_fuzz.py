@@ -1,7 +1,7 @@
 """An artist and an agent at once in Blender's real user interface, both at random.
 
-Every other round the artist does only what leaves the objects as they were: then the scene has to be
-what the answers say. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000
+Every other round the artist does only what leaves the objects as they were: then the scene has to
+be what the answers say. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000
 calls.
 """
 
