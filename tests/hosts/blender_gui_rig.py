@@ -89,6 +89,29 @@ def act():
 bpy.app.timers.register(act, persistent=True)
 """
 
+#: Lets agents run scripts and write anywhere, unasked.
+PERMIT = """
+from callboard_blender import addon
+controls = addon.residence.app.controls
+controls.restore("script.execute")
+controls.set_consent_policy("script", "allow")
+controls.set_consent_policy("outside_roots", "allow")
+"""
+
+
+def render(size: int) -> str:
+    """Starts a render as F12 does, which shows nothing and goes on by itself; ``size`` in
+    pixels."""
+    return f"""
+s = bpy.context.scene
+s.render.engine = "CYCLES"
+s.render.resolution_x = s.render.resolution_y = {size}
+s.cycles.samples, s.cycles.use_denoising = 256, False
+bpy.context.preferences.view.render_display_type = "NONE"
+with artist():
+    bpy.ops.render.render("INVOKE_DEFAULT")
+"""
+
 
 def missing() -> str | None:
     """Why this can't run here, if it can't."""

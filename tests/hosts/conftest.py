@@ -6,8 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from callboard.testing.fake_client import FakeClient
+    from hosts.blender_gui_rig import Gui
 
 sys.path.append(str(Path(__file__).parent / "doubles"))
 
@@ -35,3 +40,30 @@ def display() -> Iterator[str]:
 
     with screen() as name:
         yield name
+
+
+@pytest.fixture(scope="module")
+def blender_window(
+    blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gui]:
+    """A Blender for all tests of a module, with the add-on installed."""
+    from hosts.blender_gui_rig import blender_gui, install
+
+    with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
+        install(gui, blender_archive)
+        yield gui
+
+
+@pytest.fixture
+def gui(blender_window: Gui) -> Iterator[Gui]:
+    """Its window with a new scene, the cube selected, and a server."""
+    blender_window.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
+    blender_window.enable()
+    yield blender_window
+    blender_window.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+
+
+@pytest.fixture
+def client(gui: Gui) -> Iterator[FakeClient]:
+    with gui.client() as client:
+        yield client

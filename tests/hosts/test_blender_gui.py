@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -13,54 +12,12 @@ from typing import Any
 import pytest
 
 from callboard.testing.fake_client import FakeClient
-from hosts.blender_gui_rig import (
-    Gui,
-    blender_gui,
-    in_background,
-    install,
-    missing,
-)
+from hosts.blender_gui_rig import Gui, blender_gui, in_background, install, missing, render
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-
-
-#: Starts a render as F12 does, which shows nothing and goes on by itself.
-RENDER = """
-s = bpy.context.scene
-s.render.engine = "{engine}"
-s.render.resolution_x = s.render.resolution_y = {size}
-s.cycles.samples, s.cycles.use_denoising = 256, False
-bpy.context.preferences.view.render_display_type = "NONE"
-with artist():
-    bpy.ops.render.render("INVOKE_DEFAULT")
-"""
-
-
-@pytest.fixture(scope="module")
-def shared(
-    blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Gui]:
-    with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
-        install(gui, blender_archive)
-        yield gui
-
-
-@pytest.fixture
-def gui(shared: Gui) -> Iterator[Gui]:
-    """A new scene, and a server."""
-    shared.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
-    shared.enable()
-    yield shared
-    shared.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
-
-
-@pytest.fixture
-def client(gui: Gui) -> Iterator[FakeClient]:
-    with gui.client() as client:
-        yield client
 
 
 def paths(client: FakeClient) -> list[str]:
@@ -128,7 +85,7 @@ def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) ->
     gui.run("with artist(): bpy.ops.transform.translate('INVOKE_DEFAULT')")
     assert paths(client) == sorted([*before, "Played"])
     gui.key("Escape")
-    gui.run(RENDER.format(engine="CYCLES", size=256))
+    gui.run(render(256))
     rendering = "answer = bpy.app.is_job_running('RENDER')"
     assert gui.run(rendering)
     for _ in range(5):
@@ -234,7 +191,7 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
             "bpy.ops.wm.read_homefile(load_ui=False)",
             f"bpy.ops.wm.open_mainfile(filepath={str(file)!r}, load_ui=False)",
             "bpy.ops.wm.revert_mainfile()",
-            RENDER.format(engine="CYCLES", size=32),
+            render(32),
         ):
             gui.run(f"try:\n{indent(act, ' ')}\nexcept RuntimeError: pass")
     for join in joins:

@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from callboard.testing.fake_client import FakeClient
-from hosts.blender_gui_rig import Gui, blender_gui, in_background, install, missing
+from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-
-#: Starts a render as F12 does, which shows nothing and goes on by itself.
-RENDER = """
-s = bpy.context.scene
-s.render.engine = "CYCLES"
-s.render.resolution_x = s.render.resolution_y = 256
-s.cycles.samples, s.cycles.use_denoising = 256, False
-bpy.context.preferences.view.render_display_type = "NONE"
-with artist():
-    bpy.ops.render.render("INVOKE_DEFAULT")
-"""
-
-
-@pytest.fixture(scope="module")
-def shared(
-    blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Gui]:
-    with blender_gui(tmp_path_factory.mktemp("artist"), display) as gui:
-        install(gui, blender_archive)
-        yield gui
-
-
-@pytest.fixture
-def gui(shared: Gui) -> Iterator[Gui]:
-    """A new scene with the cube selected, and a server."""
-    shared.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
-    shared.enable()
-    yield shared
-    shared.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
-
-
-@pytest.fixture
-def client(gui: Gui) -> Iterator[FakeClient]:
-    with gui.client() as client:
-        yield client
 
 
 class _Asked:
@@ -129,7 +93,7 @@ def test_what_a_render_reads_stays_until_it_is_done(
     gui: Gui, client: FakeClient, tool: str
 ) -> None:
     gui.run(PERMIT)
-    gui.run(RENDER)
+    gui.run(render(256))
     assert gui.run("answer = bpy.app.is_job_running('RENDER')")
     path = str(gui.folder / "second.png")
     arguments: dict[str, Any] = {"names": ["Cube"]}
@@ -154,14 +118,6 @@ cube = bpy.context.object
 mode = cube.mode
 bpy.ops.object.mode_set(mode="OBJECT")
 cube["was in"] = mode
-"""
-#: Lets agents run scripts and write anywhere, unasked.
-PERMIT = """
-from callboard_blender import addon
-controls = addon.residence.app.controls
-controls.restore("script.execute")
-controls.set_consent_policy("script", "allow")
-controls.set_consent_policy("outside_roots", "allow")
 """
 
 

@@ -54,6 +54,14 @@ CHANGING = (
     "F3 ! Escape",
     "open",
 )
+#: Without a graphics card, Eevee of Blender 4 and 5 draws one picture for minutes.
+SETTINGS = """
+bpy.context.preferences.view.render_display_type = "NONE"
+scene = bpy.context.scene
+scene.render.engine = "CYCLES"
+scene.render.resolution_x = scene.render.resolution_y = 64
+scene.cycles.samples, scene.cycles.use_denoising = 64, False
+"""
 #: Where objects are, by their names.
 PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
 Places = dict[str, list[float]]
@@ -66,10 +74,7 @@ def gui(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
     with blender_gui(tmp_path, display) as gui:
         install(gui, blender_archive)
         gui.enable()
-        gui.run("bpy.context.preferences.view.render_display_type = 'NONE'")
-        gui.run(
-            "bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64"
-        )
+        gui.run(SETTINGS)
         gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(tmp_path / 'saved.blend')!r})")
         yield gui
 
