@@ -87,6 +87,16 @@ def act():
     return 0.01
 
 bpy.app.timers.register(act, persistent=True)
+
+@bpy.app.handlers.persistent
+def drawable(*_):
+    "Without a graphics card, Eevee of Blender 4.2 and later draws one picture for minutes."
+    for scene in bpy.data.scenes:
+        if "NEXT" in scene.render.engine or bpy.app.version >= (5, 0):
+            scene.render.engine = "CYCLES"
+            scene.cycles.samples, scene.cycles.use_denoising = 16, False
+
+bpy.app.handlers.load_post.append(drawable)
 """
 
 #: Lets agents run scripts and write anywhere, unasked.
