@@ -129,20 +129,22 @@ def told(places: Places, asked: Iterable[Asked]) -> Places:
         result = answer.get("result", {"isError": True})
         if result.get("isError") or tool in ("scene__get_object", "viewport__capture"):
             continue
-        said = result["structuredContent"]
+        content = result["structuredContent"]
         if tool == "scene__delete":
-            for path in said["deleted"]:
+            for path in content["deleted"]:
                 del places[path]
-        elif "object" in said:
+        elif "object" in content:
             if tool == "scene__rename":
                 del places[arguments["name"]]
-            places[said["object"]["name"]] = said["object"]["translate"]
+            places[content["object"]["name"]] = content["object"]["translate"]
     return places
 
 
-def same(told: Places, found: Places) -> bool:
-    return told.keys() == found.keys() and all(
-        abs(a - b) < 1e-4 for name in told for a, b in zip(told[name], found[name], strict=True)
+def same(expected: Places, places: Places) -> bool:
+    return expected.keys() == places.keys() and all(
+        abs(a - b) < 1e-4
+        for name in expected
+        for a, b in zip(expected[name], places[name], strict=True)
     )
 
 
@@ -178,11 +180,11 @@ def test_nothing_the_two_do_at_once_ends_blender(gui: Gui) -> None:
         places, harmless = gui.run(PLACES), number % 2 == 0
         count, asked = play(gui, agent, artist, HARMLESS if harmless else HARMLESS + CHANGING)
         let_go(gui)
-        found = gui.run(PLACES)
+        places_now = gui.run(PLACES)
         if harmless:
             expected = told(places, asked)
-            assert same(expected, found), (expected, found, asked)
-        assert listed(gui) == sorted(found)
+            assert same(expected, places_now), (expected, places_now, asked)
+        assert listed(gui) == sorted(places_now)
         acts += count
         answers += [answer for _, _, answer in asked]
     assert len(answers) == COUNT * ROUNDS
