@@ -90,7 +90,11 @@ class BaseContext:
         (2025-11-25, Progress: the value must increase). Raises SkillError for what isn't finite
         numbers and a text."""
         plain = self._plain("progress", [done, total, message])
-        kinds = ((int, float), (int, float, NoneType), (str, NoneType))
+        kinds: tuple[tuple[type, ...], ...] = (
+            (int, float),
+            (int, float, NoneType),
+            (str, NoneType),
+        )
         if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
             raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
         self._call.on_loop(self._call.send_progress, *plain)
