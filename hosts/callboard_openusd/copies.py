@@ -25,6 +25,8 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
         return
     stage = Usd.Stage.OpenMasked(layer, Usd.StagePopulationMask([path]))
     flat = stage.Flatten(False)
+    if not flat.GetPrimAtPath(path):
+        raise HostError(f"'{prim.GetName()}' can't be copied: a relocation puts it where it is")
     copy_spec(flat, path, layer, target)
     if shared := shared_in(flat, stage):
         holder = opened.free_path(target.GetParentPath(), f"{target.name}_Shared")
@@ -66,10 +68,11 @@ def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Pat
 
 
 def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
-    """Whether a reference, variant or the like of a prim above adds to this one: an arc that the
-    prim's own specs don't have, so that copying them would lose what it brings."""
+    """Whether a reference, variant, relocation or the like of a prim above adds to this one: an arc
+    that the prim's own specs don't have, so that copying them would lose what it brings."""
     return any(
-        (child.hasSpecs and child.IsDueToAncestor()) or _comes_with_an_ancestor(child)
+        (child.hasSpecs and (child.IsDueToAncestor() or child.arcType == Pcp.ArcTypeRelocate))
+        or _comes_with_an_ancestor(child)
         for child in node.children
     )
 

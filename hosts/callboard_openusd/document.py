@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,9 +105,14 @@ def _new_layer() -> Sdf.Layer:
 
 
 def reason(error: Tf.ErrorException) -> str:
-    """The first line of what OpenUSD says, without its source code's location."""
+    """The first line of what OpenUSD says, without its source code's location and expression, and
+    without what marks a layer as ours."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].split(" : ", 1)[-1].strip("'") if lines else "OpenUSD gave no reason"
+    if not lines:
+        return "OpenUSD gave no reason"
+    told = lines[0].split(" : ", 1)[-1].strip("'")
+    told = re.sub(r"^Failed verification: '.*?' -- ", "", told)
+    return re.sub(r":SDF_FORMAT_ARGS:[\w=&]*", "", told)
 
 
 def refuse(error: Tf.ErrorException, doing: str) -> HostError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Tf, Usd
 
 from callboard.errors import HostError
-from callboard.host import PrimitiveKind, Vector
+from callboard.host import ObjectNotFound, PrimitiveKind, Vector
 from callboard_openusd import copies, materials, shapes, transforms
 from callboard_openusd.document import Document, telling
 from callboard_openusd.instances import owned, owned_parent
@@ -93,11 +93,7 @@ class UsdSceneEditor:
         stem = prim.GetName() if new_name is None else _identifier(new_name)
         path = self._document.opened.free_path(prim.GetPath().GetParentPath(), stem)
         copies.copy(prim, self._document.opened, path)
-        if not self._stage.GetPrimAtPath(path):
-            raise HostError(
-                f"'{prim.GetName()}' can't be copied beside itself: what is above it decides what"
-                " is there"
-            )
+        self._arrived(path, prim.GetName(), "copied")
         return str(path)
 
     def select(self, names: Sequence[str]) -> list[str]:
@@ -121,7 +117,7 @@ class UsdSceneEditor:
         opened.selection = [
             str(Sdf.Path(selected).ReplacePrefix(old, path)) for selected in opened.selection
         ]
-        return self._stage.GetPrimAtPath(path)
+        return self._arrived(path, old.name, "moved")
 
     def _remove(self, prim: Usd.Prim) -> None:
         if self._elsewhere(prim):
@@ -138,17 +134,33 @@ class UsdSceneEditor:
         return list(dict.fromkeys(names))
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
-        able = editor.CanApplyEdits()
-        if not able:
-            name, others = prim.GetName(), ", ".join(self._elsewhere(prim)[:3])
-            if others:
-                raise HostError(
-                    f"OpenUSD can't {doing} '{name}' here, because {others} says what it is;"
-                    f" {doing} it there, or a copy of it: scene__duplicate makes one"
-                )
-            raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot}")
-        if not editor.ApplyEdits():
-            raise HostError(f"OpenUSD could not {doing} '{prim.GetName()}'")
+        name = prim.GetName()
+        try:
+            able = editor.CanApplyEdits()
+            done = bool(able) and editor.ApplyEdits()
+        except Tf.ErrorException:
+            raise HostError(
+                f"OpenUSD can't work out what depends on '{name}', so it can't {doing} it;"
+                f" {doing} what is below it instead, one by one"
+            ) from None
+        if done:
+            return
+        if others := ", ".join(self._elsewhere(prim)[:3]):
+            raise HostError(
+                f"OpenUSD can't {doing} '{name}' here, because {others} says what it is;"
+                f" {doing} it there, or a copy of it: scene__duplicate makes one"
+            )
+        raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
+
+    def _arrived(self, path: Sdf.Path, name: str, doing: str) -> Usd.Prim:
+        """The object at ``path``, where ``name`` was to go. Raises HostError."""
+        try:
+            return self._find(str(path))
+        except ObjectNotFound:
+            raise HostError(
+                f"'{name}' can't be {doing} here: what is above it, or a relocation, decides what"
+                " is there"
+            ) from None
 
 
 def _identifier(name: str) -> str:

@@ -187,6 +187,26 @@ def test_a_copy_keeps_its_references(scene: Scene, tmp_path: Path) -> None:
     assert scene.stage.GetPrimAtPath(copy).HasAuthoredReferences()
 
 
+def test_what_a_relocation_places_is_copied_or_refused_with_why(
+    scene: Scene, tmp_path: Path
+) -> None:
+    rig = '#usda 1.0\n(defaultPrim="Rig")\ndef Xform "Rig"\n{\n def Xform "Arm"\n {\n  '
+    written(tmp_path, "rig.usda", rig + 'def Cube "Hand" {}\n }\n}\n')
+    body = (
+        "#usda 1.0\n(\n relocates = { </Hero/Arm/Hand>: </Hero/Hand> }\n)\n"
+        'def "Hero" (references = @./rig.usda@) {}\n'
+    )
+    scene.files.open(written(tmp_path, "shot.usda", body))
+    before = scene.text()
+    with pytest.raises(HostError, match="a relocation, decides what is there"):
+        scene.call("scene__rename", {"name": "/Hero/Arm", "new_name": "Leg"})
+    assert scene.text() == before
+    assert scene.call("scene__transform", {"name": "Hand", "translate": [1, 2, 3]})["verified"]
+    copy = scene.call("scene__duplicate", {"name": "Hand"})["object"]
+    assert (copy["type"], copy["translate"]) == ("cube", [1, 2, 3])
+    assert saved(scene, tmp_path)[copy["path"]]["world"][12:15] == [1, 2, 3]
+
+
 def test_imported_animation_plays_at_the_same_speed(scene: Scene, tmp_path: Path) -> None:
     body = (
         '#usda 1.0\n(\n timeCodesPerSecond = 48\n metersPerUnit = 0.01\n upAxis = "Y"\n)\n'
