@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from server_bundles import Kid, server_bundle
@@ -25,7 +25,9 @@ def kid(home: Path, tmp_path: Path) -> Kid:
     """Serves with the bundle ``kid`` installed; waits until its tools are there."""
 
     @contextmanager
-    def start(*arguments: str, files: bool = False, **config: Any) -> Iterator[Served]:
+    def start(
+        *arguments: str, files: bool | Literal["preferred"] = False, **config: Any
+    ) -> Iterator[Served]:
         server_bundle(tmp_path, *(arguments or ("session",)), files=files)
         with served(skills=True, **config) as running:
             until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import InstalledBundle
@@ -17,7 +17,7 @@ from serving import Served
 
 Kid = Callable[..., AbstractContextManager[Served]]
 CHILD = Path(__file__).with_name("child.py")
-FILES = {"host_version": "1.1", "host_capabilities": {CAPABILITY: {"required": True}}}
+FILES = {"host_version": "1.1"}
 SKILL = """---
 name: {name}
 description: reads files
@@ -48,15 +48,17 @@ def server_bundle(
     version: str = "1.0.0",
     python: str = sys.executable,
     script: str | None = None,
-    files: bool = False,
+    files: bool | Literal["preferred"] = False,
 ) -> InstalledBundle:
-    """Installs a bundle with a server of its own, for the user. ``files`` asks for the host's."""
+    """Installs a bundle with a server of its own, for the user. ``files`` requires the host's, or
+    would like them."""
     source = folder / f"{name}-{version}-source"
     source.mkdir(parents=True)
     (source / "child.py").write_text(CHILD.read_text() if script is None else script)
     config = {"command": python, "args": ["-u", "${__dirname}/child.py", *arguments]}
     server = {"type": "python", "entry_point": "child.py", "mcp_config": config}
-    meta = {HOST_KEY: FILES} if files else {}
+    wanted = {CAPABILITY: {"required": files is True}}
+    meta = {HOST_KEY: {**FILES, "host_capabilities": wanted}} if files else {}
     (source / "manifest.json").write_text(manifest(name, version, server=server, _meta=meta))
     return user_bundles().install(source, PROVIDED)
 

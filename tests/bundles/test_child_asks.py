@@ -101,7 +101,7 @@ def test_what_the_artist_withdrew_is_not_handed_out(kid: Kid, tmp_path: Path, er
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "notes.md").write_text("# hello")
     config = {"roots": [str(tmp_path / "project")], "deny": ["filesystem.read"]}
-    with kid(era, files=True, **config) as running, running.client() as client:
+    with kid(era, files="preferred", **config) as running, running.client() as client:
         assert "ai.nimblebrain/host-resources" not in answer_of(client.call("kid__offered")).get(
             "extensions", {}
         )
@@ -259,3 +259,33 @@ def test_the_clients_own_files_reach_it(kid: Kid, tmp_path: Path, era: str) -> N
         assert answer_of(client.call("kid__read", {"uri": "files://theirs"})) == theirs
         missing = answer_of(client.call("kid__read", {"uri": "files://other"}))
         assert missing["error"]["code"] == -32002
+
+
+@ERAS
+def test_one_that_needs_files_goes_and_comes_with_them(kid: Kid, tmp_path: Path, era: str) -> None:
+    with kid(era, files=True, roots=[str(tmp_path)]) as running, running.client() as client:
+        running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
+        until(lambda: "kid__echo" not in running.app.tools, "its end")
+        until(lambda: running.app.bundles.in_use()[0][0].missing, "the gate")
+        ((bundle, why),) = running.app.bundles.in_use()
+        assert bundle.missing == (CAPABILITY,)
+        assert f"it requires {CAPABILITY}" in str(why)
+        running.on_main(lambda: running.app.capabilities.restore("filesystem.read"))
+        until(lambda: "kid__echo" in running.app.tools, "its return")
+        assert CAPABILITY in answer_of(client.call("kid__offered"))["extensions"]
+        assert running.app.bundles.in_use()[0][0].missing == ()
+
+
+def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_path: Path) -> None:
+    with (
+        kid("session", files="preferred", roots=[str(tmp_path)]) as running,
+        running.client() as client,
+    ):
+        before = text_of(client.call("kid__pid"))
+        assert CAPABILITY in answer_of(client.call("kid__offered"))["extensions"]
+        running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
+        until(
+            lambda: "kid__pid" in running.app.tools and text_of(client.call("kid__pid")) != before,
+            "the server to be opened anew",
+        )
+        assert CAPABILITY not in answer_of(client.call("kid__offered"))["extensions"]

@@ -71,7 +71,7 @@ def test_its_prompts_and_resources_are_served(kid: Kid, era: str) -> None:
             (content,) = client.request("resources/read", {"uri": uri})["result"]["contents"]
             assert (content["uri"], content["text"]) == (uri, f"of {uri}")
         user_bundles().uninstall("kid")
-        running.app.bundles.keeper.look()
+        running.app.bundles.keeper.refresh()
         until(lambda: running.app.resources.get("demo://notes") is None, "its end")
         gone = client.request("prompts/get", {"name": "kid.brief", "arguments": {"shot": "s"}})
         assert gone["error"]["code"] == -32602

@@ -6,6 +6,7 @@ It runs in an environment of its own, which is made at the first run and kept.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from server_bundles import server_bundle
 
+import callboard
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import FakeHost
 from e2e.client_environments import python_with
@@ -83,6 +85,46 @@ async def steps(ctx: Context) -> str:
 
 server.run(show_banner=False)
 '''
+
+#: A bundle that imports callboard's face, which needs nothing but Python.
+OURS = f"""
+import dataclasses
+import sys
+
+sys.path.insert(0, {str(Path(callboard.__file__).parent.parent)!r})
+
+from {{package}} import Context, FastMCP
+from callboard.extensions import HostResourceError, host
+
+server = FastMCP("bundle")
+
+
+async def told(asking) -> dict:
+    try:
+        return dataclasses.asdict(await asking)
+    except HostResourceError as error:
+        return {{{{"code": error.code, "data": error.data}}}}
+
+
+@server.tool()
+async def read(uri: str, ctx: Context) -> dict:
+    return await told(host(ctx).read(uri))
+
+
+@server.tool()
+async def listed(mime: str, ctx: Context) -> dict:
+    return await told(host(ctx).list(mime_type=mime))
+
+
+@server.tool()
+async def mistagged(ctx: Context) -> dict:
+    return await told(host(ctx).list(tags="x"))
+
+
+server.run()
+"""
+#: FastMCP of its own, and the one inside the package ``mcp``.
+FACES = {"fastmcp": (SDK, "fastmcp"), "mcp": ("mcp==1.30.0", "mcp.server.fastmcp")}
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +230,27 @@ def test_progress_reaches_the_client(running: Served) -> None:
         client.request("tools/call", params)
         steps = client.wait_for("notifications/progress", 3)
         assert [one["params"]["progress"] for one in steps] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_callboards_own_face_reads_and_lists_in_a_fastmcp_tool(
+    folder: Path, running: Served, face: str
+) -> None:
+    requirement, package = FACES[face]
+    script = OURS.format(package=package)
+    server_bundle(folder, name=face, python=python_with(requirement), script=script, files=True)
+    running.app.bundles.keeper.refresh()
+    until(lambda: f"{face}__read" in running.app.tools, "the bundle's tools")
+
+    def own(tool: str, **arguments: Any) -> dict[str, Any]:
+        result = client.call(f"{face}__{tool}", arguments)
+        assert not result["isError"], text_of(result)
+        answer: dict[str, Any] = json.loads(text_of(result))
+        return answer
+
+    with running.client() as client:
+        (note,) = own("listed", mime="text/markdown")["resources"]
+        assert note["name"] == "mine.md"
+        assert own("read", uri=note["uri"])["contents"][0]["text"] == "# mine"
+        assert own("read", uri="files://fl_" + "0" * 24)["code"] == -32002
+        assert own("mistagged")["code"] == -32602

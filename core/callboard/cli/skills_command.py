@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.bundles.installed.loading import trouble_here
-from callboard.bundles.installed.places import places
+from callboard.bundles.installed.places import as_offered, places
 from callboard.skills.discovery import scan_and_load
 
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _bundles(project: Path) -> Iterator[dict[str, Any]]:
     for place, scope in places([project]):
-        for bundle in place.installed():
+        for bundle in (as_offered(each)[0] for each in place.installed()):
             yield {**bundle.as_json(), "scope": scope, "not_loaded": trouble_here(bundle)}
 
 
@@ -59,6 +59,9 @@ def _line(bundle: dict[str, Any]) -> str:
     if bundle["pending"]:
         and_kept = f", {bundle['previous']} is kept" if bundle["previous"] else ""
         notes.append(f"not yet seen to load{and_kept}")
+    missing = bundle["missing_capabilities"]
+    if granted := [name for name in bundle["host_capabilities"] if name not in missing]:
+        notes.append(f"gets: {', '.join(granted)}")
     if bundle["missing_capabilities"]:
         notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
     if bundle["not_loaded"]:

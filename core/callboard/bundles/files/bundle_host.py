@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from callboard.bundles.files.host_resources import CAPABILITY, LIST_METHOD, READ_METHOD
-from callboard.errors import INTERNAL_ERROR, CallboardError, SkillError
+from callboard.errors import INTERNAL_ERROR, INVALID_PARAMS, CallboardError, SkillError
 
 
 class AsksHost(Protocol):
@@ -117,6 +117,11 @@ class HostResources:
         :meth:`read`."""
         if not self.list_available:
             raise HostCapabilityMissing(CAPABILITY)
+        if isinstance(tags, (str, bytes)) or not all(isinstance(tag, str) for tag in tags or ()):
+            raise HostResourceError(
+                f"tags must be a list of strings, such as tags=['approved'], not {tags!r:.80}",
+                code=INVALID_PARAMS,
+            )
         wanted = {
             "scheme": scheme,
             "mimeType": mime_type,
@@ -161,11 +166,16 @@ def offered_by(capabilities: Any) -> Mapping[str, Any]:
     return {}
 
 
-def host(ctx: AsksHost) -> HostResources:
+def host(ctx: AsksHost | Any) -> HostResources:
     """The host behind a tool's ``ctx``: ``if host(ctx).available: await host(ctx).read(uri)``.
+    ``ctx`` is what callboard, FastMCP or the ``mcp`` package gives a tool.
 
     That is the client where it offers files: the URIs that its agent passes are the client's. Else
     it is the application that the bundle is installed in."""
+    if not hasattr(ctx, "client_capabilities") and hasattr(ctx, "session"):
+        from callboard.bundles.files.fastmcp_context import FastMcpContext
+
+        return HostResources(FastMcpContext(ctx))
     client = HostResources(ctx)
     if client.available or client.list_available:
         return client

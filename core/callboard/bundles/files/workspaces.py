@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,15 @@ class Workspaces:
     def offered(self) -> bool:
         """Whether files are handed out: the artist may have withdrawn ``filesystem.read``."""
         return FILESYSTEM_READ not in self._capabilities.withdrawn
+
+    @property
+    def provided(self) -> tuple[str, ...]:
+        """The host capabilities that bundles get now."""
+        return (CAPABILITY,) if self.offered else ()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` whenever that may be others; returns the way to stop."""
+        return self._capabilities.watch(listener)
 
     def extensions(self) -> dict[str, Any]:
         """What is advertised to bundles under ``extensions``; a fresh dict each time."""

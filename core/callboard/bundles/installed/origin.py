@@ -11,7 +11,9 @@ def bundle_of(folder: Path) -> dict[str, Any] | None:
     thread."""
     if not (folder.parent.parent / "current.json").is_file():
         return None
-    from callboard.bundles.installed.install import bundle_in  # most servers have no bundle
+    # Most servers have no bundle.
+    from callboard.bundles.installed.install import bundle_in
+    from callboard.bundles.installed.places import as_offered
 
     bundle = bundle_in(folder)
-    return None if bundle is None else bundle.as_json()
+    return None if bundle is None else as_offered(bundle)[0].as_json()

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from callboard.bundles.files.host_resources import CAPABILITY
-from callboard.bundles.installed.install import Bundles
+from callboard.bundles.installed.install import Bundles, InstalledBundle
 from callboard.folders import data_folder
 
 BundleScope = Literal["user", "project"]
@@ -44,3 +45,13 @@ def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
         (project_bundles(path), "project") for path in projects
     ]
     return [*project_places, (user_bundles(), "user")]
+
+
+def as_offered(
+    bundle: InstalledBundle, provided: Collection[str] = PROVIDED
+) -> tuple[InstalledBundle, tuple[str, ...]]:
+    """The bundle with what it misses of what is provided now, which may be more or less than when
+    it was installed, and what of that it can't do without."""
+    wanted = bundle.manifest.capabilities
+    missing = tuple(name for name in wanted if name not in provided)
+    return replace(bundle, missing=missing), tuple(name for name in missing if wanted[name])

@@ -102,6 +102,11 @@ class BundleServer:
     def name(self) -> str:
         return self.bundle.name
 
+    @property
+    def wants_files(self) -> bool:
+        """Whether the bundle asks for the host's files."""
+        return CAPABILITY in self.bundle.manifest.capabilities
+
     async def close(self) -> None:
         """Ends the process and whatever it is doing."""
         if self._lanes is not None:
@@ -242,8 +247,7 @@ class BundleServer:
             "sampling": {},
             "extensions": self._workspaces.extensions(),
         }
-        wants_files = CAPABILITY in self.bundle.manifest.capabilities
-        talk = await open_talk(connection, _CLIENT, capabilities, sessions_first=wants_files)
+        talk = await open_talk(connection, _CLIENT, capabilities, sessions_first=self.wants_files)
         if self._changed is not None:
             await self._list(connection, talk)
         return talk
@@ -287,10 +291,9 @@ class BundleServer:
         """The server's answer to a request on behalf of a call of ours."""
         _, talk = await self._connected(method)
         call = ctx._call
-        wants_files = CAPABILITY in self.bundle.manifest.capabilities
         roots = call.roots
         if roots is None:
-            roots = await self._book.of(call.request, needed=wants_files)
+            roots = await self._book.of(call.request, needed=self.wants_files)
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
         if talk.stateless or self._lanes is None:
             return await self.perform(caller, method, params)

@@ -20,7 +20,7 @@ from callboard.bundles.files.call_platform import CallPlatform
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
 from callboard.bundles.installed.loading import problem_of, skill_of, trouble_here
-from callboard.bundles.installed.places import places
+from callboard.bundles.installed.places import as_offered, places
 from callboard.bundles.running.bundle_server import BundleServer
 from callboard.bundles.running.listed_others import ListedResource
 from callboard.calls.call import Call
@@ -76,6 +76,11 @@ class BundleKeeper:
         self._loop = loop
         self._lock = threading.Lock()
         self._projects: tuple[str, ...] = ()
+        #: The host capabilities that bundles got when they were looked for last.
+        self._provided: tuple[str, ...] = ()
+        #: Why bundles aren't taken into use, by their folders; and the others' folders.
+        self._held: dict[Path, str] = {}
+        self._usable: set[Path] = set()
         self._seen: object = None
         self._installed: dict[Path, InstalledBundle] = {}
         self._skills: dict[str, InstalledBundle] = {}
@@ -87,7 +92,9 @@ class BundleKeeper:
         #: What each server was told last: the workspace of its own roots.
         self._told: dict[Path, str] = {}
         self._closed = False
-        self._forget_book = book.watch(lambda: self._on_loop(self._tell_roots))
+        forget_roots = book.watch(lambda: self._on_loop(self._tell_roots))
+        forget_offer = workspaces.watch(lambda: self._on_loop(self._offer_anew))
+        self._forget = (forget_roots, forget_offer)
 
     # -- the disk -----------------------------------------------------------------------------
 
@@ -106,18 +113,20 @@ class BundleKeeper:
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()
-            before = self._installed
+            before = self._usable
             self._installed = {bundle.folder: bundle for _, bundle, _ in installed}
-            paths = [(b.folder, scope) for _, b, scope in installed if b.has_skill]
+            usable = [each for each in installed if each[1].folder not in self._held]
+            self._usable = {bundle.folder for _, bundle, _ in usable}
+            paths = [(b.folder, scope) for _, b, scope in usable if b.has_skill]
             self._catalog.use_paths([*paths, *self._base])
             self._catalog.refresh()
             self._skills = {
                 known.skill.name: self._installed[known.skill.path]
                 for known in self._catalog.known
-                if known.skill.path in self._installed
+                if known.skill.path in self._usable
             }
-            self._problems = {f: p for f, p in self._problems.items() if f in self._installed}
-            for place, bundle, _ in installed:
+            self._problems = {f: p for f, p in self._problems.items() if f in self._usable}
+            for place, bundle, _ in usable:
                 self._take(place, bundle, load=load and bundle.folder not in before)
         self._on_loop(self._update_servers)
 
@@ -131,6 +140,16 @@ class BundleKeeper:
                 continue
             for bundle in installed:
                 by_name.setdefault(bundle.name, (place, bundle, scope))
+        self._provided = self.workspaces.provided
+        self._held = {}
+        for name, each in by_name.items():
+            bundle, required = as_offered(each[1], self._provided)
+            by_name[name] = (each[0], bundle, each[2])
+            if required:
+                self._held[bundle.folder] = (
+                    f"it requires {', '.join(required)}, which this host doesn't offer now; "
+                    "restore filesystem.read where that was withdrawn"
+                )
         return list(by_name.values())
 
     def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
@@ -195,7 +214,12 @@ class BundleKeeper:
         """Bundles with why they aren't loaded, where they aren't."""
         servers = self._servers
         return [
-            (bundle, servers[folder].problem if folder in servers else self._problems.get(folder))
+            (
+                bundle,
+                servers[folder].problem
+                if folder in servers
+                else self._held.get(folder) or self._problems.get(folder),
+            )
             for folder, bundle in self._installed.items()
         ]
 
@@ -212,7 +236,11 @@ class BundleKeeper:
     def _update_servers(self) -> None:
         if self._closed:
             return
-        wanted = {f: b for f, b in self._installed.items() if b.manifest.server is not None}
+        wanted = {
+            folder: bundle
+            for folder, bundle in self._installed.items()
+            if bundle.manifest.server is not None and folder in self._usable
+        }
         for folder in [folder for folder in self._servers if folder not in wanted]:
             self._start(self._end(folder, self._servers.pop(folder)))
         for folder, bundle in wanted.items():
@@ -224,6 +252,16 @@ class BundleKeeper:
                 self._told[folder] = server.workspace
                 if bundle.pending:
                     self._start(self._settle(server))
+
+    def _offer_anew(self) -> None:
+        """Other host capabilities are offered: bundles that need them come or go, and running
+        servers, which are told only when they are opened, are opened anew."""
+        if self._closed or self.workspaces.provided == self._provided:
+            return
+        self._provided = self.workspaces.provided
+        for folder in [f for f, server in self._servers.items() if server.wants_files]:
+            self._start(self._end(folder, self._servers.pop(folder)))
+        self._loop.run_in_executor(None, self.refresh)
 
     def _tell_roots(self) -> None:
         """Tells servers, where the host's own roots are others now."""
@@ -295,6 +333,7 @@ class BundleKeeper:
     async def close(self) -> None:
         """Stops every server. On the loop."""
         self._closed = True
-        self._forget_book()
+        for forget in self._forget:
+            forget()
         ends = [self._end(folder, self._servers.pop(folder)) for folder in list(self._servers)]
         await asyncio.gather(*ends, *self._tasks)

@@ -1,0 +1,62 @@
+"""A FastMCP tool's context, as :func:`callboard.extensions.host` wants one.
+
+For servers that are written with the ``mcp`` or ``fastmcp`` package and run in a process of their
+own. What those packages want of a request and of a result's type is a method each, so neither is
+imported here, nor pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callboard.errors import CallboardError
+
+
+class FastMcpContext:
+    """``ctx`` is what the tool was given."""
+
+    def __init__(self, ctx: Any) -> None:
+        self._session = ctx.session
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """What the client declared when the session was opened; empty where that isn't known."""
+        params = getattr(self._session, "client_params", None)
+        declared = getattr(params, "capabilities", None)
+        dump = getattr(declared, "model_dump", None)
+        capabilities = dump(by_alias=True, exclude_none=True) if dump is not None else {}
+        return capabilities if isinstance(capabilities, dict) else {}
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Any:
+        """The client's answer. Raises CallboardError with the code and data of an error."""
+        try:
+            return await self._session.send_request(_Request(method, params), _Anything)
+        except Exception as error:
+            problem = getattr(error, "error", None)
+            code = getattr(problem, "code", None)
+            if not isinstance(code, int):
+                raise
+            data = getattr(problem, "data", None)
+            raise CallboardError(
+                str(getattr(problem, "message", ""))[:2000],
+                code=code,
+                data=data if isinstance(data, dict) else None,
+            ) from error
+
+
+class _Request:
+    def __init__(self, method: str, params: Mapping[str, Any]) -> None:
+        self.method = method
+        self.params = dict(params)
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        return {"method": self.method, "params": self.params}
+
+
+class _Anything:
+    """The type of a result that is taken as it comes."""
+
+    @classmethod
+    def model_validate(cls, value: Any, **options: Any) -> Any:
+        return value
