@@ -127,3 +127,21 @@ def test_a_path_that_is_not_there_costs_the_others_no_notifications(tmp_path):
         assert heard.wait_for_more_than(0)
     finally:
         watcher.stop()
+
+
+def test_where_notifications_cost_a_descriptor_a_file_it_looks_instead(tmp_path, monkeypatch):
+    import watchdog.observers
+
+    class KqueueObserver:
+        def __init__(self):
+            pytest.fail("it was used")
+
+    monkeypatch.setattr(watchdog.observers, "Observer", KqueueObserver)
+    heard = Heard()
+    watcher = SkillWatcher([tmp_path], heard, quiet_secs=0.05, poll_secs=0.05)
+    watcher.start()
+    try:
+        write_skill(tmp_path, "a")
+        assert heard.wait_for_more_than(0)
+    finally:
+        watcher.stop()

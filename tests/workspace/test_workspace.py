@@ -4,14 +4,17 @@ import ntpath
 import os
 import socket
 import tempfile
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.errors import INVALID_PARAMS, NoWorkspaceRoots, WorkspaceResolveError
+from callboard.workspace import same_folder
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 from callboard.workspace.path_text import Flavour
 
@@ -531,3 +534,25 @@ def test_no_way_round_leads_into_a_read_only_root_on_windows(path: str) -> None:
 def test_a_root_is_named_by_its_drive_on_windows(path: str) -> None:
     with pytest.raises(WorkspaceResolveError, match="C:"):
         parse_root(path, flavour="windows")
+
+
+def test_a_read_only_root_is_the_same_folder_in_every_spelling_of_macos(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its disks take "RO" for "ro", and an "é" in one character or in two."""
+    folder = tmp_path / "ro" / "h\u00e9ros"
+    folder.mkdir(parents=True)
+    real_stat = os.stat
+
+    def stat(path: str, **options: Any) -> os.stat_result:
+        start, inside, rest = str(path).partition(str(tmp_path))
+        return real_stat(start + inside + unicodedata.normalize("NFC", rest.lower()), **options)
+
+    monkeypatch.setattr(same_folder, "FOLDS", True)
+    monkeypatch.setattr(same_folder.os, "stat", stat)
+    root = parse_root(str(folder), read_only=True, flavour="posix")
+    for spelling in ("RO/h\u00e9ros/a.usd", "ro/he\u0301ros/sub/a.usd", "Ro/HE\u0301ROS"):
+        with pytest.raises(WorkspaceResolveError, match="read-only"):
+            posix(root).admit(f"{tmp_path}/{spelling}", write=True)
+    beside = f"{tmp_path}/RO/other/a.usd"
+    assert posix(root).admit(beside, write=True) == beside

@@ -12,6 +12,7 @@ from pathlib import Path
 import tornado
 
 from callboard import __version__
+from callboard.cli import private_folders
 from callboard.skills.discovery import scan_and_load, search_paths
 from callboard.transport.instances import folder, listed
 
@@ -50,9 +51,7 @@ def findings() -> Iterator[tuple[bool, str]]:
 
 
 def _instances() -> Iterator[tuple[bool, str]]:
-    where = folder()
-    if where.exists() and where.stat().st_mode & 0o077 and sys.platform != "win32":
-        yield False, f"{where} can be read by others and holds tokens: chmod 700 it"
+    yield from private_folders.findings(folder())
     running = listed()
     for entry in running:
         instance = entry.instance

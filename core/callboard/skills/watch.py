@@ -86,6 +86,8 @@ class SkillWatcher:
                 if not quiet and "__pycache__" not in str(event.src_path):
                     dirty.set()
 
+        if getattr(Observer, "__name__", "") == "KqueueObserver":
+            return self._paths  # it would hold a descriptor for every file
         observer = Observer()
         handler = Handler()
         polled: list[Path] = []

@@ -33,6 +33,7 @@ from types import ModuleType
 from typing import Literal
 
 from callboard.errors import NoWorkspaceRoots, WorkspaceResolveError
+from callboard.workspace import same_folder
 from callboard.workspace.file_uri import file_uri, path_from_file_uri
 from callboard.workspace.path_text import (
     Flavour,
@@ -366,7 +367,9 @@ class WorkspaceRoots:
     def _is_under(self, real: str, base: str) -> bool:
         real, base = self._comparable(real), self._comparable(base)
         separator = self._os_path.sep
-        return real == base or real.startswith(base.rstrip(separator) + separator)
+        if real == base or real.startswith(base.rstrip(separator) + separator):
+            return True
+        return same_folder.FOLDS and self._flavour == "posix" and same_folder.holds(base, real)
 
     def _is_absolute(self, path: str) -> bool:
         rooted = path.startswith(("/", "\\") if self._flavour == "windows" else "/")
