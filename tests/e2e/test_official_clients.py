@@ -39,7 +39,7 @@ EVERYTHING: dict[str, Any] = {
     "thought": "Paris",
     "routed": "Übersee ",
     "resources": ["host://capabilities", "log://recent", "scene://current"],
-    "templates": ["scene://object/{+name}", "skill://{name}/SKILL.md"],
+    "templates": ["files://{id}", "scene://object/{+name}", "skill://{name}/SKILL.md"],
     "updated": "scene://current",
     "prompts": ["probe.greeting"],
     "prompt": "Greet Ada warmly.",
