@@ -272,6 +272,7 @@ class Callboard:
         self._listener.end(holder)
         self.jobs.end(lambda client: client == holder)
         self.dispatcher.consent.forget_client(holder)
+        self.roots.forget_client(holder)
         for call in list(self.dispatcher.calls.values()):
             if call.request.peer.holder == holder and call.task is not None:
                 call.task.cancel()

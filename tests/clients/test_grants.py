@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from callboard.calls.consent import Decision
-from callboard.calls.grants import SILENCE, Grants
+from callboard.calls.grants import Grants
 from callboard.calls.project_rules import rules_file
 from callboard.clients.book import ClientBook
-from callboard.clients.holder import LOCAL, TokenHolder
+from callboard.clients.holder import LOCAL, SILENCE, TokenHolder
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.testing.fake_client import FakeClient
@@ -278,6 +278,30 @@ def test_code_is_offered_while_somebody_is_there_and_each_call_asks() -> None:
         assert "error" in call.result(20)
         client.wait_for("notifications/tools/list_changed", heard + 2)
         assert run_code(client)["error"]["code"] == -32001
+
+
+def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
+    def told(client: FakeClient) -> str:
+        tools = client.request("tools/list")["result"]["tools"]
+        return str(next(tool["description"] for tool in tools if tool["name"] == "run"))
+
+    with served(Scripting) as server, server.client() as client:
+        needs = ("scene.read", "script.execute", "sculpting")
+        server.tool("run", lambda code: code, CODE, required_capabilities=needs)
+        assert told(client) == (
+            "Does run. Not available now: script.execute is offered while somebody is there to be "
+            "asked: have the artist open callboard, in the menu Callboard, or start it with "
+            "`callboard serve --allow script.execute`; Fake Host does not offer sculpting."
+        )
+        # What the error says stays as it is, for programs.
+        assert run_code(client)["error"]["message"] == (
+            "capability_missing: tool 'run' requires script.execute, sculpting"
+        )
+        artist = Artist(server)
+        artist.controls.withdraw("scene.read")
+        switched = "the artist switched scene.read off, and switches it on in the menu Callboard"
+        until(lambda: switched in told(client), "what the artist did")
+        assert "script.execute" not in told(client)
 
 
 def test_code_runs_unattended_only_where_that_was_allowed_from_the_start() -> None:

@@ -132,6 +132,25 @@ class Capabilities:
         if changed:
             self._changes.tell()
 
+    def in_words(self, lacking: Sequence[str]) -> str:
+        """Why these aren't offered, and who changes that, for a model: many never see the error
+        that refuses a call."""
+        return "Not available now: " + "; ".join(map(self._why_not, lacking)) + "."
+
+    def _why_not(self, capability: str) -> str:
+        where = self._host.where
+        if capability in self.withdrawn:
+            return f"the artist switched {capability} off, and switches it on in {where}"
+        if capability not in self.offered_by_host:
+            plug_in = self._host.plug_ins.get(capability)
+            if plug_in is None:
+                return f"{self._host.identity.name} does not offer {capability}"
+            return f"{capability} comes with {plug_in.name}: {plug_in.advice.rstrip('.')}"
+        return (
+            f"{capability} is offered while somebody is there to be asked: have the artist open "
+            f"callboard, in {where}, or start it with `callboard serve --allow {capability}`"
+        )
+
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` whenever what is offered changes; returns the way to stop."""
         return self._changes.watch(listener)

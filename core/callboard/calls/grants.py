@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from time import monotonic, time
 from typing import Literal
 
-from callboard.clients.holder import TokenHolder
+from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import Peer
-from callboard.protocol.session import Session
 
 Subject = Literal["script", "destructive", "outside_roots", "client_roots"]
 ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
 Scope = Literal["session", "project"]
-
-#: Seconds of silence after which a client without a session is taken to be gone.
-SILENCE = 3600.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class Grants:
     def cover(self, peer: Peer, subject: Subject, tool: str) -> bool:
         """Whether this peer may do that without a question."""
         self._expire()
-        session = _session_of(peer)
+        session = peer.session
         covered = any(
             grant.client == peer.holder
             and grant.subject == subject
@@ -78,7 +74,7 @@ class Grants:
         return covered
 
     def add(self, peer: Peer, subject: Subject, tool: str | None, scope: Scope) -> Grant:
-        session = _session_of(peer) if scope == "session" else ""
+        session = peer.session if scope == "session" else ""
         id = secrets.token_hex(8)
         grant = Grant(id, peer.holder, subject, tool, scope, time(), session=session)
         self._grants[id] = grant
@@ -102,7 +98,3 @@ class Grants:
             self.remove(
                 lambda one: one.client in silent and one.scope == "session" and not one.session
             )
-
-
-def _session_of(peer: Peer) -> str:
-    return peer.id if isinstance(peer, Session) else ""

@@ -19,6 +19,9 @@ LOCAL = TokenHolder("local", "local")
 #: Everybody, where no token is asked for.
 ANYONE = TokenHolder("anyone", "anyone")
 
+#: Seconds of silence after which a client without a session is taken to be gone.
+SILENCE = 3600.0
+
 #: Has not said yet who it is.
 NOBODY = TokenHolder("", "")
 

@@ -105,6 +105,11 @@ class Peer:
         #: What the records say of all calls of a tool that this peer makes alike, by the tool.
         self.recorded: dict[str, str] = {}
 
+    @property
+    def session(self) -> str:
+        """The id of its session; empty for a client without one."""
+        return ""
+
     def offers(self, capability: str) -> bool:
         """Whether the client declared ``roots``, ``sampling``, ``elicitation`` …"""
         return isinstance(self.capabilities.get(capability), dict)

@@ -90,6 +90,10 @@ class Session(Peer):
         return self.label
 
     @property
+    def session(self) -> str:
+        return self.label
+
+    @property
     def listening(self) -> bool:
         return self._listener is not None
 

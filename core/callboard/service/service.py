@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from callboard.calls.capabilities import Capabilities
+from callboard.calls.capabilities import Capabilities, missing
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import success
 from callboard.calls.tools import Tool, ToolRegistry
@@ -127,8 +127,8 @@ class Service:
             "instructions": (
                 f"You drive {identity.name} {identity.version} on this machine. Lengths are scene "
                 "units, angles degrees; scene__scene_info says which way is up. A tool whose "
-                "_meta.dcc.missing_capabilities is there can't be called on this host now. Every "
-                "call that changes the scene is one undo step for the artist."
+                "description ends with 'Not available now' can't be called until what that says is "
+                "done. Every call that changes the scene is one undo step for the artist."
             ),
         }
 
@@ -172,6 +172,9 @@ class Service:
 
     def _tool_entry(self, tool: Tool, features: Revision, declared: Sequence[str]) -> Json:
         entry = tool.describe(features, declared)
+        lacking = missing(tool.required_capabilities, declared)
+        if lacking:
+            entry["description"] += f" {self._capabilities.in_words(lacking)}"
         if self._capture_intent:
             entry["inputSchema"] = add_intent(entry["inputSchema"])
         return entry

@@ -15,10 +15,12 @@ from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from callboard.changes import Changes
+from callboard.clients.holder import TokenHolder
 from callboard.errors import WorkspaceResolveError
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
 from callboard.workspace.ceiling import Judged, is_whole_disk, judge
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
+from callboard.workspace.outside import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +64,7 @@ class RootsBook:
         self._changes: Changes[[]] = Changes()
         #: A client without a session is forgotten with its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
-        #: What a person said of folders outside the ceiling, by the peer's label and the path.
-        self._answers: dict[tuple[str, str], bool] = {}
+        self._answers = OutsideAnswers()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Calls ``listener`` when a client came or went, when one named its roots, and when the
@@ -111,16 +112,19 @@ class RootsBook:
         """The peer's folders that count for nothing, as its last call found."""
         judged = self.known(peer).judged
         outside = judged.outside if judged is not None and self.artist else ()
-        allowed = self._allowed(peer.label)
+        allowed = self._allowed(peer)
         return tuple(str(root.path) for root in outside if root.path not in allowed)
 
     def forget(self, peer: Peer) -> None:
         asking = self.known(peer).asking
         if asking is not None:
             asking.cancel()
-        self._answers = {
-            key: allowed for key, allowed in self._answers.items() if key[0] != peer.label
-        }
+        self._answers.forget_session(peer.session)
+        self._changes.tell()
+
+    def forget_client(self, holder: TokenHolder) -> None:
+        """A client is let in no more, and none of its folders counts."""
+        self._answers.forget_client(holder)
         self._changes.tell()
 
     def ask_session(self, peer: Peer) -> None:
@@ -168,26 +172,23 @@ class RootsBook:
         judged = client.judged
         if judged is None or judged.client is not roots or judged.artist != artist:
             judged = client.judged = await (in_thread or _in_thread)(partial(judge, roots, artist))
-        label = request.peer.label
-        for_now = await self._ask_about(label, judged, ask)
-        return judged.roots([*self._allowed(label), *for_now], self.policy)
+        for_now = await self._ask_about(request.peer, judged, ask)
+        return judged.roots([*self._allowed(request.peer), *for_now], self.policy)
 
-    async def _ask_about(self, label: str, judged: Judged, ask: AskPerson | None) -> list[str]:
+    async def _ask_about(self, peer: Peer, judged: Judged, ask: AskPerson | None) -> list[str]:
         """The folders that a person lets count for this call alone; other answers are kept."""
-        new = [root for root in judged.outside if (label, str(root.path)) not in self._answers]
+        paths = self._answers.unanswered(peer, (str(root.path) for root in judged.outside))
+        new = [root for root in judged.outside if str(root.path) in paths]
         answer = await ask(new) if new and ask and self.policy != "strict" else None
-        paths = [str(root.path) for root in new]
         if answer == "allow":
             return paths
         if answer is not None:
-            self._answers.update({(label, path): answer == "allow_session" for path in paths})
+            self._answers.keep(peer, paths, answer == "allow_session")
             self._changes.tell()
         return []
 
-    def _allowed(self, label: str) -> list[str]:
-        if self.policy == "strict":
-            return []
-        return [path for (whose, path), yes in self._answers.items() if yes and whose == label]
+    def _allowed(self, peer: Peer) -> list[str]:
+        return [] if self.policy == "strict" else self._answers.allowed(peer)
 
     def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
         """What a call of that peer's sees without anybody being asked; ``named`` are roots that it
@@ -198,7 +199,7 @@ class RootsBook:
         if peer is None or client is None or client.roots is None or not self.artist:
             return self._without_ceiling(client) or WorkspaceRoots()
         judged = judge(client.roots, tuple(self.artist))
-        return judged.roots(self._allowed(peer.label), self.policy)
+        return judged.roots(self._allowed(peer), self.policy)
 
     def _without_ceiling(self, client: ClientRoots | None) -> WorkspaceRoots | None:
         if not self.artist and client is not None and client.roots is not None:
