@@ -35,10 +35,10 @@ class OutsideAnswers:
         """The folders that count for this peer."""
         self._expire()
         owner = (peer.holder, peer.session)
-        found = [key[2] for key, yes in self._answers.items() if yes and key[:2] == owner]
-        if found and not peer.session:
+        folders = [key[2] for key, yes in self._answers.items() if yes and key[:2] == owner]
+        if folders and not peer.session:
             self._heard[peer.holder] = self._clock()
-        return found
+        return folders
 
     def forget_session(self, session: str) -> None:
         self._drop(lambda key: bool(session) and key[1] == session)
