@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from time import monotonic
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from callboard.calls import results
@@ -315,7 +315,7 @@ class Dispatcher(RunningCalls):
                 raise self.main.busy(turn) from None
             raise
         finally:
-            started = turn.started_at or monotonic()
+            started = turn.started_at or perf_counter()
             call.queue_wait += started - turn.queued_at
             call.main_seconds += turn.main_seconds
 

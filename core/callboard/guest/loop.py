@@ -22,7 +22,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from callboard.guest.short_turns import short_turns
@@ -87,7 +87,7 @@ class GuestSelector(selectors.BaseSelector):
         """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
         # Before the timer is read: whoever moves the timer looks at this afterwards.
         self.watched = True
-        timeout = None if self.next_timer is None else max(0.0, self.next_timer - monotonic())
+        timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())
         try:
             events = self.inner.select(timeout)
         except (OSError, ValueError):
@@ -107,7 +107,7 @@ class GuestSelector(selectors.BaseSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if self.blocking:
             return self._events(timeout)
-        now = monotonic()
+        now = perf_counter()
         if timeout is not None and timeout <= 0:
             if now >= self.end:
                 self.more = True
@@ -123,7 +123,7 @@ class GuestSelector(selectors.BaseSelector):
             if due is not None:
                 wait = min(wait, timeout or 0.0)
             events = self._events(max(0.0, wait))
-            if events or (due is not None and monotonic() >= due):
+            if events or (due is not None and perf_counter() >= due):
                 return events
         self.next_timer = due
         self.stop()
@@ -173,7 +173,7 @@ class GuestLoop:
         self._ticking = False
         self._foreign = False
         self._rest = threading.Event()
-        self._alive = self._asked = monotonic()
+        self._alive = self._asked = perf_counter()
         self._owner: int | None = None
         self._closed = False
         self._watcher: threading.Thread | None = None
@@ -224,7 +224,7 @@ class GuestLoop:
         """Asks the host for a tick unless one is on its way. Any thread."""
         if not self._posted and not self._closed:
             self._posted = True
-            self._asked = monotonic()
+            self._asked = perf_counter()
             self._host.post(self._tick)
 
     def ask_anew(self) -> None:
@@ -256,7 +256,7 @@ class GuestLoop:
         """Seconds since the main thread last showed itself; 0.0 if it isn't overdue. Any thread."""
         if self._rest.is_set():
             return 0.0
-        return monotonic() - self._last_sign() if self._main_is_away() else 0.0
+        return perf_counter() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
         """What the host's main thread is busy with, where the host can tell. Any thread."""
@@ -270,7 +270,7 @@ class GuestLoop:
             return
         if self._ticking:
             return  # a tool spins the host's loop inside itself: turns never nest
-        self._alive = monotonic()
+        self._alive = perf_counter()
         self._ticking = True
         # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
         # runs the slices, and the main thread only the turns.
@@ -287,7 +287,7 @@ class GuestLoop:
             log.exception("a tick failed")
         finally:
             self._ticking = False
-            self._alive = monotonic()
+            self._alive = perf_counter()
             if not self._posted:
                 self._rest.set()
             # A byte that nobody waits for would end the next watch, whose tick would write another.
@@ -295,17 +295,17 @@ class GuestLoop:
                 self._selector.wake()
 
     def _serve(self) -> None:
-        end = monotonic() + self._budget
+        end = perf_counter() + self._budget
         wait_until = 0.0
         turns = self.turns
         while True:
             if not self._slice(end, wait_until):
                 self.request_tick()
                 return
-            self._alive = monotonic()
+            self._alive = perf_counter()
             if turns is not None and turns.pending():
                 turns.drain(end)
-                self._alive = now = monotonic()
+                self._alive = now = perf_counter()
                 wait_until = 0.0 if turns.pending() else min(now + self._burst, end)
                 if now < end:
                     continue
@@ -319,7 +319,7 @@ class GuestLoop:
 
     def _serve_turns(self) -> None:
         if self.turns is not None and self.turns.pending():
-            self.turns.drain(monotonic() + self._budget)
+            self.turns.drain(perf_counter() + self._budget)
             if self.turns.pending():
                 self.request_tick()
 
@@ -354,9 +354,9 @@ class GuestLoop:
             if self._closed:
                 return
             if self._foreign:
-                self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)
                 while self._selector.more and not self._closed:
-                    self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                    self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)
                 continue
             self._rest.clear()
             if self._closed:
@@ -367,14 +367,14 @@ class GuestLoop:
         """Waits for the end of the tick that is posted or under way, standing in if need be."""
         while not self._closed:
             # A main thread that is inside a slice isn't away, however long that takes.
-            left = self._last_sign() + STAND_IN - monotonic()
+            left = self._last_sign() + STAND_IN - perf_counter()
             if self._rest.wait(max(left, 0.01)):
                 return
             if self._main_is_away():
                 self._stand_in()
 
     def _main_is_away(self) -> bool:
-        return monotonic() - self._last_sign() >= STAND_IN and self._owner != self._main
+        return perf_counter() - self._last_sign() >= STAND_IN and self._owner != self._main
 
     def _last_sign(self) -> float:
         # Rest is no absence: a tick counts as late from when it was asked for.
@@ -384,7 +384,7 @@ class GuestLoop:
         last_sign = self._alive
         with short_turns():
             while self._alive == last_sign and not self._closed:
-                self._slice(monotonic() + STAND_IN_BUDGET, 0.0)
+                self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)
                 # Whoever changes either wakes us afterwards, and this slice may have eaten the
                 # wake-up.
                 if not (self._selector.more or self._closed or self._alive != last_sign):

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from enum import Enum
 from functools import partial
-from time import monotonic
+from time import perf_counter
 from types import GeneratorType
 from typing import Any, Protocol
 
@@ -80,7 +80,7 @@ class Turn:
         self.held_by: str | None = None
         self.held_since = 0.0
         self.state = TurnState.QUEUED
-        self.queued_at = monotonic()
+        self.queued_at = perf_counter()
         self.started_at: float | None = None
         self.main_seconds = 0.0
         self.cancelled = False
@@ -108,7 +108,7 @@ class Turn:
         if doing == self.held_by:
             return
         if self.held_by is None:
-            self.held_since = monotonic()
+            self.held_since = perf_counter()
         self.held_by = doing
         if self._on_hold is not None:
             self._on_hold(doing)
@@ -136,22 +136,22 @@ class Turn:
         if self.cancelled and self.state is TurnState.QUEUED:
             self._finish(None, CallCancelled("cancelled before it started"))
             return
-        started = monotonic()
+        started = perf_counter()
         try:
             finished, value = self._context.run(self._advance)
         except BaseException as error:
             # SystemExit and KeyboardInterrupt of a tool end the tool, not the host.
-            self.main_seconds += monotonic() - started
+            self.main_seconds += perf_counter() - started
             self._finish(None, error)
             return
-        self.main_seconds += monotonic() - started
+        self.main_seconds += perf_counter() - started
         if finished:
             self._finish(value, None)
 
     def _advance(self) -> tuple[bool, Any]:
         if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
-            self.started_at = monotonic()
+            self.started_at = perf_counter()
         if self._transaction is not None:
             self._transaction.enter()
         finished, value = self._visit()
@@ -301,7 +301,7 @@ class MainThread:
         if (
             turn.state is TurnState.QUEUED
             and not turn.cancelled
-            and monotonic() - turn.held_since >= self._patience
+            and perf_counter() - turn.held_since >= self._patience
         ):
             turn.refuse(self.busy(turn))
         elif not self._asks_again:
@@ -338,7 +338,7 @@ class MainThread:
             self._step(turn)
             if turn.state is not TurnState.DONE:
                 self._active.append(turn)
-            if monotonic() >= until:
+            if perf_counter() >= until:
                 break
         self._queue.extendleft(reversed(waiting))
 

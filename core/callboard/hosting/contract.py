@@ -16,6 +16,7 @@ unique, or by the host's full path; answers carry both.
 from __future__ import annotations
 
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -325,8 +326,11 @@ class Host(ABC):
     @property
     def burst(self) -> float:
         """How long a step that served a call waits for the next one, seconds; within the budget.
-        Without a user interface nobody else wants the main thread."""
-        return 0.25 if self._alone else 0.004
+        Without a user interface nobody else wants the main thread. On Windows a wait that short may
+        last a tick of the system's clock, which is 15.6 ms: beside a window there is none."""
+        if self._alone:
+            return 0.25
+        return 0.0 if sys.platform == "win32" else 0.004
 
     @property
     def _alone(self) -> bool:
