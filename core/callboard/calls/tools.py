@@ -167,6 +167,11 @@ class ToolRegistry:
         self._sorted: tuple[Tool, ...] = ()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
+        self._why_absent: Callable[[str], str | None] = lambda name: None
+
+    def explain_absent(self, why: Callable[[str], str | None]) -> None:
+        """``why`` is asked about names that no tool has: what to do to get one, or None."""
+        self._why_absent = why
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -186,6 +191,7 @@ class ToolRegistry:
 
             nearest = difflib.get_close_matches(name, self._tools, n=3)
             hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
+            hint = self._why_absent(name) or hint
             raise InvalidParams(f"unknown tool '{name[:200]}'; {hint}")
         return tool
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,9 @@ import tornado
 from callboard import __version__
 from callboard.cli import private_folders
 from callboard.skills.discovery import scan_and_load, search_paths
+from callboard.skills.model import SkillMetadata
+from callboard.skills.packages import to_install, unresolved
+from callboard.skills.skill_files import FileProblem, read_text
 from callboard.transport.instances import folder, listed
 
 _OPTIONAL = {
@@ -81,6 +85,22 @@ def _skills() -> Iterator[tuple[bool, str]]:
     for skill in skills:
         for failure in skill.failures:
             yield False, f"skill {failure.skill}, {failure.reference}: {failure.message}"
+        for name, scripts in sorted(_unresolved(skill).items()):
+            yield False, f"skill {skill.name}: {scripts} import '{name}'; {to_install(name)}"
+
+
+def _unresolved(skill: SkillMetadata) -> dict[str, str]:
+    """Packages that its scripts import and that aren't there, and how many scripts do."""
+    missing: Counter[str] = Counter()
+    for script in {tool.script for tool in skill.tools if tool.script is not None}:
+        try:
+            source = read_text(skill.path, script)
+        except FileProblem:
+            continue  # told with the skill's own failures
+        missing.update(
+            {name.partition(".")[0] for _, name in unresolved(source, script, skill.path)}
+        )
+    return {name: f"{count} script{'s' if count > 1 else ''}" for name, count in missing.items()}
 
 
 def _bundles() -> Iterator[tuple[bool, str]]:

@@ -1,40 +1,109 @@
 """Stands in for ``dcc_mcp_core`` in the scripts of skills that were written for it.
 
-Only the helpers that make results, and only where the real package isn't installed. The module is
-given to those scripts alone; nobody else can import ``dcc_mcp_core`` from here.
+Only the helpers that make results and those that ask whether the call was cancelled, and only
+where the real package isn't installed. The module is given to those scripts alone; nobody else can
+import ``dcc_mcp_core`` from here.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
-from callboard.errors import CallboardError
+from callboard.calls.entry import Entry
+from callboard.errors import CallboardError, CallCancelled
 from callboard.skills.results import error_result, success_result
 
 PACKAGE = "dcc_mcp_core"
+#: What this module stands in for.
+MODULES = (PACKAGE, f"{PACKAGE}.skill", f"{PACKAGE}.cancellation")
 
-#: What ``dcc_mcp_core.skill`` is.
-skill = sys.modules[__name__]
+#: What ``dcc_mcp_core.skill`` and ``dcc_mcp_core.cancellation`` are.
+skill = cancellation = sys.modules[__name__]
+#: What ``check_cancelled`` raises.
+DccMcpCancelledError = CancelledError = CallCancelled
 
 
 def stand_in(name: str) -> ModuleType | None:
-    """The module for ``import dcc_mcp_core`` and ``dcc_mcp_core.skill``; None where the import is
+    """The module for ``import dcc_mcp_core`` and those of ``MODULES``; None where the import is
     the interpreter's business. Raises ModuleNotFoundError for the package's other modules."""
     if name.partition(".")[0] != PACKAGE or importlib.util.find_spec(PACKAGE) is not None:
         return None
-    if name not in (PACKAGE, f"{PACKAGE}.skill"):
+    if name not in MODULES:
         raise ModuleNotFoundError(
             f"No module named '{name}': the package dcc-mcp-core isn't installed, and callboard "
-            "stands in only for dcc_mcp_core.skill",
+            "stands in only for dcc_mcp_core.skill and dcc_mcp_core.cancellation",
             name=name,
         )
     return skill
+
+
+class Probe:
+    """Whether a call was cancelled, as such scripts ask. ``ctx`` is the tool's."""
+
+    job_id = None
+
+    def __init__(self, ctx: Any) -> None:
+        self._ctx = ctx
+
+    @property
+    def cancelled(self) -> bool:
+        return bool(self._ctx.cancelled)
+
+    def check(self) -> None:
+        """Raises where it was."""
+        if self.cancelled:
+            raise CallCancelled("the call was cancelled")
+
+
+_probe: ContextVar[Probe | None] = ContextVar("probe", default=None)
+
+
+def current_cancel_token() -> Probe | None:
+    return _probe.get()
+
+
+def check_cancelled() -> None:
+    probe = _probe.get()
+    if probe is not None:
+        probe.check()
+
+
+check_dcc_cancelled = check_cancelled
+
+
+def cancelling(entry: Entry) -> Entry:
+    """The same entry, whose function can ask whether its call was cancelled: through this module,
+    or through the real package where a script loaded that."""
+    if entry.kind != "function":
+        return entry
+    function, takes_ctx = entry.function, entry.takes_ctx
+
+    @functools.wraps(function)
+    def run(*, ctx: Any = None, **arguments: Any) -> Any:
+        if takes_ctx:
+            arguments["ctx"] = ctx
+        if ctx is None:
+            return function(**arguments)
+        real = sys.modules.get(f"{PACKAGE}.cancellation")
+        probe = Probe(ctx)
+        ours = _probe.set(probe)
+        theirs = real.set_cancel_token(probe) if real is not None else None
+        try:
+            return function(**arguments)
+        finally:
+            _probe.reset(ours)
+            if real is not None:
+                real.reset_cancel_token(theirs)
+
+    return dataclasses.replace(entry, function=run, takes_ctx=True)
 
 
 def skill_success(

@@ -13,6 +13,7 @@ from callboard.skills.dependencies import dependency_failures
 from callboard.skills.discovery import load_all, skill_folders
 from callboard.skills.load import load_skill
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration, is_usable
+from callboard.skills.packages import to_install, unresolved
 from callboard.skills.prompts.files import read_prompts
 from callboard.skills.script_check import check_script
 from callboard.skills.skill_files import FileProblem, read_text, resolve_inside
@@ -115,6 +116,9 @@ def _lint_tool(skill: SkillMetadata, tool: ToolDeclaration) -> Iterator[Finding]
         return
     for line, message in check_script(source, tool):
         yield Finding(shown, line, "error", message)
+    for line, name in unresolved(source, tool.script, skill.path):
+        message = f"imports '{name}', which isn't there; {to_install(name)}"
+        yield Finding(shown, line, "warning", message)
 
 
 def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:

@@ -22,8 +22,9 @@ from typing import Any
 
 from callboard.calls.entry import Entry, entry_of
 from callboard.errors import SkillError
-from callboard.skills.dcc_mcp_compat import stand_in
+from callboard.skills.dcc_mcp_compat import cancelling, stand_in
 from callboard.skills.model import SkillMetadata, ToolDeclaration
+from callboard.skills.packages import PREFIX, make_importable, to_install
 
 _loads = itertools.count(1)
 
@@ -60,6 +61,7 @@ class SkillScripts:
         shown = script.relative_to(self._skill.path).as_posix()
         if os.path.realpath(script) != str(script):
             raise SkillError(f"'{shown}' became a link since the skill was loaded; load it again")
+        make_importable(self._skill.path)
         try:
             module = space.module((script.stem,))
         except KeyboardInterrupt:
@@ -67,8 +69,11 @@ class SkillScripts:
         except BaseException as error:
             # SystemExit and its like included: a script must not end the application.
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
+            if isinstance(error, ModuleNotFoundError) and error.name:
+                reason = f"{reason}; {to_install(error.name)}"
             raise SkillError(f"'{shown}' can't be imported: {reason}") from error
-        return entry_of(_function(module, tool, shown), tool.name, shown)
+        entry = entry_of(_function(module, tool, shown), tool.name, shown)
+        return cancelling(entry) if space.uses_dcc_mcp else entry
 
     def close(self) -> None:
         """Forgets the modules. Idempotent."""
@@ -92,6 +97,8 @@ class _ModuleSpace:
         self._modules: dict[tuple[str, ...], ModuleType] = {}
         self._lock = threading.RLock()
         self._closed = False
+        #: Whether a script imported anything of dcc-mcp's.
+        self.uses_dcc_mcp = False
         package = ModuleType(name)
         package.__path__ = [str(folder)]
         package.__package__ = name
@@ -171,6 +178,7 @@ class _ModuleSpace:
             # A tool may well be called `copy` or `select`; its neighbours still mean Python's.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
+            self.uses_dcc_mcp = self.uses_dcc_mcp or name.startswith(PREFIX)
             replacement = stand_in(name)
             if replacement is not None:
                 return replacement

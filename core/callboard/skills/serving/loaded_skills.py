@@ -28,6 +28,7 @@ class LoadedSkills:
         self._loaded: dict[str, SkillTools] = {}
         self._lock = threading.Lock()
         self._stop: Callable[[], None] = catalog.watch(self._changed)
+        tools.explain_absent(self._not_loaded)
 
     def start(self) -> None:
         """Finds the skills and loads those that ship, and the user's own where they are few."""
@@ -45,6 +46,14 @@ class LoadedSkills:
             for skill in self._loaded.values():
                 skill.close()
             self._loaded.clear()
+
+    def _not_loaded(self, name: str) -> str | None:
+        """What to do about a name that a tool would have if its skill were loaded."""
+        for known in self.catalog.known:
+            skill = known.skill
+            if not known.loaded and any(skill.wire_name(tool.name) == name for tool in skill.tools):
+                return f"its skill isn't loaded; call skills__load with name '{skill.name}'"
+        return None
 
     def _changed(self, change: CatalogChange) -> None:
         with self._lock:

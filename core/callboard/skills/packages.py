@@ -1,0 +1,101 @@
+"""Python packages that a skill's scripts import: its own, and those that aren't there."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from callboard.skills.dcc_mcp_compat import MODULES, PACKAGE
+
+PREFIX = "dcc_mcp_"
+#: What only an application's own Python has. Whether it is there, the host knows.
+HOST_MODULES = frozenset(
+    {
+        *("bpy", "bmesh", "mathutils", "gpu", "bl_math", "aud", "bpy_extras", "addon_utils"),
+        *("maya", "pymel", "mtoa", "hou", "hutil", "toolutils", "pymxs", "MaxPlus", "qtmax"),
+        *("pxr", "PySide2", "PySide6", "shiboken2", "shiboken6", "qtpy", "numpy", "callboard"),
+    }
+)
+_adding = threading.Lock()
+
+
+def package_parent(folder: Path) -> Path | None:
+    """Where the package is that a skill's folder came with: ``dcc_mcp_*`` with an ``__init__.py``
+    above it; None where it lies in none. Looks at the disk."""
+    for above in folder.parents:
+        if above.name.startswith(PREFIX) and (above / "__init__.py").is_file():
+            return above.parent
+    return None
+
+
+def make_importable(folder: Path) -> None:
+    """Lets the scripts of a skill import the package it came with: that package's folder joins the
+    end of the import path, so that it hides nothing."""
+    parent = package_parent(folder)
+    if parent is not None:
+        with _adding:
+            if str(parent) not in sys.path:
+                sys.path.append(str(parent))
+
+
+def to_install(module: str) -> str:
+    """What to do about a module that isn't there."""
+    root = module.partition(".")[0]
+    if root.startswith(PREFIX):
+        return f"install it into this application's Python: pip install {root.replace('_', '-')}"
+    return (
+        f"install the package that has '{root}' into this application's Python, or put it beside "
+        "the script"
+    )
+
+
+def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of every module that a script imports and that isn't there, told from its
+    syntax tree. What it imports in a ``try`` it can do without. Looks for files."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    parent = package_parent(skill)
+    for line, name in _imports(tree):
+        if not _is_there(name, script.parent, parent):
+            yield line, name
+
+
+def _imports(node: ast.AST) -> Iterator[tuple[int, str]]:
+    if isinstance(node, ast.Try) and node.handlers:
+        for part in (*node.orelse, *node.finalbody):
+            yield from _imports(part)
+        return
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if isinstance(node, ast.Import):
+        yield from ((node.lineno, alias.name) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.lineno, node.module
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child)
+
+
+def _is_there(name: str, beside: Path, parent: Path | None) -> bool:
+    root, _, rest = name.partition(".")
+    if root in sys.stdlib_module_names or root in HOST_MODULES:
+        return True
+    if _has(beside, root):
+        return True
+    if parent is not None and _has(parent, root):
+        return not rest or _has(parent.joinpath(root, *rest.split(".")[:-1]), rest.split(".")[-1])
+    try:
+        if importlib.util.find_spec(root) is not None:
+            return True
+    except (ImportError, ValueError):
+        return False
+    return root == PACKAGE and name in MODULES
+
+
+def _has(folder: Path, name: str) -> bool:
+    return (folder / name).is_dir() or any(folder.glob(f"{name}.*"))
