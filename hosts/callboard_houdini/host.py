@@ -32,6 +32,12 @@ class HoudiniHost(QtHost):
         identity = host.HostIdentity("houdini", "Houdini", version, headless=headless)
         super().__init__(identity, post, dialog, SKILLS)
         self.undo = self._steps = HoudiniUndo()
+        self._own_loop = None
+        if not headless:
+            # There is neither Qt nor a loop without windows.
+            from callboard_houdini.own_loop import OwnLoop
+
+            self._own_loop = OwnLoop()
         files = HoudiniFiles()
         self._open(
             {
@@ -50,6 +56,14 @@ class HoudiniHost(QtHost):
     def _listen(self) -> HoudiniMessages:
         replaced = self._steps.scene_replaced
         return HoudiniMessages(self.tell("scene"), self.tell("project"), replaced)
+
+    def _native_dialog(self) -> str | None:
+        return self._own_loop.held_by() if self._own_loop is not None else None
+
+    def close(self) -> None:
+        if self._own_loop is not None:
+            self._own_loop.close()
+        super().close()
 
     def misreads(self, path: str) -> str | None:
         """Houdini replaces variables and runs what stands between backticks. The frame's number is

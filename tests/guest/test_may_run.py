@@ -69,6 +69,37 @@ def test_who_waits_does_not_keep_the_host_awake() -> None:
         host.tick_until(held.done)
 
 
+def test_a_host_that_cannot_say_is_busy_until_it_can_and_tells_the_log_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(FakeHost):
+        asked = 0
+
+        def may_run(self, work: Work) -> str | None:
+            self.asked += 1
+            if self.broken:
+                raise RuntimeError("no window manager")
+            return None
+
+        broken = True
+
+    host = Failing()
+    with guest_in(host, patience=0.5) as guest:
+        reasons: list[str | None] = []
+        refused = _submit(guest, lambda: None, "read", reasons)
+        host.tick_until(refused.done)
+        with pytest.raises(HostBusy, match=r"could not name \(RuntimeError\)"):
+            refused.result()
+        assert host.asked > 2
+        logged = [one for one in caplog.records if "could not say" in one.getMessage()]
+        assert len(logged) == 1
+        held = _submit(guest, lambda: "ran", "read", reasons)
+        host.tick_until(lambda: len(reasons) > 1)
+        host.broken = False
+        host.tick_until(held.done)
+        assert held.result() == "ran"
+
+
 def test_patience_ends_with_what_the_artist_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
     host = _Dragged()
     with guest_in(host, patience=0.2) as guest:

@@ -16,6 +16,9 @@ if find_spec("hou") is None:
 import hou  # noqa: E402
 
 REAL = DOUBLE not in Path(hou.__file__ or "").parents
+if not REAL:
+    # Now, while its folder is on the path.
+    import hdefereval  # noqa: F401
 
 #: What the package brings to Houdini.
 PACKAGE = Path(__file__).parents[2] / "hosts/callboard_houdini/package/packages/callboard"

@@ -12,6 +12,8 @@ pytest.importorskip("PySide6", reason="these tests need a Qt")
 
 from qt_plugin_rigs import HoudiniRig, new_rig
 
+from waiting import until
+
 
 @pytest.fixture(autouse=True)
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HoudiniRig]:
@@ -40,6 +42,42 @@ def test_a_new_file_keeps_the_server_and_its_messages(rig: HoudiniRig) -> None:
     rig.hou.node("/obj").createNode("geo")
     assert heard == ["project", "scene"]
     stop()
+
+
+def test_nothing_runs_behind_a_message_window_of_houdinis_own(rig: HoudiniRig) -> None:
+    from PySide6.QtWidgets import QApplication, QWidget
+
+    rig.load()
+    server: Any = rig.plug_in.server
+    now = [0.0]
+    loop = server.host._own_loop
+    loop._clock = lambda: now[0]
+    # It hasn't said anything yet, and that means nothing.
+    now[0] += 3600
+    assert server.host.may_run("change") is None
+    rig.session.turn()
+    assert server.host.may_run("change") is None
+    rig.session.turn()
+    window = QWidget()
+    window.setWindowTitle("Save changes to untitled.hip?")
+    rig.session.message_window = True
+    window.show()
+    window.activateWindow()
+    until(lambda: QApplication.processEvents() or rig.session.deferred, "Houdini to be asked")
+    # Qt's events are handled all the time, and there is no modal widget.
+    assert QApplication.activeModalWidget() is None
+    rig.session.turn()
+    now[0] += 1
+    assert server.host.may_run("read") == "Houdini's window 'Save changes to untitled.hip?'"
+    assert server.host.may_run("change") is not None
+    for _ in range(100):
+        server.host.may_run("change")
+    assert len(rig.session.deferred) <= 2
+    window.close()
+    rig.session.message_window = False
+    rig.session.turn()
+    assert server.host.may_run("change") is None
+    window.deleteLater()
 
 
 def test_preferences_that_can_not_be_read_are_none(rig: HoudiniRig, tmp_path: Path) -> None:

@@ -201,6 +201,8 @@ class MainThread:
         self._patience = patience
         #: The host is asked again by and by; until then those that it held are left alone.
         self._asks_again = False
+        #: The host failed to answer when it was asked last.
+        self._silent = False
         self._queue: deque[Turn] = deque()
         self._active: list[Turn] = []
         self._abandoned = False
@@ -290,11 +292,7 @@ class MainThread:
         """Whether the artist does something that the turn has to wait for. Main thread."""
         if turn.cancelled and turn.state is TurnState.QUEUED:
             return False
-        try:
-            doing = self._guest.may_run(turn.kind)
-        except Exception:
-            log.exception("the host could not say whether it is busy")
-            doing = "something that it could not name"
+        doing = self._ask_host(turn.kind)
         turn.hold(doing)
         if doing is None:
             return False
@@ -308,6 +306,20 @@ class MainThread:
             self._asks_again = True
             self._guest.complete(self._ask_later)
         return True
+
+    def _ask_host(self, kind: Work) -> str | None:
+        """A host that can't say is taken to be busy until it can; why is logged once."""
+        try:
+            doing = self._guest.may_run(kind)
+        except Exception as error:
+            if not self._silent:
+                log.exception("the host could not say whether it is busy")
+            self._silent = True
+            return f"something that it could not name ({type(error).__name__})"
+        if self._silent:
+            log.info("the host says again whether it is busy")
+            self._silent = False
+        return doing
 
     def _ask_later(self) -> None:
         self._guest.loop.call_later(ASK_AGAIN, self._ask_again)

@@ -53,6 +53,9 @@ class Session:
         self.graphics_card = True
         self.not_installed: set[str] = set()
         self.view_camera = ""
+        #: What hdefereval was given, and whether a message window keeps Houdini from it.
+        self.deferred: list[Any] = []
+        self.message_window = False
         #: Called while something renders; the renderer's node type and the frames of each.
         self.rendering: list[Any] = []
         self.rendered: list[tuple[Any, ...]] = []
@@ -69,6 +72,13 @@ class Session:
     def needs_windows(self, what: str) -> None:
         if not self.windows:
             raise NotAvailable(f"{what} is not available without a user interface")
+
+    def turn(self) -> None:
+        """One turn of Houdini's own loop."""
+        if not self.message_window:
+            deferred, self.deferred = self.deferred, []
+            for each in deferred:
+                each()
 
     # -- undo -----------------------------------------------------------------------------------
 

@@ -1,0 +1,10 @@
+"""What is deferred runs when Houdini's own loop turns, which it doesn't behind a message window."""
+
+from __future__ import annotations
+
+from hou._session import session
+
+
+def executeDeferred(code, *args, **kwargs):
+    session.needs_windows("hdefereval")
+    session.deferred.append(lambda: code(*args, **kwargs))
