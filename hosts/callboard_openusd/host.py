@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pxr import Usd
+from pxr import Sdf, Usd
 
 from callboard.hosting import contract as host
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
@@ -17,12 +18,20 @@ from callboard_openusd.undo import UsdUndo
 from callboard_openusd.usd import UsdStages
 
 
+def hold_no_files(needed: bool) -> None:
+    """Has layers read whole, in this process, instead of mapped, where a file that is mapped can't
+    be saved over: on Windows. Main thread, before anything is opened."""
+    if needed:
+        Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
+
+
 class OpenUsdHost(host.Host):
     """A stage in memory, Y up, in centimetres, until a file is opened. ``post`` is whatever runs
     functions on the thread that made this object, which is the main thread from then on."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
+        hold_no_files(sys.platform == "win32")
         self._post = post
         version = ".".join(str(part) for part in Usd.GetVersion()[1:])
         self._identity = host.HostIdentity("openusd", "OpenUSD", version)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pxr", reason="usd-core is not installed")
 
-from pxr import Gf, Usd, UsdGeom, UsdShade, UsdUtils
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import AmbiguousName
@@ -319,3 +319,24 @@ def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path)
             scene.files.save(str(tmp_path / name))
     assert target.read_text() == "kept"
     assert not (tmp_path / "target.usdc").exists()
+
+
+def test_what_is_open_is_saved_over_where_a_mapped_file_could_not_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Windows refuses to replace a file that somebody has mapped, as crates are."""
+    path = str(tmp_path / "shot.usdc")
+    made = Usd.Stage.CreateNew(path)
+    UsdGeom.Points.Define(made, "/World/Dust").CreatePointsAttr([(1, 2, 3)] * 20_000)
+    made.Save()
+    del made
+    monkeypatch.setattr("sys.platform", "win32")
+    try:
+        scene = Scene()
+        scene.files.open(path)
+        if Path("/proc/self/maps").exists():
+            assert path not in Path("/proc/self/maps").read_text()
+        scene.files.save(path)
+    finally:
+        Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules())
+    assert Usd.Stage.Open(path).GetPrimAtPath("/World/Dust")
