@@ -70,6 +70,37 @@ def test_code_runs_only_after_a_click_and_is_asked_for_every_time(shown: Any) ->
         shown.until(lambda: not cards(shown))
 
 
+def test_one_tool_is_allowed_for_the_project_and_no_other(open_panel: Any) -> None:
+    shown = open_panel(rules=True)
+    for name in ("wipe", "clear"):
+        shown.server.tool(name, lambda: "gone", annotations={"destructiveHint": True})
+    shown.panel.link.controls.set_consent_policy("destructive", "ask")
+    combo = shown.panel.consent.policies["destructive"]
+    shown.until(lambda: combo.currentData() == "ask")
+    with shown.server.client() as client:
+        first = shown.begin(client, "wipe")
+        shown.until(lambda: cards(shown))
+        show_consent(shown)
+        card = cards(shown)[0]
+        assert not card.more.isEnabled()
+        shown.until(card.more.isEnabled)
+        assert card.for_tool in card.more.menu().actions()
+        card.for_tool.trigger()
+        assert "result" in shown.wait(first)
+        assert "result" in shown.call(client, "wipe")
+        shown.until(lambda: not cards(shown))
+        other = shown.begin(client, "clear")
+        shown.until(lambda: cards(shown))
+        shown.click(cards(shown)[0].refuse)
+        assert shown.wait(other)["error"]["code"] == REFUSED_BY_ARTIST
+    with shown.server.client() as again:
+        # For the project: another session of the same client's isn't asked about.
+        assert "result" in shown.call(again, "wipe")
+        shown.panel.consent.rules.setChecked(True)
+        lines = shown.panel.consent.clients
+        shown.until(lambda: reads(lines, "may: deleting, replacing, wipe only; this project"))
+
+
 def test_allowed_for_the_session_by_keyboard_holds_for_that_session_alone(shown: Any) -> None:
     with shown.server.client() as client, shown.server.client() as other:
         first = shown.begin(client, "run", code="1")

@@ -11,8 +11,10 @@ from qtpy.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -68,6 +70,19 @@ class ConsentCard(QFrame):
         self.session = self._button(self.tr("For session"), "allow_session")
         self.session.setAccessibleName(self.tr("Allow for this session"))
         self.session.setToolTip(self.tr("Allow, and don't ask again until this client disconnects"))
+        self.more = QToolButton(self)
+        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setToolTip(self.tr("Allow for this project"))
+        self.more.setAccessibleName(self.tr("Allow for this project"))
+        menu = QMenu(self.more)
+        self.for_tool = menu.addAction(self.tr("This tool, for this project"))
+        self.for_tool.triggered.connect(lambda checked=False: self._say("allow_tool"))
+        self.for_project = menu.addAction(self._all_of_it())
+        self.for_project.triggered.connect(lambda checked=False: self._say("allow_project"))
+        self.more.setMenu(menu)
+        # Folders are the client's for a session at most: what a project keeps are the artist's own.
+        self.more.setVisible(question.subject != "client_roots")
         self._guard = QTimer(self)
         self._guard.setSingleShot(True)
         self._guard.setInterval(GUARD_MS)
@@ -102,6 +117,14 @@ class ConsentCard(QFrame):
         }
         return reasons.get(self.question.subject, one_line(self.question.why))
 
+    def _all_of_it(self) -> str:
+        texts = {
+            "script": self.tr("All code of this client's, for this project"),
+            "destructive": self.tr("All deleting and replacing, for this project"),
+            "outside_roots": self.tr("All writing outside roots, for this project"),
+        }
+        return texts.get(self.question.subject, self.tr("All of this kind, for this project"))
+
     def _button(self, text: str, answer: Decision) -> QPushButton:
         button = QPushButton(text, self)
         button.setAutoDefault(False)
@@ -109,7 +132,7 @@ class ConsentCard(QFrame):
         return button
 
     def _say(self, answer: Decision) -> None:
-        for button in (self.refuse, self.once, self.session):
+        for button in (self.refuse, self.once, self.session, self.more):
             button.setEnabled(False)
         self._guard.stop()
         self._answered(self.question.id, answer)
@@ -123,6 +146,7 @@ class ConsentCard(QFrame):
         ready = self._waited and self.text.end_seen
         self.once.setEnabled(ready)
         self.session.setEnabled(ready)
+        self.more.setEnabled(ready)
 
     def _show_more(self) -> None:
         left_out, below = self.text.left_out, self.text.below
@@ -151,6 +175,7 @@ class ConsentCard(QFrame):
         buttons.addStretch(1)
         buttons.addWidget(self.once)
         buttons.addWidget(self.session)
+        buttons.addWidget(self.more)
         box = QVBoxLayout(self)
         box.setContentsMargins(space, space, space, space)
         box.setSpacing(space)
@@ -164,6 +189,7 @@ class ConsentCard(QFrame):
     def _draw(self) -> None:
         size = em(self)
         self._glyph.setPixmap(icon("hand", self.palette(), "warn").pixmap(size, size))
+        self.more.setIcon(icon("more", self.palette()))
         tint(self._left, "dim")
         tint(self._more, "warn")
 

@@ -21,8 +21,9 @@ from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-#: ``allow`` is for this call alone.
-Decision = Literal["allow", "allow_session", "allow_project", "refuse"]
+#: ``allow`` is for this call alone, ``allow_tool`` for this tool in this project, the others for
+#: every tool of the kind that was asked about.
+Decision = Literal["allow", "allow_session", "allow_project", "allow_tool", "refuse"]
 RootsDecision = Literal["allow", "allow_session", "refuse"]
 
 #: Seconds the artist has; then it is a no.
@@ -40,7 +41,11 @@ _WHY: dict[Subject, str] = {
 }
 
 _STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
-_SCOPES: dict[Decision, Scope] = {"allow_session": "session", "allow_project": "project"}
+_SCOPES: dict[Decision, Scope] = {
+    "allow_session": "session",
+    "allow_project": "project",
+    "allow_tool": "project",
+}
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,7 @@ class ConsentDesk:
         try:
             answer = await self._ask(call, "client_roots", "allow", why)
             # What is kept with a project is the artist's own roots.
-            return "allow_session" if answer == "allow_project" else answer
+            return answer if answer in ("allow", "refuse") else "allow_session"
         except RefusedByArtist:
             return "refuse"
 
@@ -177,7 +182,7 @@ class ConsentDesk:
             raise _refused(call, "the artist refused it")
         scope = _SCOPES.get(answer)
         if scope is not None:
-            self.grants.add(peer, subject, None, scope)
+            self.grants.add(peer, subject, tool if answer == "allow_tool" else None, scope)
             self._decided()
 
     async def _ask(
