@@ -3,7 +3,7 @@ a client works with a server that runs in this process on an OpenUSD scene.
 
     QT_QPA_PLATFORM=offscreen python docs/panel/make_screenshots.py
 
-Needs the extras ``dev`` and ``usd``, and Pillow. Records and settings go into a folder that is
+Needs the extras ``dev`` and ``usd``. Records and settings go into a folder that is
 removed afterwards.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,16 +25,18 @@ from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from looks import HOSTS, palette
+from looks import save as save_as
 from mcp import ClientSession, McpError, types
 from mcp.client.streamable_http import streamablehttp_client
-from PIL import Image
 from qtpy.QtCore import QSize
-from qtpy.QtGui import QColor, QPalette
+from qtpy.QtGui import QPalette
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.app import Callboard
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
+from callboard.clients.book import ClientBook
 from callboard.config import McpHttpConfig
 from callboard.host import SCRIPT, USD, PlugIn
 from callboard_openusd.host import OpenUsdHost
@@ -46,6 +49,7 @@ from callboard_ui.panel import Panel
 
 HERE = Path(__file__).resolve().parent
 NARROW, WIDE = QSize(280, 620), QSize(940, 560)
+SCALE = "QT_SCALE_FACTOR"
 #: Seconds.
 PATIENCE = 20.0
 
@@ -133,7 +137,8 @@ class Agent:
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
-        headers = {"Authorization": f"Bearer {self._app.token}"}
+        token = ClientBook().make(self._info.name.lower().replace(" ", "-"))[1]
+        headers = {"Authorization": f"Bearer {token}"}
         async with (
             streamablehttp_client(self._app.url, headers=headers) as (read, write, _),
             ClientSession(
@@ -166,45 +171,8 @@ def rest(seconds: float) -> None:
     until(lambda: monotonic() > end)
 
 
-def dark() -> QPalette:
-    """Much like the hosts' own dark colours."""
-    found = QPalette()
-    roles = QPalette.ColorRole
-    for role, name in (
-        (roles.Window, "#444444"),
-        (roles.WindowText, "#dddddd"),
-        (roles.Base, "#2f2f2f"),
-        (roles.AlternateBase, "#383838"),
-        (roles.Text, "#dddddd"),
-        (roles.Button, "#555555"),
-        (roles.ButtonText, "#eeeeee"),
-        (roles.ToolTipBase, "#2f2f2f"),
-        (roles.ToolTipText, "#dddddd"),
-        (roles.PlaceholderText, "#8c8c8c"),
-        (roles.Highlight, "#5285a6"),
-        (roles.HighlightedText, "#ffffff"),
-        (roles.Light, "#666666"),
-        (roles.Midlight, "#505050"),
-        (roles.Mid, "#3a3a3a"),
-        (roles.Dark, "#2a2a2a"),
-        (roles.Shadow, "#141414"),
-        (roles.Link, "#6cc0f5"),
-    ):
-        found.setColor(role, QColor(name))
-    for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        found.setColor(QPalette.ColorGroup.Disabled, role, QColor("#858585"))
-    return found
-
-
 def save(widget: QWidget, name: str) -> None:
-    """Few colours are enough, and make small files."""
-    path = HERE / f"{name}.png"
-    with tempfile.NamedTemporaryFile(suffix=".png") as raw:
-        if not widget.grab().save(raw.name, "PNG"):
-            raise OSError(f"{raw.name} could not be written")
-        with Image.open(raw.name) as image:
-            few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-            few.save(path, optimize=True)
+    save_as(widget, HERE / f"{name}.png")
 
 
 def project(folder: Path) -> list[Path]:
@@ -237,10 +205,14 @@ class Session:
 
     def __init__(self, folder: Path, application: QApplication) -> None:
         self.application = application
+        self.light = QPalette(application.palette())
+        #: What the artist does just now.
+        self.doing: str | None = None
         hero, library = project(folder)
         self.main = QtMainThread()
         host = OpenUsdHost(self.main.post)
         host.has_windows = True
+        host.may_run = lambda work: self.doing  # type: ignore[method-assign]
         host.set_ports({**host.ports, SCRIPT: StageScripts(host)})
         config = McpHttpConfig(
             skill_paths=[folder / "skills"], roots=[str(hero), str(library)], announce=False
@@ -253,6 +225,7 @@ class Session:
             "Publishes an asset.",
             {"type": "object"},
             affinity="any",
+            title="Publish an asset",
         )
         self.app.start()
         self.panel: Panel = make_panel(self.app)  # type: ignore[assignment]
@@ -304,8 +277,8 @@ class Session:
         for question in controls.status.snapshot.questions:
             controls.answer(question.id, "allow_session")
 
-    def look(self, palette: QPalette) -> None:
-        self.application.setPalette(palette)
+    def use(self, colors: QPalette) -> None:
+        self.application.setPalette(colors)
         rest(0.05)
 
     def show(self, size: QSize, tab: int) -> None:
@@ -346,15 +319,15 @@ def pictures(session: Session, light: QPalette) -> None:
     until(lambda: panel.activity.model.running)
     panel.link.controls.restore(SCRIPT)
     until(lambda: "script__execute" in {t.name for t in panel.header._snapshot.tools})
-    looks = (("light", light), ("dark", dark()))
+    looks = (("light", light), ("dark", palette("maya")))
     sizes = (("narrow", NARROW), ("wide", WIDE))
     names = ("activity", "roots", "capabilities", "skills")
     at = (tabs.ACTIVITY, tabs.ROOTS, tabs.CAPABILITIES, tabs.SKILLS)
     panel.tabs.setCurrentIndex(tabs.ACTIVITY)
     until(lambda: {"ok", "error", "refused"} <= {row.state for row in panel.activity.model.past})
     choose(panel)
-    for look, palette in looks:
-        session.look(palette)
+    for look, colors in looks:
+        session.use(colors)
         for size, room in sizes:
             for name, tab in zip(names, at, strict=True):
                 session.show(room, tab)
@@ -362,12 +335,12 @@ def pictures(session: Session, light: QPalette) -> None:
     agent.start("script__execute", code=CODE, language="python")
     agent.start("usd__export_usd", path=str(Path(tempfile.gettempdir()) / "hero.usda"))
     until(lambda: len(panel.consent.cards.cards) == 2)
-    for look, palette in looks:
-        session.look(palette)
+    for look, colors in looks:
+        session.use(colors)
         for size, room in sizes:
             session.show(room, tabs.CONSENT)
             save(panel, f"consent-{look}-{size}")
-    session.look(light)
+    session.use(light)
     panel.hide()
     panel._show(panel.link.controls.status.snapshot)
     rest(0.7)
@@ -375,9 +348,13 @@ def pictures(session: Session, light: QPalette) -> None:
     panel.show()
     dialog = ConnectDialog(panel.link.controls.instance, str(Path(tempfile.gettempdir())), panel)
     dialog.show()
-    rest(0.1)
+    dialog.client.setCurrentIndex(dialog.client.findData("cursor"))
+    dialog.direct.setChecked(True)
+    dialog.file.setText("/home/ana/.cursor/mcp.json")
+    until(dialog.difference.toPlainText)
     save(dialog, "connect")
     dialog.close()
+    states(session)
     panel.link.controls.pause()
     session.show(NARROW, tabs.CAPABILITIES)
     panel.capabilities.page.setCurrentIndex(ASKED)
@@ -389,6 +366,79 @@ def pictures(session: Session, light: QPalette) -> None:
     until(lambda: panel.capabilities.plug_ins.buttons)
     session.show(NARROW, tabs.CAPABILITIES)
     save(panel, "load-bundles")
+
+
+def states(session: Session) -> None:
+    """What an artist may meet, in a narrow dock."""
+    panel, (agent, other) = session.panel, session.agents
+    controls = panel.link.controls
+    for question in controls.status.snapshot.questions:
+        controls.answer(question.id, "allow_session")
+    until(lambda: not panel.consent.cards.cards)
+    for host in HOSTS:
+        session.use(palette(host))
+        session.show(NARROW, tabs.ACTIVITY)
+        save(panel, f"host-{host}")
+    session.use(session.light)
+    controls.set_consent_policy("destructive", "ask")
+    rest(0.3)
+    for number in range(6):
+        chosen = other if number % 2 else agent
+        chosen.start("scene__delete", names=[f"prop_{20 + number}"])
+    until(lambda: len(panel.consent.cards.cards) == 6)
+    session.show(NARROW, tabs.CONSENT)
+    save(panel, "six-questions")
+    panel.hide()
+    panel._show(controls.status.snapshot)
+    rest(0.7)
+    save(panel.notice, "six-questions-notice")
+    panel.show()
+    for question in controls.status.snapshot.questions:
+        controls.answer(question.id, "refuse")
+    until(lambda: not panel.consent.cards.cards)
+    panel.consent.rules.setChecked(True)
+    session.show(NARROW, tabs.CONSENT)
+    save(panel, "clients")
+    panel.consent.rules.setChecked(False)
+    controls.changes.undo_back(controls.status.snapshot.changes[-3].call)
+    panel.activity.outcome.setCurrentIndex(panel.activity.outcome.count() - 1)
+    session.show(NARROW, tabs.ACTIVITY)
+    panel.activity.view.setCurrentIndex(panel.activity.model.index(5, 0))
+    rest(0.3)
+    save(panel, "changes-only")
+    session.doing = "dragging prop_3"
+    agent.start("scene__create_primitive", kind="cube", name="late")
+    until(lambda: panel.header.state.text().startswith("Waits for you"))
+    session.show(NARROW, tabs.ACTIVITY)
+    save(panel, "blocked-host")
+    session.doing = None
+    panel.activity.outcome.setCurrentIndex(0)
+    rest(0.5)
+
+
+def lost(session: Session) -> None:
+    """The server is gone."""
+    panel = session.panel
+    session.release.set()
+    session.app.stop()
+    session.show(NARROW, tabs.ACTIVITY)
+    save(panel, "server-stopped")
+
+
+def scaled(session: Session) -> None:
+    """On a screen at 200 %."""
+    session.work()
+    panel, agent = session.panel, session.agents[0]
+    panel.link.controls.restore(SCRIPT)
+    until(lambda: "script__execute" in {t.name for t in panel.header._snapshot.tools})
+    agent.start("script__execute", code=CODE, language="python")
+    until(lambda: panel.consent.cards.cards)
+    until(lambda: "error" in {row.state for row in panel.activity.model.past})
+    choose(panel)
+    for name, tab in (("activity", tabs.ACTIVITY), ("consent", tabs.CONSENT)):
+        session.show(NARROW, tab)
+        save(panel, f"{name}-200")
+    session.allow_all()
 
 
 def choose(panel: Panel) -> None:
@@ -408,16 +458,23 @@ def choose(panel: Panel) -> None:
 
 
 def main() -> int:
+    if SCALE not in os.environ:
+        code = subprocess.call([sys.executable, __file__], env={**os.environ, SCALE: "2"})
+        if code:
+            return code
     with tempfile.TemporaryDirectory(prefix="callboard-") as home:
         os.environ["CALLBOARD_HOME"] = home
         application = QApplication(["callboard"])
         application.setStyle("Fusion")
         application.setQuitOnLastWindowClosed(False)
-        light = QPalette(application.palette())
-        empty(application, Path(home))
         session = Session(Path(home), application)
         try:
-            pictures(session, light)
+            if SCALE in os.environ:
+                scaled(session)
+            else:
+                empty(application, Path(home))
+                pictures(session, session.light)
+                lost(session)
         finally:
             session.close()
     return 0

@@ -16,15 +16,16 @@ pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=I
 from panel_rig import reads
 from qtpy.QtCore import QCoreApplication, QEvent, Qt
 from qtpy.QtGui import QColor, QFont, QPalette
-from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QWidget
+from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QTreeView, QWidget
 
 from callboard.clients.book import ClientBook
 from callboard.errors import PAUSED, REFUSED_BY_ARTIST
 from callboard.protocol.recent_clients import KEPT
 from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import FakeHost
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
-from callboard_ui.panel import Panel
+from callboard_ui.panel import CAPABILITIES, CONSENT, Panel
 from serving import served
 from stateless_client import Stateless
 
@@ -243,6 +244,80 @@ def test_a_narrow_dock_is_wide_enough_for_every_tab(open_panel: Any) -> None:
         areas = panel.tabs.widget(number).findChildren(QAbstractScrollArea)
         # A view knows how wide it is once it has been laid out.
         shown.until(lambda all=areas: not any(a.horizontalScrollBar().isVisible() for a in all))
+
+
+def test_six_questions_and_their_buttons_fit_a_narrow_dock(open_panel: Any) -> None:
+    shown = open_panel()
+    shown.server.tool("wipe", lambda names: "gone", annotations={"destructiveHint": True})
+    shown.panel.link.controls.set_consent_policy("destructive", "ask")
+    policies = shown.panel.consent.policies
+    shown.until(lambda: policies["destructive"].currentData() == "ask")
+    shown.panel.resize(280, 620)
+    with shown.server.client() as client:
+        calls = [shown.begin(client, "wipe", names=[f"prop_{number}"]) for number in range(6)]
+        cards = shown.panel.consent.cards
+        shown.until(lambda: len(cards.cards) == 6)
+        shown.turn_to(CONSENT)
+        view = cards.parentWidget()
+        shown.until(lambda: cards.width() <= view.width() and cards.cards[0].text.end_seen)
+        assert shown.panel.width() == 280
+        for card in cards.cards:
+            for button in (card.refuse, card.once, card.session, card.more):
+                assert button.mapTo(view, button.rect().topRight()).x() < view.width()
+                assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
+        for question in shown.panel.link.controls.status.snapshot.questions:
+            shown.panel.link.controls.answer(question.id, "refuse")
+        for call in calls:
+            shown.wait(call)
+
+
+def test_words_in_a_narrow_dock_are_whole(open_panel: Any) -> None:
+    shown = open_panel(skills=True, records=True)
+    panel = shown.panel
+    panel.resize(280, 620)
+    with shown.server.client() as client:
+        shown.call(client, "scene__create_primitive", kind="cube", name="left_hand_prop")
+        calls = panel.activity
+        shown.until(lambda: calls.model.rowCount() == 1)
+        index = calls.model.index(0, 0)
+        shown.until(lambda: calls.view.visualRect(index).width() > 0)
+        room = calls.view.visualRect(index).width() - calls.view.iconSize().width() - 16
+        assert calls.view.fontMetrics().horizontalAdvance(index.data()) <= room
+        shown.click_row(calls.view, index)
+        details = calls.details
+
+        def inside(button: QWidget) -> bool:
+            corner = button.mapTo(panel, button.rect().bottomRight())
+            return button.isVisible() and corner.x() < 280 and corner.y() < 620
+
+        shown.until(lambda: all(map(inside, (details.select, details.undo, details.copy))))
+        assert panel.height() == 620
+    shown.turn_to(CAPABILITIES)
+    for view in panel.capabilities.findChildren(QTreeView):
+        model = view.model()
+        shown.until(lambda model=model: model.rowCount())
+        for group in (model.index(row, 0) for row in range(model.rowCount())):
+            for row in range(model.rowCount(group)):
+                state = model.index(row, 1, group)
+                words = view.fontMetrics().horizontalAdvance(state.data() or "")
+                assert words <= view.columnWidth(1), state.data()
+
+
+def test_what_a_call_waits_for_is_said(open_panel: Any) -> None:
+    class Dragging(FakeHost):
+        doing: str | None = "dragging Cube"
+
+        def may_run(self, work: str) -> str | None:
+            return self.doing if work == "change" else None
+
+    shown = open_panel(Dragging, skills=True)
+    with shown.server.client() as client:
+        call = shown.begin(client, "scene__create_primitive", kind="cube")
+        state = shown.panel.header.state
+        shown.until(lambda: state.text() == "Waits for you: dragging Cube")
+        shown.server.on_main(lambda: setattr(shown.server.host, "doing", None))
+        assert "result" in shown.wait(call)
+        shown.until(lambda: state.text() == "Serving")
 
 
 def test_whatever_takes_the_keyboard_has_a_name_and_its_turn(open_panel: Any) -> None:

@@ -75,7 +75,8 @@ class ActivityTab(QWidget):
         self._ended = -1
         self.model = CallsModel(self)
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText(self.tr("Filter by tool, arguments, error"))
+        self.search.setPlaceholderText(self.tr("Filter calls"))
+        self.search.setToolTip(self.tr("By tool, arguments, error"))
         self.search.setAccessibleName(self.tr("Filter calls"))
         self.search.setClearButtonEnabled(True)
         self.outcome = QComboBox(self)

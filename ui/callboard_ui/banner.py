@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from qtpy.QtCore import QEvent, Qt
 from qtpy.QtWidgets import QHBoxLayout, QPushButton, QWidget
@@ -37,14 +38,18 @@ class Banner(QWidget):
         box.addWidget(self.button)
         self.show_questions(())
 
-    def show_questions(self, questions: Sequence[QuestionStatus]) -> None:
-        """Says how many wait, and who is first."""
+    def show_questions(
+        self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Says how many wait, and who is first. ``titles`` are tools' by their wire names."""
         self._asked = bool(questions)
         if not questions:
             self.text.show_text(self.tr("Nobody asks for anything"))
         elif len(questions) == 1:
             who, tool = one_line(questions[0].client), one_line(questions[0].tool)
-            self.text.show_text(self.tr("{0} asks to call {1}").format(who, tool))
+            title = one_line(titles.get(questions[0].tool, ""))
+            asks = self.tr("{0} asks: {1}") if title else self.tr("{0} asks to call {1}")
+            self.text.show_text(asks.format(who, title or tool))
         else:
             who = one_line(questions[0].client)
             self.text.show_text(self.tr("{0} questions, first {1}").format(len(questions), who))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import time
 
 from qtpy.QtCore import QEvent, Qt
-from qtpy.QtGui import QGuiApplication, QTextOption
+from qtpy.QtGui import QGuiApplication, QResizeEvent, QTextOption
 from qtpy.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -21,10 +21,15 @@ from callboard.panel.records import CallRecord
 from callboard.panel.status import CallStatus, SceneChange, UndoAnswer
 from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
-from callboard_ui.labels import Elided, plain
+from callboard_ui.labels import Elided, as_tip, plain
 from callboard_ui.link import Link
 from callboard_ui.look import bold, em, fixed, tint
 from callboard_ui.shown_text import clock, duration, one_line, shown, visible
+
+#: Wider than this, in ems, there is room for all that is known of a call.
+_WIDE = 24.0
+#: More height, in ems, it doesn't take from the list by itself.
+_HIGH = 14.0
 
 
 class CallDetails(QWidget):
@@ -38,7 +43,9 @@ class CallDetails(QWidget):
         self._title = Elided(self)
         self._title.setFont(bold(self.font()))
         self._facts = plain(self, wrap=True)
-        self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._technical = plain(self, wrap=True)
+        for label in (self._facts, self._technical):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._problem = QPlainTextEdit(self)
         self._problem.setAccessibleName(self.tr("Error"))
         self._arguments_label = QLabel(self.tr("Arguments"), self)
@@ -78,6 +85,7 @@ class CallDetails(QWidget):
         box.setSpacing(em(self, 0.3))
         box.addWidget(self._title)
         box.addWidget(self._facts)
+        box.addWidget(self._technical)
         box.addWidget(self._problem)
         box.addWidget(self._arguments_label)
         box.addWidget(self._arguments, 1)
@@ -98,12 +106,11 @@ class CallDetails(QWidget):
         """A call that runs or waits; ``title`` is its words, ``word`` its state."""
         self._begin(row, title)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
-        facts.append(visible(row.tool))
         if row.share is not None:
             facts.append(f"{row.share:.0%}")
         if row.message:
             facts.append(visible(row.message))
-        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        self._show_facts(facts, [visible(row.tool)])
         self._problem.hide()
         self._show_arguments(call.arguments)
         self._offer(cancel=True)
@@ -120,14 +127,15 @@ class CallDetails(QWidget):
         be undone here."""
         self._begin(row, title)
         self._record = record
-        facts = [word, visible(row.client), visible(row.tool), clock(row.started)]
+        facts = [word, visible(row.client), clock(row.started)]
+        technical = [visible(row.tool)]
         if row.took_ms is not None:
             facts.append(self.tr("took {0}").format(duration(row.took_ms)))
         if row.queue_ms is not None:
-            facts.append(self.tr("waited {0}").format(duration(row.queue_ms)))
+            technical.append(self.tr("waited {0}").format(duration(row.queue_ms)))
         if row.main_ms is not None:
-            facts.append(self.tr("main thread {0}").format(duration(row.main_ms)))
-        self._facts.setText(" · ".join(fact for fact in facts if fact))
+            technical.append(self.tr("main thread {0}").format(duration(row.main_ms)))
+        self._show_facts(facts, technical)
         error = row.message if record is None else record.error_message
         code = None if record is None else record.error_code
         self._problem.setVisible(bool(error))
@@ -142,6 +150,10 @@ class CallDetails(QWidget):
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
@@ -154,6 +166,21 @@ class CallDetails(QWidget):
             self._record = None
         self._row = row
         self._title.show_text(title)
+
+    def _show_facts(self, facts: Sequence[str], technical: Sequence[str]) -> None:
+        self._facts.setText(" · ".join(fact for fact in facts if fact))
+        self._technical.setText(" · ".join(fact for fact in technical if fact))
+        self._facts.setToolTip(as_tip(self._technical.text()))
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """What only a TD looks at has no room in a narrow dock; and what is there isn't cut."""
+        self._technical.setVisible(self.width() > em(self, _WIDE))
+        box = self.layout()
+        # Its width means nothing before it shows.
+        if box is not None and self.isVisible():
+            needed = box.minimumHeightForWidth(self.width())
+            self.setMinimumHeight(max(0, min(needed, em(self, _HIGH))))
 
     def _show_arguments(self, arguments: object) -> None:
         _put(self._arguments, shown(arguments))
@@ -172,6 +199,10 @@ class CallDetails(QWidget):
             self.undo.setText(self.tr("Undo"))
             tip = self.tr("Undo what this call changed, if nothing changed since")
         self.undo.setToolTip(tip)
+        serving = self._link.controls.status.snapshot.serving
+        for button in (self.cancel, self.select, self.undo):
+            button.setEnabled(serving)
+        self._arrange()
 
     def _draw_icons(self) -> None:
         palette = self.palette()
@@ -222,7 +253,7 @@ class CallDetails(QWidget):
         return self.tr("Not undone: something else changed since")
 
     def _copy(self) -> None:
-        parts = [self._title.text(), self._facts.text()]
+        parts = [self._title.text(), self._facts.text(), self._technical.text()]
         if self._problem.isVisible():
             parts.append(self._problem.toPlainText())
         parts.append(self._arguments.toPlainText())

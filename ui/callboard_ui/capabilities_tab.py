@@ -238,7 +238,7 @@ class CapabilitiesTab(QWidget):
         tools = [
             tool
             for tool in self._snapshot.tools
-            if (tool.missing or page == TOOLS) and text in tool.name.casefold()
+            if (tool.missing or page == TOOLS) and text in f"{tool.name} {tool.title}".casefold()
         ]
         by_skill: dict[str, list[ToolStatus]] = {}
         for tool in tools:
@@ -252,7 +252,7 @@ class CapabilitiesTab(QWidget):
         self._after_fill(self.tr("Every tool has what it needs.") if page else self.tr("No tool."))
 
     def _tool(self, tool: ToolStatus) -> Row:
-        short = tool.name.partition("__")[2] if tool.skill else tool.name
+        short = tool.title or (tool.name.partition("__")[2] if tool.skill else tool.name)
         lacks = ", ".join(map(one_line, tool.missing))
         needs = ", ".join(map(one_line, tool.requires)) or self.tr("nothing")
         tip = f"{one_line(tool.name)}\n{visible(tool.description)}\n"

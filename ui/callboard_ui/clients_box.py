@@ -9,7 +9,7 @@ from qtpy.QtCore import QEvent, Qt
 from qtpy.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus
-from callboard_ui.labels import Elided, plain
+from callboard_ui.labels import Elided, as_tip, plain
 from callboard_ui.link import Link
 from callboard_ui.look import Kind, bold, em, tint
 from callboard_ui.shown_text import clock, one_line
@@ -166,9 +166,10 @@ class ClientRow(QWidget):
             what = self.tr("{0}, {1} only").format(what, titles.get(grant.tool, grant.tool))
         span = self.tr("this project") if grant.scope == "project" else self.tr("this session")
         line = QWidget(self)
-        label = Elided(line)
+        label = plain(line, wrap=True)
         text = self.tr("may: {0}; {1}").format(what, span)
-        label.show_text(text, self.tr("{0}, since {1}").format(text, clock(grant.made)))
+        label.setText(one_line(text))
+        label.setToolTip(as_tip(self.tr("{0}, since {1}").format(text, clock(grant.made))))
         button = QPushButton(self.tr("Ask again"), line)
         button.setAccessibleName(self.tr("Ask again about {0}").format(what))
         button.setToolTip(self.tr("Take this back: it is asked about again"))

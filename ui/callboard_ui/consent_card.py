@@ -14,7 +14,6 @@ from qtpy.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -70,10 +69,9 @@ class ConsentCard(QFrame):
         self.session = self._button(self.tr("For session"), "allow_session")
         self.session.setAccessibleName(self.tr("Allow for this session"))
         self.session.setToolTip(self.tr("Allow, and don't ask again until this client disconnects"))
-        self.more = QToolButton(self)
-        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setToolTip(self.tr("Allow for this project"))
+        self.more = QPushButton(self.tr("For project"), self)
+        self.more.setAutoDefault(False)
+        self.more.setToolTip(self.tr("Allow, and don't ask again in this project"))
         self.more.setAccessibleName(self.tr("Allow for this project"))
         menu = QMenu(self.more)
         self.for_tool = menu.addAction(self.tr("This tool, for this project"))
@@ -174,8 +172,12 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.refuse)
         buttons.addStretch(1)
         buttons.addWidget(self.once)
-        buttons.addWidget(self.session)
-        buttons.addWidget(self.more)
+        # A line of their own: beside the others they would be cut in a narrow dock.
+        lasting = QHBoxLayout()
+        lasting.setSpacing(space)
+        lasting.addStretch(1)
+        lasting.addWidget(self.session)
+        lasting.addWidget(self.more)
         box = QVBoxLayout(self)
         box.setContentsMargins(space, space, space, space)
         box.setSpacing(space)
@@ -184,12 +186,12 @@ class ConsentCard(QFrame):
         box.addWidget(self.text)
         box.addWidget(self._more)
         box.addLayout(buttons)
+        box.addLayout(lasting)
         self._more.hide()
 
     def _draw(self) -> None:
         size = em(self)
         self._glyph.setPixmap(icon("hand", self.palette(), "warn").pixmap(size, size))
-        self.more.setIcon(icon("more", self.palette()))
         tint(self._left, "dim")
         tint(self._more, "warn")
 
@@ -214,6 +216,7 @@ class _Text(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.verticalScrollBar().valueChanged.connect(lambda value: self._measure())
         self.verticalScrollBar().rangeChanged.connect(lambda least, most: self._measure())
+        self.document().documentLayout().documentSizeChanged.connect(lambda size: self._fit())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -226,11 +229,14 @@ class _Text(QPlainTextEdit):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+        self._measure()
+
+    def _fit(self) -> None:
         # In lines, with those that wrap.
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)
-        self._measure()
 
     def _measure(self) -> None:
         view = self.viewport()

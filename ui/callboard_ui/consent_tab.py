@@ -95,7 +95,7 @@ class ConsentTab(QWidget):
         )
         self.rules.setAutoDefault(False)
         self.rules.setCheckable(True)
-        self.rules.toggled.connect(lambda on: self._rules.setVisible(on))
+        self.rules.toggled.connect(lambda on: self._share_room())
         self.clients = ClientsBox(link, self)
         self._lay_out()
         self._draw()
@@ -103,12 +103,19 @@ class ConsentTab(QWidget):
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Takes over a new state."""
         self.cards.show_questions(snapshot.questions, titles_of(snapshot))
-        self._empty.setVisible(not snapshot.questions)
+        self._share_room()
         self.clients.show_snapshot(snapshot)
         for subject, policy in snapshot.policies:
             combo = self.policies.get(subject)
             if combo is not None and combo.currentData() != policy:
                 combo.setCurrentIndex(combo.findData(policy))
+
+    def _share_room(self) -> None:
+        """Rules have all the room while nobody asks."""
+        asked, rules = bool(self.cards.cards), self.rules.isChecked()
+        self._area.setVisible(asked)
+        self._empty.setVisible(not asked and not rules)
+        self._rules.setVisible(rules)
 
     def close_down(self) -> None:
         self.cards.close_down()
@@ -143,6 +150,7 @@ class ConsentTab(QWidget):
         box.setSpacing(2 * space)
         box.addWidget(self._empty, 1)
         box.addWidget(area, 1)
+        self._area = area
         box.addWidget(self.rules, 0, Qt.AlignmentFlag.AlignLeft)
         box.addWidget(self._rules, 2)
         self._rules.hide()
@@ -156,7 +164,7 @@ class ConsentTab(QWidget):
     def _policy(self, subject: Subject, title: str) -> QComboBox:
         choices: tuple[tuple[ConsentPolicy, str], ...] = (
             ("ask", self.tr("Ask always")),
-            ("ask_once", self.tr("Ask once a session")),
+            ("ask_once", self.tr("Once a session")),
             ("allow", self.tr("Allow")),
             ("refuse", self.tr("Refuse")),
         )

@@ -127,6 +127,9 @@ class Header(QWidget):
             return self.tr("Waiting for {0}, {1}").format(by, waits), "clock", "warn"
         if shown.questions:
             return self.tr("Waiting for you"), "hand", "warn"
+        held_by = next((call.held_by for call in shown.calls if call.held_by), None)
+        if held_by is not None:
+            return self.tr("Waits for you: {0}").format(one_line(held_by)), "clock", "warn"
         if shown.calls:
             name, more = shown.calls[0].tool, len(shown.calls) - 1
             title = next((tool.title for tool in shown.tools if tool.name == name), "")

@@ -120,7 +120,7 @@ class Panel(QWidget):
         self.capabilities.show_snapshot(snapshot)
         self.consent.show_snapshot(snapshot)
         self.skills.show_snapshot(snapshot)
-        self.banner.show_questions(snapshot.questions)
+        self.banner.show_questions(snapshot.questions, titles_of(snapshot))
         asked = len(snapshot.questions)
         if asked != self._asked:
             self._asked = asked

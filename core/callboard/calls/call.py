@@ -63,6 +63,8 @@ class Call:
         #: ``asking`` the artist, ``waiting`` for a thread, ``running``.
         self.state = "waiting"
         self.task: asyncio.Task[Any] | None = None
+        #: What the artist does that it waits for.
+        self.held_by: str | None = None
         self.cancelled_by_artist = False
         #: The artist paused before it began.
         self.paused = False
@@ -118,6 +120,7 @@ class Call:
         self.on_loop(self._wait_for, doing)
 
     def _wait_for(self, doing: str | None) -> None:
+        self.held_by = doing
         if doing is not None:
             self.send_progress(0, None, f"waiting: busy with {doing}")
         else:

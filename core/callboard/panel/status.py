@@ -96,6 +96,8 @@ class CallStatus:
     total: float | None = None
     message: str | None = None
     arguments: Any = None
+    #: What the artist does that it waits for.
+    held_by: str | None = None
 
 
 @dataclass(frozen=True)

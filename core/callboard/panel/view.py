@@ -198,6 +198,7 @@ class ServedView:
                 round(now - (since - call.started), 2),
                 *call.latest_progress,
                 arguments=call.arguments,
+                held_by=call.held_by,
             )
             for call in self._dispatcher.calls.values()
             if not call.tool.internal
