@@ -39,6 +39,10 @@ class OpenStage:
         self._suffixes: dict[Sdf.Path, int] = {}
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
 
+    def read_ahead(self) -> None:
+        """The stage is looked at; what undo needs is read meanwhile."""
+        self._shadow.read_ahead()
+
     @property
     def shadow(self) -> Sdf.Layer:
         """The root layer at the last undo step. Asked for before anything changes."""

@@ -45,8 +45,10 @@ class UsdFiles:
             except Tf.ErrorException as error:
                 raise refuse(error, f"open '{Path(path).name}'") from None
         self._document.opened = opened
+        count = len(opened.names.paths)
+        opened.read_ahead()
         self._opened()
-        return {"path": path, "object_count": len(opened.names.paths)}
+        return {"path": path, "object_count": count}
 
     def save(self, path: str | None) -> Json:
         opened = self._document.opened
@@ -128,6 +130,8 @@ def _check(file: Path) -> None:
 
 def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[Path]) -> None:
     """Checks the files that the layer is composed of, and reads them as they are now."""
+    if _names_no_file(layer):
+        return
     for asset in layer.GetCompositionAssetDependencies():
         used = folder / asset
         if used in seen or used.suffix.lower() not in READ or not used.is_file():
@@ -146,3 +150,12 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)
+
+
+def _names_no_file(layer: Sdf.Layer) -> bool:
+    """Text names files between these signs. Looking for one costs less than going through all that
+    the layer says."""
+    if not layer.realPath:
+        return False
+    with Path(layer.realPath).open("rb") as file:
+        return file.read(5) == b"#usda" and b"@" not in file.read()

@@ -3,6 +3,8 @@ every call."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pxr import Sdf, Usd, UsdGeom
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
@@ -26,9 +28,12 @@ class NameIndex:
         self._stage = stage
         self._counted = False
         self._order: list[Sdf.Path] = []
-        self._named: dict[str, list[Sdf.Path]] = {}
-        #: Where each prim was when all were counted: an object, or what is below another prim.
+        #: Every prim when all were counted, and whether it is an object, until its place is asked.
+        self._walked: list[tuple[Sdf.Path, bool]] = []
+        #: Where each prim was then: an object, or what is below another prim.
         self._places: dict[Sdf.Path, int] = {}
+        #: Bare names to paths, once one is asked for.
+        self._named: dict[str, list[Sdf.Path]] | None = None
         self._drift = 0
         self._pending: set[Sdf.Path] = set()
 
@@ -56,6 +61,7 @@ class NameIndex:
                 self._count_all()
             else:
                 self._order = list(self._order)
+                self._place_all()
                 for path in changed:
                     self._replace(path)
         return self._order
@@ -66,11 +72,19 @@ class NameIndex:
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
             if prim and _is_there(prim) and is_object(prim):
                 return prim
-        elif self.paths and (namesakes := self._named.get(name)):
+        elif namesakes := self._by_name().get(name):
             if len(namesakes) > 1:
                 raise AmbiguousName(name, [str(path) for path in namesakes[:10]])
             return self._stage.GetPrimAtPath(namesakes[0])
-        raise ObjectNotFound(name, nearest_names(name, self._named) if self.paths else [])
+        raise ObjectNotFound(name, nearest_names(name, self._by_name()))
+
+    def _by_name(self) -> dict[str, list[Sdf.Path]]:
+        paths = self.paths
+        if self._named is None:
+            self._named = {}
+            for path in paths:
+                self._named.setdefault(path.name, []).append(path)
+        return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
         """The path, or the one above it that says in which order its children are: there, one that
@@ -85,34 +99,36 @@ class NameIndex:
         return self._drift > _DRIFT + len(self._order) // 20
 
     def _count_all(self) -> None:
-        order: list[Sdf.Path] = []
-        places: dict[Sdf.Path, int] = {}
         xformable = UsdGeom.Xformable
-        for prim in self._stage.Traverse():
-            path = prim.GetPath()
-            places[path] = len(order)
-            if prim.IsA(xformable):
-                order.append(path)
+        walked = [(prim.GetPath(), prim.IsA(xformable)) for prim in self._stage.Traverse()]
+        self._order = [path for path, placed in walked if placed]
         world = self._stage.GetPrimAtPath(WORLD)
         # It is there at most once, and near the start, so this costs less than asking each.
-        if world and not is_object(world) and WORLD in places and world.IsA(xformable):
-            order.remove(WORLD)
-        self._order, self._places = order, places
-        self._named = {}
-        for path in order:
-            self._named.setdefault(path.name, []).append(path)
+        if world and world.IsA(xformable) and not is_object(world):
+            with suppress(ValueError):
+                self._order.remove(WORLD)
+        self._walked, self._places, self._named = walked, {}, None
         self._pending.clear()
-        self._drift = 1  # the places were counted with the prim that is the scene itself
+        self._drift = 1  # the places are counted with the prim that is the scene itself
         self._counted = True
+
+    def _place_all(self) -> None:
+        """Finds each prim's place from what was walked over, once."""
+        walked, self._walked = self._walked, []
+        place = 0
+        for path, placed in walked:
+            self._places[path] = place
+            place += placed
 
     def _replace(self, path: Sdf.Path) -> None:
         """Takes out what was known at and below ``path``, and puts in what is there now."""
         start, stop = self._piece(path)
         for gone in self._order[start:stop]:
-            same = self._named[gone.name]
-            same.remove(gone)
-            if not same:
-                del self._named[gone.name]
+            if self._named is not None:
+                same = self._named[gone.name]
+                same.remove(gone)
+                if not same:
+                    del self._named[gone.name]
             del self._places[gone]
         del self._order[start:stop]
         self._drift += stop - start
@@ -128,8 +144,9 @@ class NameIndex:
                 paths.append(each.GetPath())
         self._order[place:place] = paths
         self._drift += len(paths)
-        for path in paths:
-            self._named.setdefault(path.name, []).append(path)
+        if self._named is not None:
+            for path in paths:
+                self._named.setdefault(path.name, []).append(path)
 
     def _piece(self, path: Sdf.Path) -> tuple[int, int]:
         """From which index to which one the objects at and below ``path`` are."""

@@ -21,7 +21,10 @@ class Shadow:
         self._stamp = stamp
         self._copy: Sdf.Layer | None = None
         self._reading: Thread | None = None
-        if file is not None and stamp is not None:
+
+    def read_ahead(self) -> None:
+        """Starts the thread. It takes turns with whoever composes the stage, so not before that."""
+        if self._file is not None and self._stamp is not None:
             # Not a daemon: a process that ends while OpenUSD reads would crash.
             self._reading = Thread(target=self._read, name="callboard-shadow")
             self._reading.start()

@@ -49,7 +49,7 @@ def _bound(text: bytes) -> int:
         return len(text)
     known: dict[bytes, tuple[int, int]] = {}
     depth = deepest = 0
-    for line in text.translate(None, _DROPPED).replace(b"()", b"").split(b"\n"):
+    for line in text.translate(None, _DROPPED).replace(b"()", b"").split():
         if line not in known:
             known[line] = _line(line)
         rise, peak = known[line]
