@@ -7,6 +7,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from callboard.records import retention as retaining
 from callboard.records import schema
@@ -50,23 +51,30 @@ class Database:
             raise
 
     def fold(self, path: Path, offset: int) -> int:
-        """Takes a journal's lines from ``offset`` on; where they end. Repeating it adds nothing."""
-        lines, end = read_lines(path, offset)
-        for start in range(0, len(lines), CHUNK):
-            rows = [row for line in lines[start : start + CHUNK] if (row := schema.to_row(line))]
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                whole = len(rows) - len(rows) % AT_ONCE
-                for first in range(0, whole, AT_ONCE):
-                    part = rows[first : first + AT_ONCE]
-                    self._db.execute(_INSERT_MANY, [value for row in part for value in row])
-                self._db.executemany(schema.INSERT, rows[whole:])
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-        self._until_retention -= end - offset
-        return end
+        """Takes a journal's lines from ``offset`` on; where they end. Repeating it adds nothing.
+
+        So many at once, however long it is: what a busy minute left would leave holes in the
+        process's memory that nothing fills again."""
+        while True:
+            lines, end = read_lines(path, offset, CHUNK)
+            if not lines:
+                return end
+            self._insert([row for line in lines if (row := schema.to_row(line))])
+            self._until_retention -= end - offset
+            offset = end
+
+    def _insert(self, rows: list[list[Any]]) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            whole = len(rows) - len(rows) % AT_ONCE
+            for first in range(0, whole, AT_ONCE):
+                part = rows[first : first + AT_ONCE]
+                self._db.execute(_INSERT_MANY, [value for row in part for value in row])
+            self._db.executemany(schema.INSERT, rows[whole:])
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
 
     def retain(self) -> None:
         """Deletes what is past its time or too much, at first, then now and then."""

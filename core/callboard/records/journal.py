@@ -16,6 +16,7 @@ import mmap
 import os
 import secrets
 import sys
+from itertools import islice
 from pathlib import Path
 
 from callboard.hosting.file_lock import lock
@@ -120,20 +121,24 @@ def _keeps_room(fd: int) -> bool:
     return False
 
 
-def read_lines(path: Path, offset: int) -> tuple[list[bytes], int]:
-    """The complete lines from ``offset`` on, and where they end. A line that is half written was
-    never acknowledged, or isn't yet, and isn't returned. Raises OSError."""
+def read_lines(path: Path, offset: int, most: int | None = None) -> tuple[list[bytes], int]:
+    """The complete lines from ``offset`` on, ``most`` of them at most, and where they end. A line
+    that is half written was never acknowledged, or isn't yet, and isn't returned. Raises OSError.
+    """
     with path.open("rb") as file:
         if offset == 0:
             if file.read(len(HEADER)) != HEADER:
                 return [], 0
             offset = len(HEADER)
         file.seek(offset)
-        block = file.read()
-    # Zeros are room, or the part of a line that isn't there yet.
-    zero = block.find(b"\0")
-    end = block.rfind(b"\n", 0, zero if zero >= 0 else len(block)) + 1
-    return block[:end].splitlines(), offset + end
+        lines = []
+        for line in islice(file, most):
+            # Zeros are room, or the part of a line that isn't there yet.
+            if not line.endswith(b"\n") or b"\0" in line:
+                break
+            lines.append(line[:-1])
+            offset += len(line)
+    return lines, offset
 
 
 def journals(folder: Path) -> list[Path]:
