@@ -96,6 +96,13 @@ class Connection:
         while self.receive() is None:
             pass
 
+    def end_session(self) -> None:
+        """Says goodbye, blocking."""
+        head = self._common.replace("POST", "DELETE", 1)
+        self.socket.sendall(f"{head}Content-Length: 0\r\n\r\n".encode())
+        while self.receive() is None:
+            pass
+
     def exchange(self, method: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """One request and its answer, blocking: the head of the answer, and the result."""
         self.send(method, params)

@@ -10,7 +10,7 @@ import getpass
 import json
 import os
 import re
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from json.encoder import encode_basestring_ascii
 from math import isfinite
@@ -124,7 +124,6 @@ class Redactor:
             self._own.append((re.compile(named, re.I), r"\1<user>"))
             hints += [user.lower(), quote(user).lower()]
         self._hint_words = hints
-        self._hints = re.compile("|".join(map(re.escape, hints)))
         #: Names of arguments that are clean, as JSON with the colon.
         self._names: dict[str, str] = {}
         self._hidden: set[str] = set()
@@ -137,8 +136,13 @@ class Redactor:
         self._hidden.add(secret)
         self._own.insert(0, (re.compile(_spelt(secret)), SECRET))
         self._hint_words += [secret.lower(), quote(secret).lower()]
-        self._hints = re.compile("|".join(map(re.escape, self._hint_words)))
+        self.__dict__.pop("_hints", None)
         self._names.clear()
+
+    @cached_property
+    def _hints(self) -> re.Pattern[str]:
+        # At the first call: a start takes no time for it, and hides its own token besides.
+        return re.compile("|".join(map(re.escape, self._hint_words)))
 
     def text(self, text: str) -> str:
         """``text`` without secrets, addresses, home folders and the user's name in paths."""

@@ -31,7 +31,6 @@ from callboard.protocol.revisions import Revision
 from callboard.protocol.session import PeerEvent, Session
 from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.records.recorder import Recorder
-from callboard.service.completion import complete
 from callboard.service.pages import page
 from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.prompt import Prompt, render
@@ -325,6 +324,8 @@ class Service:
         return function.result(value)
 
     async def _complete(self, request: PeerRequest) -> Json:
+        from callboard.service.completion import complete
+
         return await complete(request.params, self._find_prompt, self.resources)
 
     async def _set_level(self, request: PeerRequest) -> Json:
