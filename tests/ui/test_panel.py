@@ -320,6 +320,24 @@ def test_what_a_call_waits_for_is_said(open_panel: Any) -> None:
         shown.until(lambda: state.text() == "Serving")
 
 
+def test_tabs_and_filters_have_keys_while_the_keyboard_is_in_the_panel(open_panel: Any) -> None:
+    shown = open_panel(skills=True)
+    panel = shown.panel
+    panel.activateWindow()
+    shown.until(panel.isActiveWindow)
+    panel.header.pause.setFocus()
+    control = Qt.KeyboardModifier.ControlModifier
+    shown.press(panel.header.pause, Qt.Key.Key_4, modifier=control)
+    assert panel.tabs.currentIndex() == CONSENT
+    shown.press(panel.tabs.tabBar(), Qt.Key.Key_1, modifier=control)
+    shown.press(panel.tabs.tabBar(), Qt.Key.Key_F, modifier=control)
+    assert panel.activity.search.hasFocus()
+    # A digit that is typed stays one.
+    shown.qtbot.keyClicks(panel.activity.search, "3")
+    assert panel.activity.search.text() == "3"
+    assert panel.tabs.currentIndex() == 0
+
+
 def test_whatever_takes_the_keyboard_has_a_name_and_its_turn(open_panel: Any) -> None:
     shown = open_panel(skills=True)
     panel = shown.panel

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from qtpy.QtCore import QEvent, QSize, Qt
-from qtpy.QtGui import QCloseEvent, QIcon, QResizeEvent
-from qtpy.QtWidgets import QFrame, QStyle, QTabWidget, QVBoxLayout, QWidget
+from qtpy.QtGui import QCloseEvent, QIcon, QKeySequence, QResizeEvent, QShortcut
+from qtpy.QtWidgets import QFrame, QLineEdit, QStyle, QTabWidget, QVBoxLayout, QWidget
 
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
@@ -75,6 +77,7 @@ class Panel(QWidget):
         box.addWidget(self.banner)
         box.addWidget(self.tabs, 1)
         self._arrange()
+        self._set_up_keys()
         self._show(controls.status.snapshot)
 
     def shut(self) -> None:
@@ -128,6 +131,26 @@ class Panel(QWidget):
         # The artist sees the panel, so the question shows there; and only there.
         waiting = () if self._seen() else snapshot.questions
         self.notice.show_questions(waiting, titles_of(snapshot))
+
+    def _set_up_keys(self) -> None:
+        """Ctrl and a digit turns to a tab, Ctrl+F goes to its filter; only while the keyboard is in
+        the panel: elsewhere they are the host's."""
+        keys = [(f"Ctrl+{number + 1}", partial(self._turn_to, number)) for number in range(5)]
+        for key, act in [*keys, ("Ctrl+F", self._to_filter)]:
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(act)
+
+    def _turn_to(self, number: int) -> None:
+        self.tabs.setCurrentIndex(number)
+        self.tabs.tabBar().setFocus()
+
+    def _to_filter(self) -> None:
+        fields = self.tabs.currentWidget().findChildren(QLineEdit)
+        field = next((one for one in fields if one.isVisible()), None)
+        if field is not None:
+            field.setFocus()
+            field.selectAll()
 
     def _show_rules(self) -> None:
         self.tabs.setCurrentIndex(CONSENT)
