@@ -10,7 +10,8 @@ pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
 pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from panel_rig import reads, texts
-from qtpy.QtCore import Qt
+from qtpy.QtCore import QEvent, QPointF, Qt
+from qtpy.QtGui import QMouseEvent
 from qtpy.QtWidgets import QApplication
 
 from callboard.errors import REFUSED_BY_ARTIST
@@ -166,6 +167,33 @@ def test_what_a_call_changed_is_selected_in_the_scene(open_panel: Any) -> None:
         shown.server.on_main(lambda: shown.server.host.scene.delete(["/first"]))
         shown.click(activity.details.select)
         shown.until(lambda: reads(activity.details, "nothing of it is in the scene any more"))
+
+
+def test_what_somebody_points_at_stays_under_the_pointer(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first")
+        view = shown.panel.activity.view.viewport()
+
+        def point() -> None:
+            at = QPointF(20, 10)
+            none, nothing = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+            moved = QMouseEvent(QEvent.Type.MouseMove, at, at, none, none, nothing)
+            QApplication.sendEvent(view, moved)
+
+        def ended() -> bool:
+            point()
+            return bool(shown.panel.link.controls.status.snapshot.ended_calls == 2)
+
+        point()
+        call = shown.begin(client, "scene__create_primitive", kind="cube", name="second")
+        shown.until(ended)
+        point()
+        QApplication.processEvents()
+        assert lines(shown) == ["created /first"]
+        assert "result" in shown.wait(call)
+        QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+        shown.until(lambda: lines(shown) == ["created /second", "created /first"])
 
 
 def test_changes_only_leaves_out_what_only_read(open_panel: Any) -> None:

@@ -6,53 +6,34 @@ from collections.abc import Sequence
 from time import time
 from typing import cast
 
-from qtpy.QtCore import QEvent, QObject, Qt, QTimer
+from qtpy.QtCore import QEvent, Qt, QTimer
 from qtpy.QtGui import QShowEvent
 from qtpy.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QSplitter,
     QToolButton,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
 from callboard.panel.records import CallRecord, Filter, Outcome
 from callboard.panel.status import CallStatus, SceneChange, Snapshot
-from callboard_ui import calls_model as columns
 from callboard_ui.call_details import CallDetails
 from callboard_ui.calls_model import CallRow, CallsModel, changed_row, ended_row, running_row
+from callboard_ui.calls_view import CallsView
 from callboard_ui.history import History
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
-from callboard_ui.progress_delegate import ProgressDelegate
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3
 TICK_MS = 250
 #: Milliseconds after the last key before the filter counts.
 TYPING_MS = 200
-#: From which width of the list, in ems, a column is there.
-_FROM = {
-    columns.STATE: 25.0,
-    columns.CLIENT: 33.0,
-    columns.STARTED: 39.0,
-    columns.WAITED: 44.0,
-    columns.MAIN: 50.0,
-}
-_WIDTHS = {
-    columns.STATE: 5.5,
-    columns.TOOK: 5.0,
-    columns.CLIENT: 8.0,
-    columns.STARTED: 5.5,
-    columns.WAITED: 5.0,
-    columns.MAIN: 6.5,
-}
 #: Wider than this, in ems, the details stand beside the list.
 _BESIDE = 50.0
 
@@ -86,8 +67,7 @@ class ActivityTab(QWidget):
         self.outcome.addItem(self.tr("Failed"), _FAILED)
         self.outcome.addItem(self.tr("Refused"), _REFUSED)
         self.outcome.addItem(self.tr("Changes only"), None)
-        self.view = QTreeView(self)
-        self._set_up_view()
+        self.view = CallsView(self.model, self._rested, self)
         self.newer = QToolButton(self)
         self.newer.setText(self.tr("Newest calls"))
         self.newer.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -133,6 +113,7 @@ class ActivityTab(QWidget):
         """Stops every timer."""
         self._ticking.stop()
         self._typing.stop()
+        self.view.close_down()
         if self._history is not None:
             self._history.close()
 
@@ -141,11 +122,6 @@ class ActivityTab(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.show_snapshot(self._link.controls.status.snapshot)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.view and event.type() == QEvent.Type.Resize:
-            self._arrange()
-        return False
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -161,22 +137,6 @@ class ActivityTab(QWidget):
         timer.setSingleShot(once)
         timer.timeout.connect(run)
         return timer
-
-    def _set_up_view(self) -> None:
-        view = self.view
-        view.setModel(self.model)
-        view.installEventFilter(self)
-        view.setAccessibleName(self.tr("Calls"))
-        view.setRootIsDecorated(False)
-        view.setUniformRowHeights(True)
-        view.setAllColumnsShowFocus(True)
-        view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
-        view.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(view))
-        view.setTextElideMode(Qt.TextElideMode.ElideRight)
-        header = view.header()
-        header.setStretchLastSection(False)
-        header.setSectionsMovable(False)
-        header.setSectionResizeMode(columns.TOOL, QHeaderView.ResizeMode.Stretch)
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)
@@ -213,15 +173,20 @@ class ActivityTab(QWidget):
         if self._splitter.orientation() != way:
             self._splitter.setOrientation(way)
             self._splitter.setSizes([6000, 4000])
-        width = self.view.width()
-        for column, needed in _FROM.items():
-            self.view.setColumnHidden(column, width < em(self, needed))
-        for column, size in _WIDTHS.items():
-            self.view.setColumnWidth(column, em(self, size))
+        self.view.arrange()
 
     # -- what comes in --------------------------------------------------------------------------
 
+    def _rested(self) -> None:
+        """Nobody points at the list any more."""
+        if self.isVisible():
+            self._ended = -1
+            self.show_snapshot(self._link.controls.status.snapshot)
+            self._show_changes()
+
     def _show_running(self) -> None:
+        if self.view.pointed_at:
+            return
         now = time()
         old = [call for call in self._calls.values() if now - call.started > FLICKER]
         wanted = [running_row(call) for call in old if self._matches(call)]
@@ -245,7 +210,7 @@ class ActivityTab(QWidget):
 
     def _show_changes(self) -> None:
         """What changed is known without a look at the disk."""
-        if self._changes_only:
+        if self._changes_only and not self.view.pointed_at:
             selected = self.details.call_id
             matching = [
                 c for c in self._changes if c.tool and self._has_text(f"{c.words} {c.tool}")
@@ -263,7 +228,7 @@ class ActivityTab(QWidget):
         self.model.tick()
 
     def _refresh(self) -> None:
-        if self._history is None or self._changes_only:
+        if self._history is None or self._changes_only or self.view.pointed_at:
             return
         if self._at_top():
             self._history.refresh()
@@ -271,7 +236,7 @@ class ActivityTab(QWidget):
             self.newer.show()
 
     def _newest(self, calls: Sequence[CallRecord]) -> bool:
-        if self._changes_only:
+        if self._changes_only or self.view.pointed_at:
             return True
         if not self._at_top() and self.model.past:
             self.newer.show()

@@ -310,7 +310,10 @@ class CallsModel(QAbstractTableModel):
         return duration(row.queue_ms if column == WAITED else row.main_ms)
 
     def _tip(self, row: CallRow) -> str:
-        lines = [f"{self.title_of(row)}: {self.word_of(row)}", one_line(row.tool)]
+        lines = [
+            f"{self.title_of(row)}: {self.word_of(row)}",
+            f"{one_line(row.tool)} · {one_line(row.client)}",
+        ]
         if not row.here:
             lines.append(self._elsewhere)
         if row.message:

@@ -1,0 +1,88 @@
+"""The list of calls: columns by the room there is, rows that keep still under a pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from qtpy.QtCore import QEvent, Qt, QTimer
+from qtpy.QtGui import QResizeEvent
+from qtpy.QtWidgets import QHeaderView, QTreeView, QWidget
+
+from callboard_ui import calls_model as columns
+from callboard_ui.calls_model import CallsModel
+from callboard_ui.look import em
+from callboard_ui.progress_delegate import ProgressDelegate
+
+#: Milliseconds after the pointer moved over the list in which nothing in it moves.
+POINTING_MS = 1500
+#: From which width of the list, in ems, a column is there.
+_FROM = {
+    columns.STATE: 25.0,
+    columns.CLIENT: 33.0,
+    columns.STARTED: 39.0,
+    columns.WAITED: 44.0,
+    columns.MAIN: 50.0,
+}
+_WIDTHS = {
+    columns.STATE: 5.5,
+    columns.TOOK: 5.0,
+    columns.CLIENT: 8.0,
+    columns.STARTED: 5.5,
+    columns.WAITED: 5.0,
+    columns.MAIN: 6.5,
+}
+
+
+class CallsView(QTreeView):
+    """Qt's thread. ``rested`` is called once nobody points at it any more."""
+
+    def __init__(self, model: CallsModel, rested: Callable[[], None], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._rested = rested
+        self._pointing = QTimer(self)
+        self._pointing.setSingleShot(True)
+        self._pointing.setInterval(POINTING_MS)
+        self._pointing.timeout.connect(lambda: self._rested())
+        self.setModel(model)
+        self.setAccessibleName(self.tr("Calls"))
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(self))
+        # A path's end says more than its middle.
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.viewport().setMouseTracking(True)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionsMovable(False)
+        header.setSectionResizeMode(columns.TOOL, QHeaderView.ResizeMode.Stretch)
+
+    @property
+    def pointed_at(self) -> bool:
+        """Whether somebody may be about to click: what is under the pointer stays there."""
+        return bool(self._pointing.isActive())
+
+    def arrange(self) -> None:
+        """As many columns as there is room for."""
+        width = self.width()
+        for column, needed in _FROM.items():
+            self.setColumnHidden(column, width < em(self, needed))
+        for column, size in _WIDTHS.items():
+            self.setColumnWidth(column, em(self, size))
+
+    def close_down(self) -> None:
+        """Stops its timer."""
+        self._pointing.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseMove:
+            self._pointing.start()
+        elif event.type() == QEvent.Type.Leave and self.pointed_at:
+            self._pointing.stop()
+            self._rested()
+        return bool(super().viewportEvent(event))
