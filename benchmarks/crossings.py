@@ -234,7 +234,10 @@ def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str,
     )
     app = named("Callboard", "callboard.app")(host, config)
     schema = {"type": "object", "properties": {"value": {"type": "integer"}}}
-    app.tools.register("trivial", lambda value: {"value": value}, "Gives it back.", schema)
+    reads = {"readOnlyHint": True}
+    app.tools.register(
+        "trivial", lambda value: {"value": value}, "Gives it back.", schema, annotations=reads
+    )
     app.start()
     counts: dict[str, Count] = {}
     failed: list[BaseException] = []

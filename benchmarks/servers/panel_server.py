@@ -72,12 +72,17 @@ def main() -> None:
     app = Callboard(WindowedHost(thread), McpHttpConfig(announce=False, skills=False))
     ticks = Ticks()
     number = {"type": "object", "properties": {"value": {"type": "integer"}}}
-    app.tools.register("echo", lambda value: {"value": value}, "Returns its value.", number)
+    reads = {"readOnlyHint": True}
+    app.tools.register(
+        "echo", lambda value: {"value": value}, "Returns its value.", number, annotations=reads
+    )
 
     def inside() -> dict[str, Any]:
         return {"late_ms": ticks.take(), "bytes": process_facts.resident()}
 
-    app.tools.register("inside", inside, "How late the interface was, and memory.")
+    app.tools.register(
+        "inside", inside, "How late the interface was, and memory.", annotations=reads
+    )
     app.start()
     panel: Any = make_panel(app) if arguments.panel else None
     if panel is not None:

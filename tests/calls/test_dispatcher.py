@@ -413,7 +413,7 @@ def test_two_undo_steps_never_overlap_while_a_reading_tool_passes(
 
     server.tool("long_change", long_change, **MUTATES)
     server.tool("change", change, **MUTATES)
-    server.tool("read", lambda: "read")
+    server.tool("read", lambda: "read", annotations={"readOnlyHint": True})
     long = client.start("tools/call", {"name": "long_change"})
     assert started.wait(DEADLINE)
     # Had the second step begun inside the first, the fake host's undo stack would have raised.
@@ -460,7 +460,7 @@ def test_a_coroutine_that_is_cancelled_is_rolled_back_and_its_queued_visit_never
         waits.set()
         await ctx.on_main_thread(visited.append, "after the cancel")
 
-    server.tool("hold", gate)
+    server.tool("hold", gate, annotations={"readOnlyHint": True})
     server.tool("build", build_while_held, **MUTATES)
     building = client.in_thread(
         lambda: client.post(
@@ -738,8 +738,8 @@ def test_stop_ends_what_runs_and_waits_and_asks_and_says_how_many(
 ) -> None:
     gate = Gate()
     ran: list[str] = []
-    server.tool("hold", gate)
-    server.tool("change", lambda: ran.append("changed"))
+    server.tool("hold", gate, annotations={"destructiveHint": False})
+    server.tool("change", lambda: ran.append("changed"), annotations={"destructiveHint": False})
     server.tool("wipe", lambda: ran.append("wiped"), annotations={"destructiveHint": True})
     server.app.controls.set_consent_policy("destructive", "ask")
     server.app.controls.attend()
@@ -775,8 +775,8 @@ def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
         await asyncio.Event().wait()
 
     with served() as server:
-        server.tool("hold", hold)
-        server.tool("long", hold, execution="async")
+        server.tool("hold", hold, annotations={"destructiveHint": False})
+        server.tool("long", hold, execution="async", annotations={"destructiveHint": False})
         server.tool("wipe", lambda: ran.append("wiped"), annotations={"destructiveHint": True})
         controls, dispatcher = server.app.controls, server.app.dispatcher
         controls.set_consent_policy("destructive", "ask")

@@ -183,3 +183,97 @@ def test_no_skill_of_ours_has_a_published_skills_name() -> None:
     ours = {path.parent.name for path in hosts.glob("*/skills/*/SKILL.md")}
     assert len(ours) >= 4
     assert not ours & theirs
+
+
+FILE_NAMES = [
+    "file_path",
+    "filepath",
+    "filename",
+    "outputPath",
+    "export_path",
+    "file",
+    "textures_dir",
+]
+
+
+@pytest.mark.parametrize("name", FILE_NAMES)
+@pytest.mark.parametrize("affinity", ["main", "any"])
+def test_under_strict_what_is_called_as_a_file_stays_inside_whatever_the_tool_says(
+    tmp_path: Path, name: str, affinity: Any
+) -> None:
+    """A published tool that marks no argument as a path, and declares nothing."""
+    root, out = tmp_path / "root", tmp_path / "out"
+    (root / "deep").mkdir(parents=True)
+    out.mkdir()
+    (root / "link").symlink_to(out)
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    with served(roots=[str(root)], roots_policy="strict") as server, server.client() as client:
+        server.tool("theirs__write", lambda **given: given, schema, affinity=affinity)
+        for leads_out in (
+            *(
+                f"{out}/a.txt",
+                "../out/a.txt",
+                "link/a.txt",
+                f"{root}/link/a.txt",
+                "~/a/../../x",
+            ),
+            *(f"file://{out}/a.txt", "workspace://../out/a.txt", "C:\\a.txt", "deep\\..\\..\\out"),
+            *(f"//{out}/a.txt", f"{root}/deep/../../out/a.txt", "/etc/passwd"),
+        ):
+            call = {"name": "theirs__write", "arguments": {name: leads_out}}
+            answer = client.request("tools/call", call)
+            if "error" in answer:
+                assert answer["error"]["code"] == -32602, leads_out
+            else:
+                given = answer["result"]["structuredContent"][name]
+                assert given == f"{root}/x", leads_out
+        for stays, opened in (
+            (f"{root}/a.txt", root / "a.txt"),
+            ("workspace://deep/a.txt", root / "deep" / "a.txt"),
+            ("deep/a.txt", root / "deep" / "a.txt"),
+        ):
+            given = client.call("theirs__write", {name: stays})["structuredContent"][name]
+            assert given == str(opened)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("node_path", "/obj/geo1"), ("prim_path", "/World/Cube"), ("folder", "Props"), ("path", "/a")],
+)
+def test_under_strict_what_may_be_no_file_is_left_as_it_is(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    with served(roots=[str(tmp_path)], roots_policy="strict") as server, server.client() as client:
+        server.tool("theirs__find", lambda **given: given, schema)
+        given = client.call("theirs__find", {name: value})["structuredContent"]
+    assert given == {name: value}
+
+
+def test_a_path_of_a_tool_that_says_it_uses_files_stays_inside(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    with served(roots=[str(tmp_path)], roots_policy="strict") as server, server.client() as client:
+        needs = ("filesystem.read",)
+        server.tool("theirs__read", lambda **given: given, schema, required_capabilities=needs)
+        call = {"name": "theirs__read", "arguments": {"path": "/etc/passwd"}}
+        assert client.request("tools/call", call)["error"]["code"] == -32602
+        assert not client.call("theirs__read", {"path": "a.txt"})["isError"]
+
+
+@pytest.mark.parametrize("says", [{}, {"readOnlyHint": False}, {"readOnlyHint": True}])
+def test_a_tool_that_a_program_registers_is_held_to_the_same(
+    server: Served, says: dict[str, bool]
+) -> None:
+    def wipe() -> dict[str, Any]:
+        server.host.scene.create("cube", "a", {})
+        return {}
+
+    server.tool("wipe", wipe, annotations=says)
+    with server.client() as client:
+        client.call("wipe")
+        desk = server.app.dispatcher.consent
+        server.on_main(lambda: desk.set_policy("destructive", "refuse"))
+        answer = client.request("tools/call", {"name": "wipe", "arguments": {}})
+    reads = says.get("readOnlyHint", False)
+    assert server.host.undo_stack.steps == ([] if reads else ["Callboard: wipe"])
+    assert ("error" in answer) is not reads

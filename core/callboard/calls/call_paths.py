@@ -8,12 +8,13 @@ from functools import partial
 from callboard.calls.call import Call
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.consent import ConsentDesk, RootsDecision
+from callboard.calls.tools import Tool
 from callboard.errors import WorkspaceResolveError
 from callboard.hosting.contract import Host
 from callboard.hosting.held_folder import recheck
 from callboard.hosting.named_files import may_use
 from callboard.workspace.containment import Root, WorkspaceRoots
-from callboard.workspace.fields import is_absolute
+from callboard.workspace.fields import has_folder, is_absolute
 from callboard.workspace.path_text import shown
 from callboard.workspace.places import Places
 from callboard.workspace.roots import RootsBook
@@ -45,19 +46,29 @@ class CallPaths:
         if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
             call.roots = None  # the person is asked for each path, under ``strict`` too
 
+    def concern(self, tool: Tool) -> bool:
+        """Whether the workspace's roots have to do with calls of the tool."""
+        return tool.touches_files or (
+            self._roots.policy == "strict" and bool(tool.strict_paths or tool.work == "render")
+        )
+
     async def resolve(self, call: Call) -> None:
         """Replaces the call's paths by those that its tool is given. Raises
         WorkspaceResolveError."""
         tool = call.tool
+        paths = tool.paths
         if self._roots.policy == "strict":
             held = call.roots or WorkspaceRoots(policy="strict")
             call.context.run(may_use.set, partial(_holds, held))
-        if not tool.paths:
+            paths = tool.strict_paths
+        if not paths:
             return
         roots = call.roots or WorkspaceRoots()
         places = Places(roots)
 
         def admit(path: str) -> str:
+            if not (tool.touches_files or has_folder(path)):
+                return path
             admitted = roots.admit(path, write=tool.writes_files)
             if reason := self._host.misreads(admitted):
                 raise WorkspaceResolveError(f"{shown(path)} {reason}")
@@ -72,7 +83,7 @@ class CallPaths:
             return admitted
 
         call.arguments = await self._workers.run_on_paths(
-            tool, tool.paths.resolve, call.arguments, admit
+            tool, paths.resolve, call.arguments, admit
         )
         call.context.run(recheck.set, places)
 

@@ -168,7 +168,7 @@ class Dispatcher(RunningCalls):
             tool.arguments.check(call.arguments)
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
-        if tool.touches_files:
+        if self._paths.concern(tool):
             needed = await self._needs_roots(call)
             await self._paths.find_roots(call, needed, self._asking)
             await self._in_time(call, self._paths.resolve(call))

@@ -86,13 +86,20 @@ class Tool:
         return PathFields.of(self.input_schema)
 
     @cached_property
+    def strict_paths(self) -> PathFields:
+        """The same under ``strict``: somebody else's tool that marks none may take some."""
+        if self.paths or not self._is_theirs:
+            return self.paths
+        return PathFields.called_as_files(self.input_schema, self.uses_files)
+
+    @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:
         """What of it the artist's policies are about, whatever its arguments are."""
         if SCRIPT in self.required_capabilities:
             return "script"
         hint = self.annotations.get("destructiveHint")
-        # Where a skill's tool says nothing, the specification's default holds: it deletes.
-        unknown = hint is None and self.skill is not None and not self.reads_only
+        # Where somebody else's tool says nothing, the specification's default holds: it deletes.
+        unknown = hint is None and self._is_theirs and not self.reads_only
         return "destructive" if hint is True or unknown else None
 
     @cached_property
@@ -102,10 +109,15 @@ class Tool:
 
     @cached_property
     def mutates(self) -> bool:
-        """Whether a call is an undo step: a skill's tool that doesn't say it only reads is."""
+        """Whether a call is an undo step: a tool of a skill's, or one that a program registered,
+        is where it doesn't say that it only reads."""
         if SCENE_MUTATE in self.required_capabilities:
             return True
-        return self.skill is not None and self.affinity == "main" and not self.reads_only
+        return self._is_theirs and self.affinity == "main" and not self.reads_only
+
+    @property
+    def _is_theirs(self) -> bool:
+        return not (self.ours or self.internal)
 
     @cached_property
     def work(self) -> Work:

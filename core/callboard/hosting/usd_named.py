@@ -22,6 +22,7 @@ from callboard.hosting.named_files import (
 from callboard.hosting.usd_nesting import check_usd_nesting
 
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz")
+_COMPUTED = "`"
 #: What stands for the numbers of many files.
 _MANY = re.compile(r"<[A-Za-z]+>|#+")
 
@@ -90,7 +91,7 @@ class _Usd:
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
         """Where an asset path may lead. Raises HostError where nobody can tell."""
-        if asset.startswith("`"):
+        if asset.startswith(_COMPUTED):
             raise unreadable(file, f"computes the path {asset}")
         plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
         if self._ar.IsPackageRelativePath(plain):

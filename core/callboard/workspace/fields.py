@@ -1,7 +1,9 @@
-"""Which arguments of a tool are paths: those whose schema says ``"format": "workspace-path"``."""
+"""Which arguments of a tool are paths: those whose schema says ``"format": "workspace-path"``, and,
+of tools that say it of none, those that are called as files are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +12,12 @@ from callboard.workspace.path_text import is_windows_absolute
 
 WORKSPACE_PATH = "workspace-path"
 DEPTH_LIMIT = 16
+#: Names of files and folders. What only ends in ``path`` may name a node or a prim.
+_OF_FILES = re.compile(
+    r"(?:.*_)?(?:files?|file_?(?:path|name)s?|dir|directory|folder)(?:_(?:path|name))?|"
+    r"(?:output|export|import|save|open|load|texture|image|cache|scene_file|source_file|dest|"
+    r"destination|target_file|render|usd_file|alembic|fbx|hdri?)_paths?"
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,18 @@ class PathFields:
                     children[name] = fields
         items = PathFields.of(schema.get("items"), depth + 1)
         return PathFields(schema.get("format") == WORKSPACE_PATH, children, items or None)
+
+    @staticmethod
+    def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
+        """The text properties with a file's name; with ``files``, of a tool that says it uses
+        files, also one that is just ``path``."""
+        properties = schema.get("properties")
+        named: dict[str, PathFields] = {}
+        for name in properties if isinstance(properties, Mapping) else ():
+            spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower().replace("-", "_")
+            if _OF_FILES.fullmatch(spelt) or (files and spelt in ("path", "paths")):
+                named[name] = PathFields(True, {}, PathFields(True))
+        return PathFields(False, named)
 
     def all_absolute(self, value: Any) -> bool:
         """Whether every path in ``value`` means the same with and without workspace roots."""
@@ -67,3 +87,8 @@ class PathFields:
 def is_absolute(path: str) -> bool:
     """Whether the path means the same with and without roots."""
     return path.startswith(("/", "file:")) or is_windows_absolute(path)
+
+
+def has_folder(path: str) -> bool:
+    """Whether the text names more than something right here, which may be no file at all."""
+    return is_absolute(path) or any(mark in path for mark in ("/", "\\", ":", "~", ".."))
