@@ -39,19 +39,19 @@ def check(random: Random, folder: Path) -> Iterator[str]:
     while True:
         path = _path(random, str(root), str(out))
         yield path
-        if (found := _resolved(strict, path)) is not None:
-            for way in (found, os.path.normpath(found)):
+        if (resolved := _resolved(strict, path)) is not None:
+            for way in (resolved, os.path.normpath(resolved)):
                 real = os.path.realpath(way)
-                assert real == inside or real.startswith(inside + "/"), found
-            assert "\0" not in found, found
-        found = _resolved(advisory, path)
-        if found is not None and not found.startswith("/") and not _of_windows(found):
-            raise AssertionError(f"{found} is relative, and means something else elsewhere")
-        if (found := _resolved(windows, path)) is not None:
-            real = ntpath.normcase(ntpath.normpath(found))
+                assert real == inside or real.startswith(inside + "/"), resolved
+            assert "\0" not in resolved, resolved
+        resolved = _resolved(advisory, path)
+        if resolved is not None and not resolved.startswith("/") and not _of_windows(resolved):
+            raise AssertionError(f"{resolved} is relative, and means something else elsewhere")
+        if (resolved := _resolved(windows, path)) is not None:
+            real = ntpath.normcase(ntpath.normpath(resolved))
             start = ntpath.normcase(drive)
-            assert real == start or real.startswith(start + "\\"), found
-            assert ":" not in found[2:], found
+            assert real == start or real.startswith(start + "\\"), resolved
+            assert ":" not in resolved[2:], resolved
         if random.random() < 0.1:
             entries = [{"uri": _path(random, str(root), str(out))}, value(random)]
             WorkspaceRoots.from_client_roots(entries)
