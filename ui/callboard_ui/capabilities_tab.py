@@ -55,23 +55,31 @@ class CapabilitiesTab(QWidget):
         self._snapshot = Snapshot()
         self._tools_shown: tuple[Any, ...] = ()
         self._asked_at = 0.0
+        #: What belongs together, and what each is called, in the order that it is shown.
         self._areas = (
-            (self.tr("Scene"), (SCENE_READ, SCENE_MUTATE, ANIMATION, USD)),
-            (self.tr("Files"), (FILESYSTEM_READ, FILESYSTEM_WRITE)),
-            (self.tr("Pictures"), (VIEWPORT, RENDER)),
-            (self.tr("Code"), (SCRIPT,)),
+            (
+                self.tr("Scene"),
+                {
+                    SCENE_READ: self.tr("Read the scene"),
+                    SCENE_MUTATE: self.tr("Change the scene"),
+                    ANIMATION: self.tr("Animation"),
+                    USD: self.tr("USD import and export"),
+                },
+            ),
+            (
+                self.tr("Files"),
+                {
+                    FILESYSTEM_READ: self.tr("Open files"),
+                    FILESYSTEM_WRITE: self.tr("Write files"),
+                },
+            ),
+            (
+                self.tr("Pictures"),
+                {VIEWPORT: self.tr("See the viewport"), RENDER: self.tr("Render")},
+            ),
+            (self.tr("Code"), {SCRIPT: self.tr("Run code of its own")}),
         )
-        self._titles = {
-            SCENE_READ: self.tr("Read the scene"),
-            SCENE_MUTATE: self.tr("Change the scene"),
-            ANIMATION: self.tr("Animation"),
-            USD: self.tr("USD import and export"),
-            FILESYSTEM_READ: self.tr("Open files"),
-            FILESYSTEM_WRITE: self.tr("Write files"),
-            VIEWPORT: self.tr("See the viewport"),
-            RENDER: self.tr("Render"),
-            SCRIPT: self.tr("Run code of its own"),
-        }
+        self._titles = {name: title for _, named in self._areas for name, title in named.items()}
         self.model = RowsModel((self.tr("Offered"), self.tr("Tools"), self.tr("Name")), self)
         self.model.on_check = self._switch
         self.view = self._tree(self.model, self.tr("Capabilities"))

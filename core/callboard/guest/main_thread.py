@@ -1,7 +1,7 @@
 """The queue of turns that the host's main thread performs.
 
 Turns are queued by the server's loop and run by a tick, outside any asyncio slice, so a tool may
-block, or spin the host's own event loop, without touching ours.
+block, or spin the host's own event loop, without touching ours. ``loop`` asks the host for ticks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who hears of changes: sessions, and the listen streams of stateless clients."""
+"""Who hears of changes, as by ``list_changed``: sessions, and streams of stateless clients."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Keeps what is served in step with the bundles that are installed.
 
 A new version counts as soon as it is installed, and is confirmed once its skill has loaded and its
-server has listed its tools; else the version before it comes back.
+server has listed its tools; else the version before it comes back. A server that dies is no matter
+of this module: ``bundle_server`` starts its own again.
 """
 
 from __future__ import annotations
