@@ -54,8 +54,10 @@ def components(
 def write(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the components that aren't None."""
+    """Sets the components that aren't None. Raises HostError, and changes nothing, where the artist
+    locked one."""
     _refuse_animated(obj)
+    old = _channels(obj)
     if (rotate is None and scale is None) or _even(_between(obj)) is not None:
         write_channels(obj, translate, rotate, scale)
     else:
@@ -64,7 +66,33 @@ def write(
         set_local(
             obj, _compose(*(b if a is None else a for a, b in zip(asked, before, strict=True)))
         )
+    if locked := _locked(obj, old):
+        obj.location, obj.scale = old[0], old[2]
+        setattr(obj, rotation_channel(obj), old[1])
+        raise HostError(
+            f"the artist locked {' and '.join(locked)} of '{obj.name}'; leave that as it is, or ask"
+            " the artist to unlock it, in the sidebar of the 3D view, tab Item"
+        )
     view_layer().update()
+
+
+def _channels(obj: bpy.types.Object) -> Components:
+    return list(obj.location), list(getattr(obj, rotation_channel(obj))), list(obj.scale)
+
+
+def _locked(obj: bpy.types.Object, old: Components) -> list[str]:
+    """The locked channels that aren't what they were."""
+    locks = (obj.lock_location, obj.lock_rotation, obj.lock_scale)
+    locked = []
+    for name, before, after, lock in zip(
+        ("location", "rotation", "scale"), old, _channels(obj), locks, strict=True
+    ):
+        differ = [abs(a - b) > 1e-6 * max(1, abs(a)) for a, b in zip(before, after, strict=True)]
+        # A quaternion, or an axis with an angle, has no axes of its own to lock.
+        each = zip(differ, lock, strict=True) if len(differ) == 3 else [(any(differ), any(lock))]
+        if any(moved and held for moved, held in each):
+            locked.append(name)
+    return locked
 
 
 def write_channels(

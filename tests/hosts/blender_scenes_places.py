@@ -209,6 +209,25 @@ def test_what_strips_and_drivers_move_is_refused(rig: Rig) -> None:
     assert "driver" in refused(lambda: rig.tool("animation__set_keys", name="Driven", keys=[key]))
 
 
+def test_what_the_artist_locked_stays(rig: Rig) -> None:
+    import bpy
+
+    obj = rig.cube("Control", translate=[1, 2, 3])
+    obj.lock_location = (False, False, True)
+    obj.lock_rotation = (True, False, False)
+    refusal = refused(lambda: rig.tool("scene__transform", name="Control", translate=[1, 2, 4]))
+    assert "locked location of 'Control'" in refusal
+    assert rig.read.get("Control")["translate"] == [1, 2, 3]
+    moved = rig.tool("scene__transform", name="Control", translate=[5, 6, 3], rotate=[0, 45, 0])
+    assert moved["verified"]
+    bpy.data.objects["Control"].rotation_mode = "QUATERNION"
+    turn = refused(lambda: rig.tool("scene__transform", name="Control", rotate=[0, 90, 0]))
+    assert "locked rotation of 'Control'" in turn
+    kept = rig.read.get("Control")
+    assert near(kept["rotate"], [0, 45, 0])
+    assert near(kept["translate"], [5, 6, 3])
+
+
 def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
     """Each tool's answer is what another process reads from the file."""
     import bpy

@@ -141,5 +141,38 @@ def test_every_change_is_in_the_saved_file(kind: str, tmp_path: Path) -> None:
             assert there["color"] == near([1, 0.5, 0.25])
 
 
+def test_what_is_made_deleted_and_imported_is_in_the_saved_file(tmp_path: Path) -> None:
+    scene, saved = Scene(), str(tmp_path / "saved.usda")
+    scene.files.open(written(tmp_path, "shot.usda", HEAD + 'def Xform "World"\n{\n}\n'))
+    written(tmp_path, "prop.usda", HEAD + 'def Xform "Prop"\n{\n def Cube "Lid" {}\n}\n')
+    made = {
+        kind: scene.call(
+            "scene__create_primitive",
+            {"kind": kind, "translate": [at, 2, 3], "rotate": [0, 30, 0], "scale": [1, 2, 1]},
+        )
+        for at, kind in enumerate(("sphere", "cube", "plane", "cylinder", "cone", "torus"))
+    }
+    below = made["cube"]["object"]["path"]
+    imported = scene.call("usd__import_usd", {"path": str(tmp_path / "prop.usda"), "parent": below})
+    deleted = scene.call("scene__delete", {"name": made["cone"]["object"]["path"]})["deleted"]
+    answers = [scene.call("scene__save_file", {"path": saved}), imported, *made.values()]
+    assert all(answer["verified"] is True for answer in answers)
+    (file,) = as_saved(saved)
+    for kind, answer in made.items():
+        told = answer["object"]
+        if kind == "cone":
+            assert told["path"] in deleted
+            assert told["path"] not in file
+        elif kind != "cube":
+            assert file[told["path"]]["bounds"] == near(
+                [*told["bounds"]["min"], *told["bounds"]["max"]]
+            ), kind
+    lid = next(path for path in imported["created"] if path.endswith("/Lid"))
+    # In the middle of the cube that it hangs below.
+    assert file[lid]["world"] == near(file[below]["world"])
+    assert scene.call("scene__open_file", {"path": saved})["verified"] is True
+    assert scene.read.names() == [path for path in file if path != "/World"]
+
+
 def near(values: list[float]) -> Any:
     return pytest.approx(values, abs=1e-4)
