@@ -113,12 +113,15 @@ class HostKeeper:
             self.drop(link)
 
     async def _pause(self) -> None:
-        asked = False
-        while not (asked or self._finder.changed()):
+        """Until a request asks for a host, or a file changed. Always a moment: a host that refuses
+        would be asked again at once, and again."""
+        while True:
             try:
-                asked = await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
+                await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
+                break
             except asyncio.TimeoutError:
-                continue
+                if self._finder.changed():
+                    break
         self._look_now.clear()
 
     async def _connect(self) -> Link | None:
