@@ -169,6 +169,25 @@ def test_what_a_call_changed_is_selected_in_the_scene(open_panel: Any) -> None:
         shown.until(lambda: reads(activity.details, "nothing of it is in the scene any more"))
 
 
+def test_details_stand_beside_the_list_where_there_is_room_and_below_where_not(
+    open_panel: Any,
+) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first")
+        activity = shown.panel.activity
+        shown.click_row(activity.view, activity.model.index(0, 0))
+        for width in (280, 1100, 280):
+            shown.panel.resize(width, 640)
+            beside = width == 1100
+
+            def arranged(beside: bool = beside) -> bool:
+                right = activity.view.mapTo(activity, activity.view.rect().topRight()).x()
+                return (activity.details.x() > right) is beside
+
+            shown.until(arranged)
+
+
 def test_what_somebody_points_at_stays_under_the_pointer(open_panel: Any) -> None:
     shown = open_panel(records=True, skills=True)
     with shown.server.client() as client:

@@ -7,7 +7,7 @@ from time import time
 from typing import cast
 
 from qtpy.QtCore import QEvent, Qt, QTimer
-from qtpy.QtGui import QShowEvent
+from qtpy.QtGui import QResizeEvent, QShowEvent
 from qtpy.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -122,6 +122,10 @@ class ActivityTab(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.show_snapshot(self._link.controls.status.snapshot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
