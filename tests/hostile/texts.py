@@ -7,11 +7,11 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from random import Random
 
-from callboard.bundles.installed.manifest import ManifestError, parse_manifest
-from callboard.bundles.installed.unpacking import UnpackError, remove_tree, unpack
+from callboard.bundles.installed.manifest import ManifestError, folder_name, parse_manifest
+from callboard.bundles.installed.unpacking import UnpackError, check_name, remove_tree, unpack
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.errors import SkillError
 from callboard.skills import safe_yaml
@@ -145,10 +145,15 @@ def check_bundles(random: Random, folder: Path) -> Iterator[str]:
         with suppress(ManifestError):
             manifest = parse_manifest(bad)
             assert isinstance(manifest.name, str)
-            assert "/" not in manifest.name
-            assert ".." not in manifest.name
+            _is_one_folder(folder_name(manifest.name))
         if number % 25 == 0:
             _unpacked(random, folder, bad)
+
+
+def _is_one_folder(name: str) -> None:
+    assert name not in ("", ".", "..")
+    assert PurePosixPath(name).name == name == PureWindowsPath(name).name
+    check_name(PurePosixPath(name))
 
 
 def _unpacked(random: Random, folder: Path, manifest: bytes) -> None:
