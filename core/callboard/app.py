@@ -304,15 +304,15 @@ class Callboard:
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
-            self.tools.add(*catalog_tools(self.catalog), *workflow_tools(lambda: self.workflows))
-            self.tools.add(*file_tools(self.bundles.workspaces))
+            self.tools.add(*catalog_tools(self.catalog, self.capabilities))
+            files = file_tools(self.bundles.workspaces)
+            self.tools.add(*workflow_tools(lambda: self.workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))
         self.tools.add(*job_tools(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
 
     def _watch_skills(self) -> SkillWatcher | None:
-        # What ships doesn't change under us, and most start with nothing else. Bundles are looked
-        # at by their keeper.
+        # What ships doesn't change under us, and bundles are looked at by their keeper.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
         paths = [path for path in self._skill_paths if path not in shipped]
         if not paths:

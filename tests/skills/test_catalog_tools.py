@@ -27,3 +27,49 @@ def test_loading_a_skill_that_is_loaded_tells_its_tools_too(tmp_path: Path) -> N
     with served(skills=True, skill_paths=[tmp_path]) as running, running.client() as client:
         told = client.call("skills__load", {"name": "s"})["structuredContent"]
         assert told == {"loaded": [], "tools": ["s__go"]}
+
+
+NEEDY = """tools:
+- {name: see, description: Sees., required_capabilities: [viewport, scene.read]}
+- {name: go, description: Goes.}
+"""
+
+
+def test_what_cannot_be_called_here_is_told_and_can_be_left_out(tmp_path: Path) -> None:
+    scripts = {f"scripts/{name}.py": "def main(): return {}\n" for name in ("see", "go")}
+    write_skill(tmp_path, "needy", files={"tools.yaml": NEEDY, **scripts})
+    config = {"skills": True, "skill_paths": [tmp_path], "deny": ["viewport"]}
+    with served(**config) as running, running.client() as client:
+
+        def hits(**more: object) -> dict[str, object]:
+            asked = {"query": "needy sees goes", "limit": 50, **more}
+            told = client.call("skills__search", asked)["structuredContent"]["hits"]
+            return {hit["name"]: hit.get("missing_capabilities") for hit in told}
+
+        told = hits()
+        assert told["needy__see"] == ["viewport"]
+        assert told["needy__go"] is None
+        assert told["needy"] is None  # one of its tools can be called
+        assert "needy__see" not in hits(callable=True)
+        assert "needy__go" in hits(callable=True)
+        skill = client.call("skills__describe", {"name": "needy"})["structuredContent"]
+        assert skill["missing_capabilities"] == ["viewport"]
+        see, go = skill["tools"]
+        assert (see["missing_capabilities"], "missing_capabilities" in go) == (["viewport"], False)
+
+
+DEFAULTS = """
+def main(path="a", _workspace_roots="its own"):
+    return {"roots": str(_workspace_roots)}
+"""
+
+
+def test_a_default_for_the_roots_stands_where_there_are_none(tmp_path: Path) -> None:
+    tools = "tools:\n- {name: go, description: Goes., required_capabilities: [filesystem.watch]}\n"
+    write_skill(tmp_path / "s", "r", files={"tools.yaml": tools, "scripts/go.py": DEFAULTS})
+    declared = {"declared_capabilities": ["filesystem.watch"], "skill_paths": [tmp_path / "s"]}
+    with served(skills=True, **declared) as running, running.client() as client:
+        assert client.call("r__go")["structuredContent"] == {"roots": "its own"}
+    declared["roots"] = [str(tmp_path)]
+    with served(skills=True, **declared) as running, running.client() as client:
+        assert "WorkspaceRoots" in client.call("r__go")["structuredContent"]["roots"]

@@ -36,8 +36,7 @@ class Coroutines:
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
             extra["ctx"] = AsyncToolContext(call)
-        if entry.takes_workspace_roots:
-            extra["_workspace_roots"] = call.visible_roots
+        extra.update(entry.roots(call.visible_roots))
         # The task takes the context it is made in, so that what it prints is the call's.
         task = call.context.run(
             lambda: self._start(

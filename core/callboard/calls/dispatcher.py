@@ -291,8 +291,7 @@ class Dispatcher(RunningCalls):
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
             extra["ctx"] = ToolContext(call)
-        if entry.takes_workspace_roots:
-            extra["_workspace_roots"] = call.visible_roots
+        extra.update(entry.roots(call.visible_roots))
         return finished(partial(entry.function, **call.arguments, **extra), call.shape)
 
     async def _on_main(

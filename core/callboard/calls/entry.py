@@ -29,6 +29,14 @@ class Entry:
     takes_ctx: bool
     takes_workspace_roots: bool
     takes_any: bool
+    #: Whether it has a default of its own for ``_workspace_roots``.
+    has_own_roots: bool = False
+
+    def roots(self, visible: Any) -> dict[str, Any]:
+        """What it is handed of the call's roots. Without any, its own default stands."""
+        if not self.takes_workspace_roots or (visible is None and self.has_own_roots):
+            return {}
+        return {"_workspace_roots": visible}
 
 
 def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
@@ -52,4 +60,9 @@ def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
         takes_ctx="ctx" in parameters,
         takes_workspace_roots="_workspace_roots" in parameters,
         takes_any=any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
+        has_own_roots=_has_default(parameters.get("_workspace_roots")),
     )
+
+
+def _has_default(parameter: inspect.Parameter | None) -> bool:
+    return parameter is not None and parameter.default is not inspect.Parameter.empty

@@ -16,7 +16,6 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams
 from callboard.hosting.contract import (
-    FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     RENDER,
     SCENE_MUTATE,
@@ -35,6 +34,8 @@ _WORK: tuple[tuple[str, Work], ...] = (
     (SCENE_MUTATE, "change"),
     (FILESYSTEM_WRITE, "files"),
 )
+#: What every capability begins with that is about files.
+FILES = "filesystem."
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -134,7 +135,7 @@ class Tool:
 
     @cached_property
     def uses_files(self) -> bool:
-        return self.writes_files or FILESYSTEM_READ in self.required_capabilities
+        return any(name.startswith(FILES) for name in self.required_capabilities)
 
     @cached_property
     def touches_files(self) -> bool:

@@ -100,6 +100,11 @@ class Service:
         }
 
     @property
+    def declared(self) -> tuple[str, ...]:
+        """The capabilities that are offered now."""
+        return self._capabilities.declared
+
+    @property
     def topics(self) -> set[Topic]:
         """The lists whose changes can be listened for."""
         return {"tools", "resources", "prompts"} if self.enable_prompts else {"tools", "resources"}

@@ -3,12 +3,15 @@ finds what isn't in the list of tools."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from callboard.calls.capabilities import Capabilities, missing
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.skills.catalog import KnownSkill, SkillCatalog
+from callboard.skills.model import SkillMetadata, ToolDeclaration
 
 _NAME: Json = {
     "type": "object",
@@ -26,22 +29,28 @@ _SEARCH: Json = {
             "description": "What you want to do, in a few words.",
         },
         "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+        "callable": {
+            "type": "boolean",
+            "default": False,
+            "description": "Leave out what lacks a capability on this host now.",
+        },
     },
     "required": ["query"],
     "additionalProperties": False,
 }
 
 
-def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
+def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Tool]:
     """The four tools over one catalog."""
 
-    def search(query: str, limit: int = 10) -> Json:
-        return search_skills(catalog, query, limit)
+    def search(query: str, limit: int = 10, callable: bool = False) -> Json:
+        declared = capabilities.declared
+        return search_skills(catalog, query, limit, declared, only_callable=callable)
 
     def describe(name: str) -> Json:
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
-        return describe_skill(catalog, known)
+        return describe_skill(catalog, known, capabilities.declared)
 
     def load(name: str) -> Json:
         loaded = catalog.load(name)
@@ -80,24 +89,45 @@ def catalog_tools(catalog: SkillCatalog) -> list[Tool]:
     ]
 
 
-def search_skills(catalog: SkillCatalog, query: str, limit: int) -> Json:
-    """``{hits: [{kind, name, skill, description, loaded}]}``, the best first."""
-    loaded = {known.skill.name for known in catalog.known if known.loaded}
-    return {
-        "hits": [
+def search_skills(
+    catalog: SkillCatalog,
+    query: str,
+    limit: int,
+    declared: Sequence[str],
+    *,
+    only_callable: bool = False,
+) -> Json:
+    """``{hits: [{kind, name, skill, description, loaded, missing_capabilities?}]}``, the best
+    first. What a skill misses is what none of its tools could be called with."""
+    skills = {known.skill.name: known for known in catalog.known}
+    hits: list[Json] = []
+    for hit in catalog.search(query, 1000 if only_callable else limit):
+        known = skills.get(hit.skill)
+        lacking = [] if known is None else _lacking(known.skill, hit.kind, hit.name, declared)
+        if lacking and only_callable:
+            continue
+        hits.append(
             {
                 "kind": hit.kind,
                 "name": hit.name,
                 "skill": hit.skill,
                 "description": hit.description,
-                "loaded": hit.skill in loaded,
+                "loaded": known is not None and known.loaded,
+                **({"missing_capabilities": lacking} if lacking else {}),
             }
-            for hit in catalog.search(query, limit)
-        ]
-    }
+        )
+    return {"hits": hits[:limit]}
 
 
-def describe_skill(catalog: SkillCatalog, known: KnownSkill) -> Json:
+def _lacking(skill: SkillMetadata, kind: str, name: str, declared: Sequence[str]) -> list[str]:
+    tools = [tool for tool in skill.tools if kind == "skill" or skill.wire_name(tool.name) == name]
+    lacking = [missing(tool.required_capabilities, declared) for tool in tools]
+    if not lacking or not all(lacking):
+        return []
+    return list(dict.fromkeys(each for one in lacking for each in one))
+
+
+def describe_skill(catalog: SkillCatalog, known: KnownSkill, declared: Sequence[str]) -> Json:
     """What ``skills__describe`` and REST tell of a skill. Files that are broken now are among the
     catalog's failures while the skill still is what they were before."""
     skill = known.skill
@@ -112,16 +142,20 @@ def describe_skill(catalog: SkillCatalog, known: KnownSkill) -> Json:
         "tags": list(skill.tags),
         "depends": list(skill.depends),
         "required_capabilities": skill.required_capabilities,
-        "tools": [
-            {
-                "name": skill.wire_name(tool.name),
-                "description": tool.description,
-                "required_capabilities": list(tool.required_capabilities),
-            }
-            for tool in skill.tools
-        ],
+        "missing_capabilities": missing(skill.required_capabilities, declared),
+        "tools": [_describe_tool(skill, tool, declared) for tool in skill.tools],
         "failures": [failure.as_json() for failure in dict.fromkeys(own)],
         **({} if bundle is None else {"bundle": bundle}),
+    }
+
+
+def _describe_tool(skill: SkillMetadata, tool: ToolDeclaration, declared: Sequence[str]) -> Json:
+    lacking = missing(tool.required_capabilities, declared)
+    return {
+        "name": skill.wire_name(tool.name),
+        "description": tool.description,
+        "required_capabilities": list(tool.required_capabilities),
+        **({"missing_capabilities": lacking} if lacking else {}),
     }
 
 
