@@ -180,6 +180,10 @@ class UnknownPrompt(InvalidParams):
         super().__init__(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
 
 
+#: How the message of a call to a tool that isn't there begins.
+UNKNOWN_TOOL = "unknown tool '"
+
+
 class ResourceNotFound(InvalidParams):
     """No resource of that URI. Which code that is depends on the era: -32002 in sessions, -32602
     after."""

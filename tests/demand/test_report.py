@@ -118,6 +118,73 @@ def test_missing_capabilities_are_ranked_by_sessions(
     ]
 
 
+def test_wordings_of_one_wish_are_one_row(report_on: Callable[..., dict[str, Any]]) -> None:
+    week = report_on(
+        a_request("export Alembic caches", "one"),
+        a_request("Exporting an alembic cache", "two"),
+        a_request("an ability to export the cache as alembic", "three"),
+        a_request("import Alembic caches", "one"),
+    )
+    first, second = week["topMissingCapabilities"]
+    assert (first["sessions"], first["count"]) == (3, 3)
+    assert first["capability"] == "export Alembic caches"
+    assert first["examples"] == [
+        "Exporting an alembic cache",
+        "an ability to export the cache as alembic",
+    ]
+    assert second["capability"] == "import Alembic caches"
+
+
+def test_what_is_refused_here_is_told_from_what_is_not_built(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    refused = {"outcome": "refused", "error_code": -32001, "missing": ("viewport",)}
+    week = report_on(
+        a_request("bake lightmaps", "one"),
+        a_call(started=NOW - DAY, session="one", tool="render__still", **refused),
+    )
+    assert week["refusedHere"] == ["viewport"]
+    assert len(week["topMissingCapabilities"]) == 2
+
+
+def test_a_week_is_compared_with_the_one_before(report_on: Callable[..., dict[str, Any]]) -> None:
+    week = report_on(
+        a_request("rig a biped", "a", started=NOW - 9 * DAY),
+        a_request("bake textures", "a", started=NOW - 9 * DAY),
+        a_request("baking textures", "b"),
+        a_request("simulate cloth", "b"),
+        a_request("long forgotten", "c", started=NOW - 15 * DAY),
+    )
+    assert week["changes"] == {
+        "callsBefore": 2,
+        "new": ["simulate cloth"],
+        "gone": ["rig a biped"],
+    }
+
+
+def test_tools_that_are_called_and_are_not_there_are_counted(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    unknown = {
+        "tool": "scene__explode",
+        "outcome": "error",
+        "error_code": -32602,
+        "error_message": "unknown tool 'scene__explode'; see tools/list",
+    }
+    week = report_on(
+        *[a_call(started=NOW - DAY, session=name, **unknown) for name in ("a", "a", "b")]
+    )
+    assert week["unknownTools"] == [{"tool": "scene__explode", "count": 3, "sessions": 2}]
+    assert week["topErrors"] == []
+    assert week["slowestTools"] == []
+
+
+def test_what_does_not_fit_is_counted(report_on: Callable[..., dict[str, Any]]) -> None:
+    week = report_on(*[a_request(f"wish{n}", "a") for n in range(25)])
+    assert len(week["topMissingCapabilities"]) == 20
+    assert week["more"]["topMissingCapabilities"] == 5
+
+
 @pytest.mark.parametrize("capability", [7, ["a", "b"], {"a": 1}, True])
 def test_a_request_put_badly_still_counts(
     report_on: Callable[..., dict[str, Any]], capability: Any

@@ -14,7 +14,7 @@ from callboard.calls.entry import Entry, entry_of
 from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard.errors import InvalidParams
+from callboard.errors import UNKNOWN_TOOL, InvalidParams
 from callboard.hosting.contract import (
     FILESYSTEM_WRITE,
     RENDER,
@@ -205,7 +205,7 @@ class ToolRegistry:
             nearest = difflib.get_close_matches(name, self._tools, n=3)
             hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
             hint = self._why_absent(name) or hint
-            raise InvalidParams(f"unknown tool '{name[:200]}'; {hint}")
+            raise InvalidParams(f"{UNKNOWN_TOOL}{name[:200]}'; {hint}")
         return tool
 
     def register(

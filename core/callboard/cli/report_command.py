@@ -50,17 +50,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(report: dict[str, Any]) -> None:
     _print_days(report)
-    missing = report["topMissingCapabilities"][:_SHOWN]
-    print("Missing capabilities, by sessions:" if missing else "No capability was missing.")
-    for entry in missing:
-        print(
-            f"  {entry['sessions']:>4}  {entry['capability']}  ({entry['source']}, "
-            f"{entry['count']} times)"
-        )
+    _print_missing(report)
     errors = report["topErrors"][:_SHOWN]
     print("\nErrors:" if errors else "\nNo call failed.")
     for entry in errors:
         print(f"  {entry['count']:>4}  {entry['tool']}: {entry['message']}")
+    _print_more(report, "topErrors")
+    if report["unknownTools"]:
+        print("\nCalled, and not there:")
+    for entry in report["unknownTools"][:_SHOWN]:
+        print(f"  {entry['count']:>4}  {entry['tool']}")
     if report["slowestTools"]:
         print(f"\n{'Slowest tools':<42} {'calls':>6} {'median ms':>11} {'p95 ms':>11} main thread")
     for entry in report["slowestTools"][:_SHOWN]:
@@ -68,6 +67,35 @@ def _print(report: dict[str, Any]) -> None:
             f"  {entry['tool']:<40} {entry['calls']:>6} {_ms(entry['medianMs'])} "
             f"{_ms(entry['p95Ms'])} {_ms(entry['mainThreadP95Ms'])}"
         )
+    _print_more(report, "slowestTools")
+
+
+def _print_missing(report: dict[str, Any]) -> None:
+    refused = set(report["refusedHere"])
+    missing = report["topMissingCapabilities"][:_SHOWN]
+    if not missing:
+        print("No capability was missing.")
+    for title, here in (("Not built, by sessions:", False), ("Refused here:", True)):
+        entries = [entry for entry in missing if (entry["capability"] in refused) == here]
+        if entries:
+            print(title)
+        for entry in entries:
+            print(
+                f"  {entry['sessions']:>4}  {entry['capability']}  ({entry['source']}, "
+                f"{entry['count']} times)"
+            )
+    _print_more(report, "topMissingCapabilities")
+    changes = report["changes"]
+    if changes is not None and changes["callsBefore"]:
+        for key, title in (("new", "New since the time before"), ("gone", "No more asked for")):
+            if changes[key]:
+                print(f"{title}: {', '.join(changes[key][:_SHOWN])}")
+
+
+def _print_more(report: dict[str, Any], key: str) -> None:
+    more = max(0, len(report[key]) - _SHOWN) + report["more"][key]
+    if more:
+        print(f"  +{more} more")
 
 
 def _print_days(report: dict[str, Any]) -> None:

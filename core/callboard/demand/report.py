@@ -16,7 +16,8 @@ from typing import Any
 
 from callboard.demand.intent import missing_capabilities
 from callboard.demand.request_capability import TOOL_NAME
-from callboard.errors import CAPABILITY_MISSING
+from callboard.demand.wishes import key_of, plain
+from callboard.errors import CAPABILITY_MISSING, INVALID_PARAMS, UNKNOWN_TOOL
 from callboard.records.reader import EVERYTHING, Reader
 
 TOP = 20
@@ -51,11 +52,18 @@ def build(
     """The report over calls that started in [since, until), Unix seconds; JSON values only. Days
     are local ones. Reads every call of that time: not for the main thread. Raises sqlite3.Error."""
     until = time.time() if until is None else until
+    before, calls_before = _Missing(), 0
     with reader.connect() as db:
         missing, errors, tools, days, totals = _Missing(), _Errors(), _Tools(), _Days(), _Totals()
+        unknown = _Unknown()
         for call in _calls(db, since, until):
-            for part in (missing, errors, tools, days, totals):
+            for part in (missing, errors, tools, days, totals, unknown):
                 part.add(call)
+        if since is not None:
+            for call in _calls(db, max(0.0, 2 * since - until), since):
+                before.add(call)
+                calls_before += 1
+    more = (("topMissingCapabilities", missing), ("topErrors", errors), ("slowestTools", tools))
     return {
         "generatedAt": _iso(time.time()),
         "since": None if since is None else _iso(since),
@@ -65,6 +73,10 @@ def build(
         "topErrors": errors.result(),
         "slowestTools": tools.result(),
         "callsPerDay": days.result(since, until),
+        "unknownTools": unknown.result(),
+        "refusedHere": missing.refused_here(),
+        "changes": None if since is None else missing.changes(before, calls_before),
+        "more": {name: max(0, len(part) - TOP) for name, part in more},
     }
 
 
@@ -89,6 +101,13 @@ class _Call:
     @property
     def day(self) -> dt.date:
         return dt.datetime.fromtimestamp(self.started).date()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no tool has the name."""
+        return self.error_code == INVALID_PARAMS and (self.error_message or "").startswith(
+            UNKNOWN_TOOL
+        )
 
     @property
     def visit(self) -> str:
@@ -118,6 +137,17 @@ class _Need:
     examples: list[str] = field(default_factory=list)
     count: int = 0
 
+    @property
+    def name(self) -> str:
+        """Its most frequent spelling."""
+        return self.spellings.most_common(1)[0][0]
+
+    def other_wordings(self) -> list[str]:
+        """How else it was put, in other words and not in other letters only."""
+        by_words = {plain(spelling): spelling for spelling in reversed(self.spellings)}
+        by_words.pop(plain(self.name), None)
+        return list(reversed(by_words.values()))[:EXAMPLES]
+
 
 class _Missing:
     def __init__(self) -> None:
@@ -140,10 +170,9 @@ class _Missing:
 
     def _note(self, call: _Call, capability: str, source: str, example: str) -> None:
         spelling = _line(capability)
-        key = re.sub(r"[^\w.+/-]+", " ", spelling.casefold()).strip(" .")
-        if not key:
+        if not plain(spelling):
             return
-        need = self._needs[key]
+        need = self._needs[key_of(spelling)]
         need.count += 1
         need.spellings[spelling] += 1
         need.sources.add(source)
@@ -152,18 +181,36 @@ class _Missing:
         if example and example not in need.examples and len(need.examples) < EXAMPLES:
             need.examples.append(example)
 
+    def __len__(self) -> int:
+        return len(self._needs)
+
+    def refused_here(self) -> list[str]:
+        """Those that a tool has, and that this host didn't offer or the artist withdrew; nobody
+        has to build them."""
+        needs = self._needs.values()
+        return sorted(need.name for need in needs if "refused" in need.sources)
+
+    def changes(self, before: _Missing, calls: int) -> dict[str, Any]:
+        """Against the time before, which was as long and had so many calls."""
+        new, gone = self._needs.keys() - before._needs.keys(), before._needs.keys() - self._needs
+        return {
+            "callsBefore": calls,
+            "new": sorted(self._needs[key].name for key in new)[:TOP],
+            "gone": sorted(before._needs[key].name for key in gone)[:TOP],
+        }
+
     def result(self) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
         for need in self._needs.values():
             source = next(source for source in SOURCES if source in need.sources)
             entries.append(
                 {
-                    "capability": need.spellings.most_common(1)[0][0],
+                    "capability": need.name,
                     "count": need.count,
                     "sessions": len(need.visits),
                     "source": source,
                     "confidence": _CONFIDENCE[source],
-                    "examples": need.examples,
+                    "examples": [*need.examples, *need.other_wordings()],
                 }
             )
         entries.sort(
@@ -181,13 +228,37 @@ class _Fault:
     visits: set[str] = field(default_factory=set)
 
 
+class _Unknown:
+    """Tools that were called and aren't there."""
+
+    def __init__(self) -> None:
+        self._visits: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, call: _Call) -> None:
+        if call.is_unknown:
+            self._visits[_line(call.tool)].append(call.visit)
+
+    def result(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = [
+            {"tool": tool, "count": len(visits), "sessions": len(set(visits))}
+            for tool, visits in self._visits.items()
+        ]
+        entries.sort(key=lambda e: (-e["sessions"], -e["count"], e["tool"]))
+        return entries[:TOP]
+
+
 class _Errors:
     def __init__(self) -> None:
         self._faults: dict[tuple[str, int | None, str], _Fault] = {}
 
+    def __len__(self) -> int:
+        return len(self._faults)
+
     def add(self, call: _Call) -> None:
         # A missing capability is no error of the tool: it is in the list of those.
         if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
+            return
+        if call.is_unknown:
             return
         message = _line(call.error_message or call.outcome)
         # The same mistake about another object or number is the same mistake.
@@ -222,8 +293,13 @@ class _Tools:
         self._waits: dict[str, list[float]] = defaultdict(list)
         self._main: dict[str, list[float]] = defaultdict(list)
 
+    def __len__(self) -> int:
+        return len(self._durations)
+
     def add(self, call: _Call) -> None:
         if call.tool == TOOL_NAME or call.outcome not in ("ok", "error", "timeout"):
+            return
+        if call.is_unknown:
             return
         self._durations[call.tool].append(call.duration_ms)
         if call.queue_ms is not None:

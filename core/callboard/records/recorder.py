@@ -108,16 +108,34 @@ class Recorder:
         self, id: str, request: PeerRequest, tool: str, arguments: Json, answer: str
     ) -> None:
         """Records a call that was answered without the host."""
+        self._record_here(id, request, tool, arguments, "ok", result=answer)
+
+    def refused_here(
+        self, id: str, request: PeerRequest, tool: str, arguments: Json, error: CallboardError
+    ) -> None:
+        """Records a call of a tool that isn't there."""
+        ending = {"error_code": error.code, "error_message": error.message}
+        self._record_here(id, request, tool[:128], arguments, "error", **ending)
+
+    def _record_here(
+        self,
+        id: str,
+        request: PeerRequest,
+        tool: str,
+        arguments: Json,
+        outcome: Outcome,
+        **ending: Any,
+    ) -> None:
         self._store.record(
             CallRecord(
                 call_id=id,
                 started=time(),
                 duration_ms=0.0,
                 tool=tool,
-                outcome="ok",
+                outcome=outcome,
                 arguments=arguments,
                 host=self._host,
-                result=answer,
+                **ending,
                 **_who(request),
             )
         )

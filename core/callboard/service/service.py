@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from callboard.calls.capabilities import Capabilities, missing
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.results import success
+from callboard.calls.results import failure, success
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
@@ -193,7 +193,7 @@ class Service:
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
         arguments = _arguments(request)
-        tool = self.tools.get(name)
+        tool = self._find_tool(request, name, arguments)
         intent = None
         if self._capture_intent:
             arguments, intent = strip_intent(arguments, tool.input_schema)
@@ -203,6 +203,16 @@ class Service:
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
+
+    def _find_tool(self, request: PeerRequest, name: str, arguments: Json) -> Tool:
+        try:
+            return self.tools.get(name)
+        except InvalidParams as unknown:
+            # What agents take for granted is what somebody should build.
+            if self._recorder is not None:
+                id = self.dispatcher.new_id()
+                self._recorder.refused_here(id, request, name, arguments, unknown)
+            raise
 
     def _take_request(self, request: PeerRequest) -> Json:
         """An agent says what no tool can do: recorded, acknowledged, never dispatched. Arguments
@@ -215,6 +225,10 @@ class Service:
                 request_capability.TOOL_NAME,
                 arguments if isinstance(arguments, dict) else {},
                 request_capability.ACK,
+            )
+        if not isinstance(arguments, dict) or arguments.get("capability") in (None, ""):
+            return failure(
+                "nothing is asked for: say in 'capability', in a few words, what no tool can do"
             )
         return {"content": [{"type": "text", "text": request_capability.ACK}], "isError": False}
 
