@@ -182,6 +182,8 @@ def test_a_failed_step_undoes_the_earlier_ones_as_a_group(tmp_path):
         assert run["undone"] == {"steps": 2, "left": 0}
         assert [step["status"] for step in run["steps"]] == ["completed", "completed", "failed"]
         assert objects(running) == before
+        # So the panel shows them, too.
+        assert [one.undone for one in running.app.dispatcher.changed.all()] == [True, True]
 
 
 def test_a_retry_starts_from_a_clean_scene(tmp_path):
@@ -233,6 +235,7 @@ def test_what_somebody_else_did_afterwards_is_kept_and_told(tmp_path):
         assert run["undone"] == {"steps": 0, "left": 1}
         assert "had to stay" in run["message"]
         assert {n.rsplit("/")[-1] for n in objects(running)} >= {"a", "theirs"}
+        assert not any(one.undone for one in running.app.dispatcher.changed.all())
 
 
 @pytest.mark.parametrize(("action", "status"), [("accept", "completed"), ("decline", "failed")])

@@ -40,6 +40,8 @@ _BESIDE = 50.0
 #: Most ended calls that are held at a time.
 MOST = 20_000
 
+#: The reserved tool, which every server answers and none lists among its own.
+_ASKED_FOR = "mcpeye_request_capability"
 _FAILED: tuple[Outcome, ...] = ("error", "timeout", "busy", "cancelled")
 _REFUSED: tuple[Outcome, ...] = ("refused", "paused")
 
@@ -99,7 +101,9 @@ class ActivityTab(QWidget):
             return
         if (snapshot.changes, snapshot.tools) != (self._changes, self._tools):
             self._changes, self._tools = snapshot.changes, snapshot.tools
-            self.model.set_known(snapshot.changes, {t.name: t.title for t in snapshot.tools})
+            titles = {tool.name: tool.title for tool in snapshot.tools}
+            titles[_ASKED_FOR] = self.tr("Asked for what is missing")
+            self.model.set_known(snapshot.changes, titles)
             self._show_changes()
         self._show_running()
         if snapshot.ended_calls != self._ended:
