@@ -50,6 +50,25 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
                 f"'{prim.GetName()}' can't have a colour of its own: the binding"
                 f" '{binding.GetPath()}' decides its material; change it there"
             )
+    _refuse_unseen(prim, material)
+
+
+def _refuse_unseen(prim: Usd.Prim, material: UsdShade.Material) -> None:
+    """What is below an object and has a material of its own would look as before."""
+    walk = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
+    shapes = [below for below in walk if below.IsA(UsdGeom.Gprim) and below != prim]
+    bound = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(shapes)[0] if shapes else []
+    others = [
+        str(shape.GetPath())
+        for shape, other in zip(shapes, bound, strict=True)
+        if other.GetPath() != material.GetPath()
+    ]
+    if others:
+        raise HostError(
+            f"'{prim.GetName()}' can't be coloured as a whole: {len(others)} of the {len(shapes)}"
+            f" shapes below it have materials of their own; colour them instead:"
+            f" {', '.join(others[:5])}{' …' if len(others) > 5 else ''}"
+        )
 
 
 def _color_of(prim: Usd.Prim) -> list[float] | None:

@@ -149,3 +149,18 @@ def test_an_animated_colour_is_left(scene: Scene, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="animated"):
         scene.call("scene__set_material_color", {"name": "Box", "color": [0, 1, 0]})
     assert scene.text() == before
+
+
+def test_a_group_takes_a_colour_only_where_what_is_below_it_shows_it(
+    scene: Scene, tmp_path: Path
+) -> None:
+    bound = f'  def Cube "Own" {BOUND}\n  {{\n   rel material:binding = </World/Red>\n  }}\n'
+    group = ' def Xform "{}"\n {{\n  def Cube "Plain" {{}}\n{} }}\n'
+    opened(scene, tmp_path, RED + group.format("Mixed", bound) + group.format("Bare", ""))
+    before = scene.text()
+    with pytest.raises(HostError, match=r"1 of the 2 shapes .* instead: /World/Mixed/Own"):
+        scene.call("scene__set_material_color", {"name": "Mixed", "color": [0, 1, 0]})
+    assert scene.text() == before
+    coloured = scene.call("scene__set_material_color", {"name": "Bare", "color": [0, 1, 0]})
+    assert coloured["verified"]
+    assert scene.read.get("/World/Bare/Plain")["color"] == [0, 1, 0]
