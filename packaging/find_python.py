@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-VERSIONS = ("3.11", "3.12", "3.13", "3.10")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.10")
 """What callboard runs on, best first: Blender as a module exists for 3.11 alone."""
 BLENDER_VERSIONS = ("3.11",)
 WINDOWS = os.name == "nt"

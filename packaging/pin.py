@@ -1,4 +1,4 @@
-"""Writes constraints.txt: one exact version of every package for Python 3.10 to 3.13.
+"""Writes constraints.txt: one exact version of every package for Python 3.10 to 3.14.
 
 Run it with any Python that has `uv` (`pip install uv`):
 
@@ -15,7 +15,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 HEADER = (
     "# Written by packaging/pin.py from pyproject.toml: do not edit.\n"
-    "# Exact versions for Python 3.10 to 3.13 on Linux, macOS and Windows.\n"
+    "# Exact versions for Python 3.10 to 3.14 on Linux, macOS and Windows.\n"
 )
 
 

@@ -74,7 +74,7 @@ def test_message_names_what_was_found_and_what_to_install() -> None:
     old = python("/usr/bin/python3", "3.9")
     small = python("/opt/python", "3.11", bits=32)
     text = find_python.explain_missing_python(find_python.VERSIONS, [old, small])
-    assert "Python 3.10, 3.11, 3.12 or 3.13" in text
+    assert "Python 3.10, 3.11, 3.12, 3.13 or 3.14" in text
     assert "3.9 at /usr/bin/python3" in text
     assert "3.11 (32 bit) at /opt/python" in text
     assert "3.11" in text.split("To mend it")[1]

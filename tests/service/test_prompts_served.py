@@ -203,7 +203,8 @@ def test_rest_lists_and_renders_prompts(server: Served) -> None:
             with urllib.request.urlopen(urllib.request.Request(base + path, headers=headers)) as r:
                 return r.status, json.load(r)
         except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
+            with error:
+                return error.code, json.load(error)
 
     status, listed = get("")
     assert (status, listed["total"]) == (200, 1)

@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def findings() -> Iterator[tuple[bool, str]]:
     version = platform.python_version()
-    supported = (3, 10) <= sys.version_info[:2] <= (3, 13)
-    yield supported, f"Python {version}" + ("" if supported else ": 3.10 to 3.13 are supported")
+    supported = (3, 10) <= sys.version_info[:2] <= (3, 14)
+    yield supported, f"Python {version}" + ("" if supported else ": 3.10 to 3.14 are supported")
     yield True, f"callboard {__version__}, tornado {tornado.version}"
     for module, purpose in _OPTIONAL.items():
         if find_spec(module) is not None:
