@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from callboard.calls.schema_lowering import BadSchema, UnsupportedSchema, lower
+from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
@@ -64,7 +64,10 @@ class Validator:
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
-        import fastjsonschema  # here, because a server starts without compiling anything
+        # Here, because a server starts without compiling anything.
+        import fastjsonschema
+
+        from callboard.calls.schema_lowering import lower
 
         lowered = lower(self._schema)
         try:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from callboard.errors import SkillError
+from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 
 Schema = Mapping[str, Any] | bool
 
@@ -32,21 +32,6 @@ _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "m
 _HOLDERS = ("$defs", "definitions", "dependencies")
 #: Keywords that evaluate properties or items from elsewhere, which draft 07 can't follow.
 _IN_PLACE = {*_LIST, "if", "$ref", "dependentSchemas", "dependencies", "contains"}
-
-
-class BadSchema(SkillError):
-    """A tool's JSON Schema is wrong; the message names the keyword."""
-
-
-class UnsupportedSchema(BadSchema):
-    """A tool's JSON Schema is right, but uses what callboard can't check; ``keywords`` lists it."""
-
-    def __init__(self, keywords: list[str]) -> None:
-        super().__init__(
-            f"the schema uses {', '.join(keywords)}, which callboard can't check; "
-            "say it with other keywords"
-        )
-        self.keywords = keywords
 
 
 def lower(schema: Any) -> dict[str, Any]:

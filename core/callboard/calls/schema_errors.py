@@ -1,0 +1,20 @@
+"""What is wrong with a tool's JSON Schema."""
+
+from __future__ import annotations
+
+from callboard.errors import SkillError
+
+
+class BadSchema(SkillError):
+    """A tool's JSON Schema is wrong; the message names the keyword."""
+
+
+class UnsupportedSchema(BadSchema):
+    """A tool's JSON Schema is right, but uses what callboard can't check; ``keywords`` lists it."""
+
+    def __init__(self, keywords: list[str]) -> None:
+        super().__init__(
+            f"the schema uses {', '.join(keywords)}, which callboard can't check; "
+            "say it with other keywords"
+        )
+        self.keywords = keywords
