@@ -9,6 +9,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_max import materials, shapes, transforms
+from callboard_max.matrices import alike
 from callboard_max.names import (
     Node,
     check_new_name,
@@ -99,7 +100,10 @@ def _copy(node: Node, above: Node | None, name: str) -> Node:
     made = rt.copy(node)
     made.name = _free(name)
     made.parent = above
-    transforms.write_local(made, transforms.local(node))
+    wanted = transforms.local(node)
+    if not alike(transforms.local(made), wanted):
+        # Only then: where there are keys, writing changes them at the current frame.
+        transforms.write_local(made, wanted)
     for child in children_of(node):
         _copy(child, made, str(child.name))
     return made

@@ -66,6 +66,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (
         *("MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR", "APPDATA"),
         *("XDG_DOCUMENTS_DIR", "XDG_CONFIG_HOME"),
+        *("OneDrive", "OneDriveCommercial", "OneDriveConsumer"),
     ):
         monkeypatch.delenv(name, raising=False)
     for name in ("HOME", "USERPROFILE"):
@@ -308,6 +309,25 @@ def test_every_houdini_that_was_started(
     assert len(places) == len(expected)
     for path, version in zip(places, expected, strict=True):
         assert path.endswith(f"{version}/packages/callboard")
+
+
+@pytest.mark.parametrize("host", ["maya", "houdini"])
+def test_on_windows_both_documents_folders_count(
+    host: str, home: Path, archive: Archive, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OneDrive moved one, and what was there before is used by some versions still."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("OneDrive", str(home / "OneDrive"))
+    below = {"maya": "maya/2026", "houdini": "houdini21.0"}[host]
+    folders(home / "Documents", below)
+    folders(home / "OneDrive/Documents", below)
+    run("install", host, "--archive", archive(ARCHIVES[host]))
+    assert [path.split(below)[0] for path in placed(home)] == [
+        "Documents/",
+        "OneDrive/Documents/",
+    ]
+    run("uninstall", host)
+    assert placed(home) == []
 
 
 def test_3ds_max_has_one_folder_for_all_versions(

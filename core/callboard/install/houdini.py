@@ -8,10 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import platformdirs
-
 from callboard.errors import HostError
 from callboard.install.bundle import Bundle
+from callboard.install.documents import documents_folders
 
 BUNDLE = Bundle(
     host="houdini",
@@ -40,7 +39,9 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def _places(folder: Path | None) -> list[Path]:
-    return [folder] if folder is not None else sorted(_existing(_preferences()))
+    if folder is not None:
+        return [folder]
+    return sorted({place for pattern in _preferences() for place in _existing(pattern)})
 
 
 def _existing(pattern: Path) -> Iterator[Path]:
@@ -58,13 +59,15 @@ def _existing(pattern: Path) -> Iterator[Path]:
             yield folder
 
 
-def _preferences() -> Path:
+def _preferences() -> list[Path]:
     if named := os.environ.get("HOUDINI_USER_PREF_DIR"):
-        return Path(named)
+        return [Path(named)]
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Preferences" / "houdini" / _VERSION
-    home = Path.home()
+        return [Path.home() / "Library" / "Preferences" / "houdini" / _VERSION]
+    homes = [Path.home()]
     if sys.platform == "win32":
-        # What Houdini takes for the home folder there.
-        home = Path(os.environ.get("HOME") or platformdirs.user_documents_path())
-    return home / f"houdini{_VERSION}"
+        # A Houdini that some shell started with HOME has its preferences there, the same one
+        # started from the menu in the documents.
+        named = os.environ.get("HOME")
+        homes = [*([Path(named)] if named else []), *documents_folders()]
+    return [home / f"houdini{_VERSION}" for home in dict.fromkeys(homes)]

@@ -7,10 +7,9 @@ import re
 import sys
 from pathlib import Path
 
-import platformdirs
-
 from callboard.errors import HostError
 from callboard.install.bundle import Bundle
+from callboard.install.documents import documents_folders
 
 BUNDLE = Bundle(host="maya", name="Maya", ours="callboard", found_by="callboard.mod")
 OLDEST = 2024
@@ -36,19 +35,19 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 def _places(folder: Path | None) -> list[Path]:
     if folder is not None:
         return [folder / "modules"]
-    user = _user_folder()
     return [
         path / "modules"
+        for user in _user_folders()
         for path in sorted(user.iterdir() if user.is_dir() else ())
         if re.fullmatch(r"\d{4}", path.name) and int(path.name) >= OLDEST and path.is_dir()
     ]
 
 
-def _user_folder() -> Path:
+def _user_folders() -> list[Path]:
     if named := os.environ.get("MAYA_APP_DIR"):
-        return Path(named)
+        return [Path(named)]
     if sys.platform == "win32":
-        return platformdirs.user_documents_path() / "maya"
+        return [documents / "maya" for documents in documents_folders()]
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Preferences" / "Autodesk" / "maya"
-    return Path.home() / "maya"
+        return [Path.home() / "Library" / "Preferences" / "Autodesk" / "maya"]
+    return [Path.home() / "maya"]

@@ -117,9 +117,12 @@ class Scene:
         local = world
         if node.parent is not None:
             local = times(world, inverse(self.world(self.nodes[node.parent], frame)))
+        before = decompose(self.local(node, frame))
         node.local = [[single(value) for value in row] for row in local]
-        for component, value in zip(COMPONENTS, decompose(local), strict=True):
-            if component in node.keys:
+        for component, value, was in zip(COMPONENTS, decompose(local), before, strict=True):
+            # Another parent at the same place changes no key.
+            same = all(abs(a - b) < 1e-4 for a, b in zip(value, was, strict=True))
+            if component in node.keys and not same:
                 node.keys[component][frame] = value
 
     # -- shapes -----------------------------------------------------------------------------------

@@ -62,6 +62,11 @@ class MConditionMessage(MMessage):
             raise RuntimeError(f"there is no condition '{condition}'")
         return session.listen("condition", condition, function)
 
+    @staticmethod
+    def getConditionNames() -> list[str]:
+        session.guard("MConditionMessage.getConditionNames")
+        return [name for name in _CONDITIONS if not (session.batch and name == "playblasting")]
+
 
 class MFnPlugin:
     def __init__(self, plugin, vendor: str = "Unknown", version: str = "Unknown") -> None:

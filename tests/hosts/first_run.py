@@ -1,0 +1,130 @@
+"""What the scripts ``first_run_*.py`` share: an archive that was built for an application is tried
+inside it, from a temporary folder, and a report is written. Only what comes with Python is used
+until the archive is unpacked."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+#: What only the application itself can say: a sentence, and what is seen.
+Probes = Mapping[str, Callable[[Any], object]]
+
+
+def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
+    """Tries the archive in this application and writes ``callboard-first-run-KIND.json`` into the
+    current folder. 0 where everything held. Nothing else is left behind."""
+    began, folder = time.time(), Path(tempfile.mkdtemp(prefix="callboard-first-run-"))
+    report: dict[str, Any] = {"host": kind, "system": platform.platform(), "python": sys.version}
+    try:
+        os.environ["CALLBOARD_HOME"] = str(folder / "home")
+        sys.path.append(str(_unpacked(Path(archive), folder)))
+        report.update(_tried(kind, version, probes))
+    except BaseException:
+        report["broke"] = traceback.format_exc()
+    shutil.rmtree(folder, ignore_errors=True)
+    report["left_behind"] = [str(folder)] if folder.exists() else []
+    report["seconds"] = round(time.time() - began)
+    written = Path(f"callboard-first-run-{kind}.json").absolute()
+    written.write_text(_without_names(json.dumps(report, indent=1), folder), encoding="utf-8")
+    good = "broke" not in report and not report["failed"] and report["served"] == "ok"
+    print(f"callboard in {kind}: {'all held' if good else 'something did not hold'}")
+    print(f"Please send this file back: {written}")
+    return 0 if good else 1
+
+
+def _unpacked(archive: Path, folder: Path) -> Path:
+    """The folder in the archive from which Python imports."""
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(folder / "unpacked")
+    found = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)
+    if found is None:
+        raise FileNotFoundError(f"{archive} is no archive that packaging/build.py made")
+    return found.parents[1]
+
+
+def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, Any]:
+    from callboard import __version__
+    from callboard.guest.inbox import MainThreadInbox
+    from callboard.hosting.headless import make_host
+    from callboard.testing.compliance import run_all
+
+    inbox = MainThreadInbox()
+    host = make_host(kind, inbox.post)
+    try:
+        outcomes: Counter[str] = Counter()
+        found: dict[str, Any] = {"callboard": __version__, "application": version()}
+        found["failed"], found["skipped"] = {}, {}
+        for check, outcome, why in run_all(host):
+            outcomes[outcome] += 1
+            if outcome != "ok":
+                found[outcome][check.id] = why
+            print(f"{outcome:8}{check.id}", flush=True)
+        found["outcomes"] = dict(outcomes)
+        found["probes"] = {sentence: _seen(probe, host) for sentence, probe in probes.items()}
+        found["served"] = _served(host, inbox)
+        return found
+    finally:
+        host.close()
+
+
+def _seen(probe: Callable[[Any], object], host: Any) -> str:
+    try:
+        return str(probe(host))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _served(host: Any, inbox: Any) -> str:
+    """A client makes an object over HTTP, has a call fail, and takes the object back."""
+    from callboard.app import start
+    from callboard.config import McpHttpConfig
+    from callboard.transport.client import Client
+
+    server = start(host, McpHttpConfig(announce=False, records=False, rules=False))
+    outcome: list[str] = []
+
+    def talk() -> None:
+        try:
+            with Client(server.url, server.token) as client:
+
+                def call(tool: str, **arguments: Any) -> Any:
+                    return client.request("tools/call", {"name": tool, "arguments": arguments})
+
+                made = call("scene__create_primitive", kind="cube", name="First")
+                assert not made["isError"], made
+                assert call("scene__transform", name="nobody", translate=[1, 2, 3])["isError"]
+                listed = call("scene__list_objects")["structuredContent"]
+                assert "First" in json.dumps(listed), listed
+                assert not call("scene__delete", names=["First"])["isError"]
+            outcome.append("ok")
+        except BaseException:
+            outcome.append(traceback.format_exc())
+        finally:
+            inbox.stop()
+
+    talking = threading.Thread(target=talk, name="callboard first run")
+    talking.start()
+    inbox.run()
+    talking.join()
+    server.stop()
+    return outcome[0]
+
+
+def _without_names(text: str, folder: Path) -> str:
+    """Without whose machine it is."""
+    for path, word in ((str(folder), "TEMPORARY"), (str(Path.home()), "HOME")):
+        text = text.replace(json.dumps(path)[1:-1], word)
+    return text

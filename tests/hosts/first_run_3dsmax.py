@@ -1,0 +1,69 @@
+"""Tries callboard inside 3ds Max without windows; see first_run.md. 3dsmaxbatch hands on nothing
+from its command line:
+
+    set CALLBOARD_ARCHIVE=callboard-3dsmax-VERSION.zip
+    3dsmaxbatch first_run_3dsmax.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent))
+
+from first_run import run
+
+
+def _version() -> str:
+    from pymxs import runtime as rt
+
+    return str(list(rt.maxVersion()))
+
+
+def _count() -> int:
+    from pymxs import runtime as rt
+
+    return int(rt.theHold.GetGlobalPutCount())
+
+
+def _count_rests(host: Any) -> object:
+    return _count() - _count()
+
+
+def _undone_at_once(host: Any) -> object:
+    from pymxs import runtime as rt
+
+    before = len(list(rt.objects))
+    token = host.undo.begin("callboard: a step")
+    rt.Box()
+    undone = host.undo.undo(host.undo.commit(token))
+    return undone, len(list(rt.objects)) - before
+
+
+def _off_inside_on(host: Any) -> object:
+    import pymxs
+    from pymxs import runtime as rt
+
+    token = host.undo.begin("callboard: nothing")
+    with pymxs.undo(False):
+        box = rt.Box()
+        rt.delete(box)
+    return repr(host.undo.commit(token))
+
+
+if __name__ == "__main__":
+    code = run(
+        "3dsmax",
+        os.environ["CALLBOARD_ARCHIVE"],
+        _version,
+        {
+            "The count of changes rests by itself (expected: 0)": _count_rests,
+            "max undo has undone when it returns (expected: (True, 0))": _undone_at_once,
+            "undo(False) inside undo(True) records nothing (expected: None)": _off_inside_on,
+        },
+    )
+    if code:
+        sys.exit(code)

@@ -1,0 +1,75 @@
+"""The first run inside an application, on its double: a report, and nothing else, is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+HERE = Path(__file__).parent
+PROJECT = HERE.parents[1]
+DOUBLES = HERE / "doubles"
+
+
+def an_archive(path: Path, host: str) -> Path:
+    """As packaging makes them, but for what others wrote."""
+    with zipfile.ZipFile(path, "w") as packed:
+        for root, names in (("core", ("callboard",)), ("hosts", (host, "callboard_qt"))):
+            for name in names:
+                for file in sorted((PROJECT / root / name).rglob("*")):
+                    if file.is_file() and "__pycache__" not in file.parts:
+                        packed.write(file, f"any/python/{file.relative_to(PROJECT / root)}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "host", "double"),
+    [
+        ("first_run_maya.py", "maya", "callboard_maya", DOUBLES),
+        ("first_run_houdini.py", "houdini", "callboard_houdini", DOUBLES / "houdini"),
+        ("first_run_3dsmax.py", "3dsmax", "callboard_max", DOUBLES / "max"),
+    ],
+)
+def test_it_reports_and_leaves_nothing(
+    script: str, kind: str, host: str, double: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+    folder, temporary = tmp_path / "run", tmp_path / "tmp"
+    home = tmp_path / "home"
+    for each in (folder, temporary, home):
+        each.mkdir()
+    archive = an_archive(tmp_path / "callboard.zip", host)
+    environment = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+    environment |= {"PYTHONPATH": str(double), "CALLBOARD_ARCHIVE": str(archive)}
+    environment |= {"HOME": str(home), "TMPDIR": str(temporary), "TEMP": str(temporary)}
+    # The project itself isn't importable: all there is comes from the archive.
+    code = (
+        "import sys, runpy; sys.meta_path = [f for f in sys.meta_path if 'editable' not in "
+        f"getattr(f, '__name__', '').lower()]; sys.argv = [{str(HERE / script)!r}, "
+        f"{str(archive)!r}]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    report = json.loads((folder / f"callboard-first-run-{kind}.json").read_text("utf-8"))
+    assert done.returncode == 0, report.get("broke") or report["failed"] or report["served"]
+    assert report["outcomes"]["ok"] > 50
+    assert report["served"] == "ok"
+    assert not [seen for seen in report["probes"].values() if "Error" in seen], report["probes"]
+    assert report["left_behind"] == []
+    assert [one.name for one in folder.iterdir()] == [f"callboard-first-run-{kind}.json"]
+    assert list(temporary.iterdir()) == []
+    assert list(home.iterdir()) == []
+    assert str(tmp_path) not in json.dumps(report)
