@@ -49,10 +49,10 @@ def _unpacked(archive: Path, folder: Path) -> Path:
     """The folder in the archive from which Python imports."""
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "unpacked")
-    found = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)
-    if found is None:
+    callboard = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)
+    if callboard is None:
         raise FileNotFoundError(f"{archive} is no archive that packaging/build.py made")
-    return found.parents[1]
+    return callboard.parents[1]
 
 
 def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, Any]:
@@ -65,17 +65,17 @@ def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, A
     host = make_host(kind, inbox.post)
     try:
         outcomes: Counter[str] = Counter()
-        found: dict[str, Any] = {"callboard": __version__, "application": version()}
-        found["failed"], found["skipped"] = {}, {}
+        tried: dict[str, Any] = {"callboard": __version__, "application": version()}
+        tried["failed"], tried["skipped"] = {}, {}
         for check, outcome, why in run_all(host):
             outcomes[outcome] += 1
             if outcome != "ok":
-                found[outcome][check.id] = why
+                tried[outcome][check.id] = why
             print(f"{outcome:8}{check.id}", flush=True)
-        found["outcomes"] = dict(outcomes)
-        found["probes"] = {sentence: _seen(probe, host) for sentence, probe in probes.items()}
-        found["served"] = _served(host, inbox)
-        return found
+        tried["outcomes"] = dict(outcomes)
+        tried["probes"] = {sentence: _seen(probe, host) for sentence, probe in probes.items()}
+        tried["served"] = _served(host, inbox)
+        return tried
     finally:
         host.close()
 
