@@ -16,7 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from callboard.hosting.named_files import held_to_roots, outside, refuse_outside, unreadable
+from callboard.hosting.named_files import (
+    held_to_roots,
+    of_many,
+    outside,
+    refuse_outside,
+    unreadable,
+)
 from callboard_blender.blend_layout import Structure, structures
 
 #: The shortest text that holds a path.
@@ -51,7 +57,7 @@ def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
             raise unreadable(file, f"can't be looked into ({error})") from None
         theirs = [(kind, _place(text, file)) for kind, text in named]
         theirs = [(kind, place) for kind, place in theirs if not is_own(place, own)]
-        leaving = outside(place for _, place in theirs)
+        leaving = outside(each for _, place in theirs for each in of_many(place, sequences=True))
         all_leaving += leaving
         for kind, place in theirs:
             real = os.path.realpath(place)

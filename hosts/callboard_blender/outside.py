@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from callboard.hosting.named_files import beginning, held_to_roots, outside, refuse_outside
+from callboard.hosting.named_files import beginning, held_to_roots, of_many, outside, refuse_outside
 from callboard_blender.blend_named import is_own
 from callboard_blender.names import scene
 
@@ -30,6 +30,7 @@ def refuse_used_outside(done: str) -> None:
     own = own_folders()
     used = bpy.utils.blend_paths(absolute=True, packed=False, local=False)
     reads = [path for path in used if path and not is_own(path, own)]
+    reads = [each for path in reads for each in of_many(path, sequences=True)]
     refuse_outside(reads, bpy.path.basename(bpy.data.filepath) or "the scene", done)
 
 

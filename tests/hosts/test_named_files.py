@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 BLENDS = (
     *("out-linked", "relative-out-linked", "out-packed-up", "relative-out-packed-up"),
     *("out-through", "relative-out-through", "out-by-link", "relative-out-by-link"),
-    *("out-textured", "out-sequenced"),
+    *("out-textured", "out-sequenced", "out-sequence", "out-tiles"),
 )
 FINE = ("in-linked", "relative-in-linked", "in-packed-up", "in-textured", "in-packed")
 
@@ -86,6 +86,17 @@ def test_a_render_writes_no_output_of_the_scene_outside(blender: Place, tool: st
     assert sorted(answer["structuredContent"]["left_out"]) == ["output 0", "output 1", "output 3"]
     assert blender.outside() == before
     assert list((blender.root / "inside").iterdir())
+
+
+def test_a_frame_whose_name_is_a_link_is_not_written_through(blender: Place) -> None:
+    opened = {"path": "in-linked.blend", "discard_changes": True}
+    assert not blender.call("scene__open_file", opened)["result"]["isError"]
+    (blender.root / "turn_0001.png").symlink_to(blender.out / "turned.png")
+    before = blender.outside()
+    small = {"path": "turn_####.png", "width": 16, "height": 16, "frames": 1}
+    answer = blender.call("render__turntable", small)
+    assert "error" in answer or answer["result"]["isError"], answer
+    assert blender.outside() == before
 
 
 def test_what_the_artist_opened_is_not_rendered_either(blends: Place) -> None:

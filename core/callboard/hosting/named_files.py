@@ -8,6 +8,7 @@ is held back. The host's main thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from itertools import islice
@@ -19,6 +20,9 @@ from callboard.errors import HostError
 may_use: ContextVar[Callable[[str, bool], bool] | None] = ContextVar("may_use", default=None)
 #: Names that an error lists.
 _LISTED = 5
+#: What stands for a number, and a number that may be the first of many.
+_NUMBERED = re.compile(r"<[A-Za-z]+>|#+")
+_FIRST = re.compile(r"<[A-Za-z]+>|#+|[0-9]+(?=\.[^./\\]*$)")
 #: Files that are looked at of one that stands for many.
 _MANY = 10_000
 
@@ -58,6 +62,13 @@ def beginning(start: str) -> list[str]:
         return [str(each) for each in islice(alike, _MANY)]
     except OSError:
         return []
+
+
+def of_many(path: str, *, sequences: bool = False) -> list[str]:
+    """The path, and, where it stands for many numbered files, those of them that are there. With
+    ``sequences`` a number at the end of the name stands for others too."""
+    numbered = (_FIRST if sequences else _NUMBERED).search(path)
+    return [path, *beginning(path[: numbered.start()])] if numbered else [path]
 
 
 def unreadable(path: str, why: str) -> HostError:

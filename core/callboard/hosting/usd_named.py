@@ -5,7 +5,6 @@ OpenUSD's own modules are handed in, so that nothing here imports them.
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from callboard.hosting.named_files import (
-    beginning,
     held_to_roots,
+    of_many,
     outside,
     refuse_outside,
     unreadable,
@@ -23,8 +22,6 @@ from callboard.hosting.usd_nesting import check_usd_nesting
 
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz")
 _COMPUTED = "`"
-#: What stands for the numbers of many files.
-_MANY = re.compile(r"<[A-Za-z]+>|#+")
 
 
 def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
@@ -96,10 +93,7 @@ class _Usd:
         plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
-        place = str(Path(folder, plain))
-        places = [place]
-        if many := _MANY.search(place):
-            places += beginning(place[: many.start()])
+        places = of_many(str(Path(folder, plain)))
         with suppress(self._tf.ErrorException):  # for what the studio's resolver doesn't know
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
