@@ -6,6 +6,7 @@ import asyncio
 import selectors
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, TypeVar
@@ -31,6 +32,16 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     def __init__(self, selector: selectors.BaseSelector) -> None:
         super().__init__(selector)
         self.workers = Workers(LOOP_WORKERS, "callboard-loop")
+        self._made: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+
+    if sys.version_info >= (3, 14):
+
+        def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
+            # asyncio.all_tasks() has lost those that a thread made which has ended since: all that
+            # the watcher made while it stood in.
+            task = super().create_task(coro, **options)
+            self._made.add(task)
+            return task
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Executor | None, func: Callable[..., T], *args: Any
@@ -72,7 +83,8 @@ class WorkerLoop(asyncio.SelectorEventLoop):
 
     async def finish(self) -> None:
         """Cancels what is still there. One that takes no for an answer isn't waited for."""
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        tasks = asyncio.all_tasks() | {task for task in self._made if not task.done()}
+        tasks -= {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         if tasks:
