@@ -170,8 +170,11 @@ def test_bundles_show_what_they_want_of_the_host(
     shown.until(lambda: [row.key for row in tab.below.rows] == ["rigging"])
     (row,) = tab.below.rows
     assert row.cells == ("rigging 1.2.0",)
-    assert [child.cells for child in row.rows] == [
-        ("com.example/files", "required"),
+    problem, *wanted = row.rows
+    assert problem.cells[0] == "Doesn't run"
+    assert "requires com.example/files, which this host doesn't offer now" in problem.cells[1]
+    assert [child.cells for child in wanted] == [
+        ("com.example/files", "required, missing"),
         ("com.example/tags", "preferred, missing"),
     ]
     shown.qtbot.keyClicks(tab.search, "zzz")

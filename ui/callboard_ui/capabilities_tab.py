@@ -281,7 +281,7 @@ class CapabilitiesTab(QWidget):
         title = f"{one_line(one.name)} {one_line(one.version)}"
         tip = f"{title}\n{visible(one.description)}"
         wanted = [
-            self._wanted(name, says, lacking=name in one.missing)
+            self._wanted(name, says, lacking=name in one.missing, needed=name in one.required)
             for names, says in (
                 (one.required, self.tr("required")),
                 (one.preferred, self.tr("preferred")),
@@ -290,18 +290,23 @@ class CapabilitiesTab(QWidget):
         ]
         if one.problem is not None:
             says = one_line(one.problem)
-            wanted.insert(0, Row(":problem", (self.tr("Its server"), says), "cross", "bad", says))
+            wanted.insert(0, Row(":problem", (self.tr("Doesn't run"), says), "cross", "bad", says))
         if not wanted:
             nothing = self.tr("needs nothing of the host")
             wanted.append(Row(":nothing", (nothing, ""), "check", "dim"))
         return Row(one.name, (title,), tip=tip, heading=True, rows=tuple(wanted))
 
-    def _wanted(self, name: str, says: str, *, lacking: bool) -> Row:
+    def _wanted(self, name: str, says: str, *, lacking: bool, needed: bool) -> Row:
         shown = one_line(name)
         if not lacking:
             return Row(name, (shown, says), "check", "good", shown)
-        tip = self.tr("{0}: the bundle works without it, but does less").format(shown)
-        return Row(name, (shown, self.tr("{0}, missing").format(says)), "slash", "warn", tip)
+        without = (
+            self.tr("{0}: the bundle doesn't run without it")
+            if needed
+            else self.tr("{0}: the bundle works without it, but does less")
+        )
+        state, kind = self.tr("{0}, missing").format(says), "bad" if needed else "warn"
+        return Row(name, (shown, state), "slash", kind, without.format(shown))
 
     def _fill_asked(self, text: str) -> None:
         self._tools_shown = ()
