@@ -23,7 +23,7 @@ def read_color(obj: bpy.types.Object) -> list[float] | None:
 
 def set_color(obj: bpy.types.Object, color: Vector) -> None:
     if not hasattr(obj.data, "materials"):
-        raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which has no colour")
+        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no colour")
     if not obj.material_slots:
         refuse_linked_data(obj)
     rgba = (*color, 1.0)

@@ -34,7 +34,7 @@ def set_color(node: hou.ObjNode, color: Vector) -> None:
     with telling(f"colour '{node.name()}'"):
         slot = node.parm("shop_materialpath")
         if slot is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
-            raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no colour")
+            raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no colour")
         material = _material(node)
         if material is None or not _is_inside(material, node) or _color(material) is None:
             material = _make(node)

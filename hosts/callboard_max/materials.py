@@ -34,7 +34,7 @@ def read_color(node: Node) -> list[float] | None:
 
 def set_color(node: Node, color: Vector) -> None:
     if not is_geometry(node):
-        raise HostError(f"'{node.name}' is a {kind_of(node)}, which has no colour")
+        raise HostError(f"'{node.name}' is of type {kind_of(node)}, which has no colour")
     with telling(f"colour '{node.name}'"):
         material = node.material
         properties = _color_of(material)

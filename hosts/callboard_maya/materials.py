@@ -42,7 +42,7 @@ def set_color(path: str, color: Vector) -> None:
     shape = shape_of(path)
     kind = cmds.nodeType(shape or path)
     if shape is None or kind not in _COLOURABLE:
-        raise HostError(f"'{bare(path)}' is a {kind}, which has no colour")
+        raise HostError(f"'{bare(path)}' is of type {kind}, which has no colour")
     with telling(f"colour '{bare(path)}'"):
         attribute = _own_color_attribute(path, shape)
         for plug in (

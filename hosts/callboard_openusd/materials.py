@@ -31,7 +31,7 @@ def read_color(prim: Usd.Prim) -> list[float] | None:
 def set_color(prim: Usd.Prim, color: Vector) -> None:
     if not prim.IsA(UsdGeom.Gprim) and prim.GetTypeName() not in ("Xform", "SkelRoot"):
         raise HostError(
-            f"'{prim.GetName()}' is a {str(prim.GetTypeName()).lower()}, which has no colour"
+            f"'{prim.GetName()}' is of type {str(prim.GetTypeName()).lower()}, which has no colour"
         )
     rgb = Gf.Vec3f(*color)
     material = _own_material(prim)
