@@ -32,6 +32,15 @@ def python_with(*requirements: str) -> str:
 def node_with(script: Path, *packages: str) -> list[str]:
     """The command that runs a script with the packages. Skips the test without Node, and where npm
     can't get them."""
+    folder = npm_with(*packages)
+    # Node looks for packages from where a script is.
+    copy = folder / script.name
+    shutil.copyfile(script, copy)
+    return [str(shutil.which("node")), str(copy)]
+
+
+def npm_with(*packages: str) -> Path:
+    """The folder in whose ``node_modules`` the packages are. Skips the test as ``node_with``."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("there is no Node.js here")
@@ -40,10 +49,7 @@ def node_with(script: Path, *packages: str) -> list[str]:
         (folder / "package.json").write_text('{"private": true}', "utf-8")
         _run([npm, "install", "--silent", "--no-audit", "--no-fund", *packages], folder)
         _set_ready(folder)
-    # Node looks for packages from where a script is.
-    copy = folder / script.name
-    shutil.copyfile(script, copy)
-    return [node, str(copy)]
+    return folder
 
 
 def _folder(kind: str, requirements: Sequence[str]) -> Path:
