@@ -45,6 +45,9 @@ class MaxRender(FileRender[Node]):
                 low, high = node.min, node.max
                 yield [low.x, low.y, low.z], [high.x, high.y, high.z]
 
+    def has_light(self) -> bool:
+        return any(str(rt.superClassOf(node)) == "light" for node in objects())
+
     def up_axis(self) -> str:
         return "Z"
 

@@ -64,6 +64,10 @@ class MayaRender(FileRender[str]):
             if box[0] <= box[3]:
                 yield box[:3], box[3:]
 
+    def has_light(self) -> bool:
+        # With those that renderers bring.
+        return any(cmds.ls(type=kind) for kind in cmds.listNodeTypes("light") or ())
+
     def up_axis(self) -> str:
         return str(cmds.upAxis(query=True, axis=True)).upper()
 

@@ -369,6 +369,18 @@ def test_a_still_is_rendered_and_nothing_else_changes(bench: Bench) -> None:
     assert list(bench.folder.iterdir()) == [file]
 
 
+@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+def test_a_picture_that_arnold_renders_black_is_said_to_be(bench: Bench) -> None:
+    rt.Freecamera(name="Shot")
+    arguments = {"path": str(bench.folder / "still.png"), "width": 16, "height": 16}
+    assert "no light" in bench.call("render__still", arguments)["doubt"]
+    turn = {"path": str(bench.folder / "turn.png"), "frames": 2, "width": 16, "height": 16}
+    bench.cube("Here")
+    assert "no light" in bench.call("render__turntable", turn)["doubt"]
+    rt.Omnilight(name="Lamp")
+    assert "doubt" not in bench.call("render__still", arguments)
+
+
 def test_a_turntable_is_no_undo_step_and_nothing_to_save(bench: Bench) -> None:
     bench.cube("Here")
     rt.setSaveRequired(False)

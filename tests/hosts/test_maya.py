@@ -555,6 +555,8 @@ def test_the_scenes_renderer_renders(
     before = scene_settings()
     answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
     assert answer["engine"] == (without if cmds.about(batch=True) else with_windows)
+    # Nothing is lit here, which Arnold alone leaves black.
+    assert ("doubt" in answer) == (asked == "arnold")
     assert (bench.folder / "still.png").is_file()
     assert scene_settings() == before
     assert cmds.getAttr("defaultRenderGlobals.currentRenderer") == asked

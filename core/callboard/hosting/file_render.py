@@ -63,6 +63,16 @@ class FileRender(ABC, Generic[Camera]):
         """Renders into a new file, alone in its folder, whose ending is one of PICTURES. Which file
         in that folder it became, and the renderer's name."""
 
+    def has_light(self) -> bool:
+        """Whether the scene has a light of its own."""
+        return True
+
+    def _doubt(self, engine: str) -> dict[str, str]:
+        # Other renderers light a scene without lights themselves.
+        if "arnold" not in engine.lower() or self.has_light():
+            return {}
+        return {"doubt": f"the scene has no light, and {engine} renders that black; add one"}
+
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         camera = self.camera()
         started = perf_counter()
@@ -77,6 +87,7 @@ class FileRender(ABC, Generic[Camera]):
             "seconds": perf_counter() - started,
             "engine": engine,
             "camera": self.camera_path(camera),
+            **self._doubt(engine),
         }
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
@@ -86,8 +97,8 @@ class FileRender(ABC, Generic[Camera]):
             aspect = width / height
             view = orbiting(low, high, index / frames, aspect, self.up_axis())
             with self.unnoticed(), self.camera_at(view, aspect) as camera:
-                self._picture(path, width, height, camera, self.current_frame())
-            yield {"path": path, "frame": index + 1}
+                engine = self._picture(path, width, height, camera, self.current_frame())
+            yield {"path": path, "frame": index + 1, **self._doubt(engine)}
 
     def _picture(self, path: str, width: int, height: int, camera: Camera, frame: float) -> str:
         checked_suffix(path, PICTURES)

@@ -158,6 +158,13 @@ def listRelatives(
 
 
 @command()
+def listNodeTypes(classification):
+    if classification != "light":
+        raise NotImplementedError("other classifications")
+    return ["ambientLight", "areaLight", "directionalLight", "pointLight", "spotLight"]
+
+
+@command()
 def nodeType(name):
     return one(name).type
 

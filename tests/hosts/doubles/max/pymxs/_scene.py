@@ -24,6 +24,7 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Torus": ("GeometryClass", {"radius1": 25.0, "radius2": 10.0, "segs": 24, "sides": 12}),
     "Editable_Poly": ("GeometryClass", {"points": (), "faces": 0}),
     "Dummy": ("helper", {}),
+    "Omnilight": ("light", {}),
     "Targetcamera": ("camera", {"fov": 45.0}),
     "Targetobject": ("GeometryClass", {}),
     "Freecamera": (

@@ -27,11 +27,13 @@ def turntable(
     images = ctx.port("render").turntable(_numbered(path), width, height, frames)
     paths: list[str] = []
     left_out: set[str] = set()
+    doubt: Json = {}
     try:
         for image in images:
             _written(image["path"])
             paths.append(image["path"])
             left_out.update(image.get("left_out", ()))
+            doubt = {"doubt": image["doubt"]} if "doubt" in image else {}
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:
@@ -39,7 +41,7 @@ def turntable(
         images.close()
     if len(paths) != frames:
         raise HostError(f"{len(paths)} of {frames} frames were rendered")
-    answer: Json = {"paths": paths, "frames": frames, "verified": True}
+    answer: Json = {"paths": paths, "frames": frames, "verified": True, **doubt}
     return {**answer, "left_out": sorted(left_out)} if left_out else answer
 
 
