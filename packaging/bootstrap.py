@@ -33,7 +33,7 @@ TEST_EXTRAS = ["blender", "dev", "ui", "usd"]
 STATE_FILE = "callboard-setup.json"
 SPREAD = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 """Tests over the processors; more of them than these wait for each other's start."""
-FAST = ["-m", "not slow", "--hypothesis-profile", "fast", *SPREAD]
+FAST = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", *SPREAD]
 """What runs while one edits: under a minute on two processors."""
 
 

@@ -272,6 +272,7 @@ HUGE = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "what"), [*((kind, "rows") for kind in KINDS[:3]), *(("any", what) for what in HUGE)]
 )

@@ -22,6 +22,7 @@ def checker() -> Iterator[Checker]:
         yield started
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", ["text", "binary"])
 @pytest.mark.parametrize("shape", CORPUS)
 def test_every_change_is_right_or_refused_and_undone_exactly(

@@ -71,6 +71,7 @@ CHANGES: dict[str, Callable[[Scene], object]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_of_a_root_prim_is_undone_exactly(
     scene: Scene, tmp_path: Path, change: Callable[[Scene], object]

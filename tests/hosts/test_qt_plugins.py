@@ -51,6 +51,7 @@ def watchers() -> list[str]:
 # -- the contract, on Qt's own loop -------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
 def test_compliance_on_qts_loop(check: Check, rig: Rig, tmp_path: Path) -> None:
     main = QtMainThread()
@@ -93,6 +94,7 @@ def test_it_serves_once_the_windows_are_there(rig: Rig, server: Any) -> None:
     assert rig.newest_undo() == "Callboard: scene__create_primitive"
 
 
+@pytest.mark.sweep
 def test_nothing_is_left_after_the_unload(rig: Rig) -> None:
     before = threading.active_count()
     for _ in range(10):

@@ -93,7 +93,7 @@ def test_the_versions_are_listed_for_scripts_as_they_are_tried() -> None:
 def test_the_fast_tier_is_an_option_beside_those_of_pytest() -> None:
     given = bootstrap.pytest_arguments(["-k", "roots", "--fast", "-x"])
     assert given[-3:] == ["-k", "roots", "-x"]
-    assert given[given.index("-m") + 1] == "not slow"
+    assert given[given.index("-m") + 1] == "not slow and not sweep"
     assert "-n" in given
     assert bootstrap.pytest_arguments(["-k", "roots"]) == ["-k", "roots"]
 
