@@ -9,15 +9,8 @@ from typing import Any
 
 import bpy
 
+from callboard_blender import folders, questions, sidebar
 from callboard_blender.residence import Settings, residence
-from callboard_blender.sidebar import (
-    CALLBOARD_PT_capabilities,
-    CALLBOARD_PT_main,
-    CALLBOARD_PT_roots,
-    draw_details,
-    draw_waiting,
-    turn_page,
-)
 
 _classes: list[type] = []
 
@@ -38,7 +31,18 @@ class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
 class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.stop"
     bl_label = "Stop"
-    bl_description = "End the server; running calls are cancelled"
+    bl_description = "Pause, and end every call that runs, waits or asks"
+
+    def execute(self, context: Any) -> set[str]:
+        if residence.app is not None:
+            residence.app.controls.stop()
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_end(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.end"
+    bl_label = "End the Server"
+    bl_description = "Stop serving; clients lose their connection"
 
     def execute(self, context: Any) -> set[str]:
         residence.stop()
@@ -147,57 +151,6 @@ class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
         return {"FINISHED"}
 
 
-class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
-    bl_idname = "callboard.answer"
-    bl_label = "Answer"
-    bl_description = "Answer what a client asks of you"
-
-    question: bpy.props.StringProperty()  # type: ignore[valid-type]
-    answer: bpy.props.StringProperty()  # type: ignore[valid-type]
-
-    def execute(self, context: Any) -> set[str]:
-        if residence.app is not None:
-            residence.app.controls.answer(self.question, self.answer)
-        return {"FINISHED"}
-
-
-class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
-    bl_idname = "callboard.details"
-    bl_label = "What a Client Asks"
-    bl_description = "Show who asks for what, with all arguments, and answer"
-
-    question: bpy.props.StringProperty()  # type: ignore[valid-type]
-
-    def invoke(self, context: Any, event: Any) -> set[str]:
-        # The oldest, and no other later: a second click mustn't answer the next one.
-        self.question = next((one.id for one in residence.snapshot.questions), "")
-        outcome: set[str] = context.window_manager.invoke_popup(self, width=600)
-        return outcome
-
-    def execute(self, context: Any) -> set[str]:
-        return {"FINISHED"}
-
-    def draw(self, context: Any) -> None:
-        for question in residence.snapshot.questions:
-            if question.id == self.question:
-                draw_details(self.layout, question)
-                return
-        self.layout.label(text="Nobody asks this any more")
-
-
-class CALLBOARD_OT_page(bpy.types.Operator):  # type: ignore[misc]
-    bl_idname = "callboard.page"
-    bl_label = "Page"
-    bl_description = "Show another part of what is asked"
-
-    question: bpy.props.StringProperty()  # type: ignore[valid-type]
-    page: bpy.props.IntProperty()  # type: ignore[valid-type]
-
-    def execute(self, context: Any) -> set[str]:
-        turn_page(self.question, self.page)
-        return {"FINISHED"}
-
-
 def _preferences_class(package: str) -> type:
     class CALLBOARD_preferences(bpy.types.AddonPreferences):  # type: ignore[misc]
         bl_idname = package
@@ -251,17 +204,16 @@ def register(package: str) -> None:
             CALLBOARD_OT_copy,
             CALLBOARD_OT_cancel,
             CALLBOARD_OT_capability,
-            CALLBOARD_OT_answer,
-            CALLBOARD_OT_details,
-            CALLBOARD_OT_page,
-            CALLBOARD_PT_main,
-            CALLBOARD_PT_roots,
-            CALLBOARD_PT_capabilities,
+            CALLBOARD_OT_end,
+            *questions.CLASSES,
+            *folders.CLASSES,
+            *sidebar.CLASSES,
         )
     )
     for one in _classes:
         bpy.utils.register_class(one)
-    bpy.types.VIEW3D_HT_header.append(draw_waiting)
+    bpy.types.VIEW3D_HT_header.prepend(questions.draw_mark)
+    bpy.types.STATUSBAR_HT_header.append(questions.draw_line)
     addon = bpy.context.preferences.addons.get(package)
     wanted = addon.preferences.autostart if addon is not None else False
     if wanted and not bpy.app.background:
@@ -279,6 +231,7 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
     residence.end()
-    bpy.types.VIEW3D_HT_header.remove(draw_waiting)
+    bpy.types.VIEW3D_HT_header.remove(questions.draw_mark)
+    bpy.types.STATUSBAR_HT_header.remove(questions.draw_line)
     while _classes:
         bpy.utils.unregister_class(_classes.pop())

@@ -13,6 +13,7 @@ from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.panel.status import Snapshot
+from callboard_blender import words
 from callboard_blender.host import BlenderHost
 from callboard_blender.main_thread import TimerInbox
 from callboard_blender.qt_window import QtWindow
@@ -132,13 +133,22 @@ class Residence:
 
 #: The one of this Blender.
 residence = Residence()
+#: What the status bars said last.
+_last_line = words.waiting(Snapshot())
 
 
 def redraw() -> None:
-    """Has the side panels and headers drawn again."""
+    """Has the side panels and headers drawn again, and the status bars where they say another
+    thing."""
+    global _last_line
+    line = words.waiting(residence.snapshot)
+    changed, _last_line = line != _last_line, line
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 for region in area.regions:
                     if region.type in ("UI", "HEADER"):
                         region.tag_redraw()
+        if changed:
+            # No list holds the status bar. This has it drawn; a drag writes its text again.
+            window.workspace.status_text_set_internal(None)

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from typing import Any
 
 from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
+from hosts.screen_frame import Frame, read_frame
 from waiting import until
 
 #: A folder with a system of its own, and another Blender in it, to be tested instead: what
@@ -243,12 +245,32 @@ class Gui:
         return names
 
 
+class Display(str):
+    """The display's name."""
+
+    def __new__(cls, name: str, folder: Path) -> Display:
+        self = super().__new__(cls, name)
+        self.folder = folder
+        return self
+
+    #: Where Xvfb keeps what it shows.
+    folder: Path
+
+    def frame(self) -> Frame:
+        """What it shows now."""
+        return read_frame(self.folder / "Xvfb_screen0")
+
+
 @contextmanager
-def screen() -> Iterator[str]:
-    """An X server of our own; the display's name."""
+def screen() -> Iterator[Display]:
+    """An X server of our own."""
     reading, writing = os.pipe()
+    folder = tempfile.mkdtemp()
     process = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        [
+            *("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24"),
+            *("-nolisten", "tcp", "-fbdir", folder),
+        ],
         pass_fds=[writing],
         stderr=subprocess.DEVNULL,
     )
@@ -257,10 +279,11 @@ def screen() -> Iterator[str]:
         with os.fdopen(reading) as pipe:
             number = pipe.readline().strip()
         assert number, "Xvfb did not start"
-        yield f":{number}"
+        yield Display(f":{number}", Path(folder))
     finally:
         process.terminate()
         process.wait(DEADLINE)
+        shutil.rmtree(folder)
 
 
 @contextmanager

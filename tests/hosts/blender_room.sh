@@ -25,10 +25,13 @@ unshare --mount true 2>/dev/null || cannot "it needs the right to mount"
 # What is mounted in a name space of its own is gone with the last process in it.
 mkdir -p "$room"
 room=$(realpath "$room")
-if [ "${CALLBOARD_BLENDER_ROOM:-}" != "$room" ]; then
-    export CALLBOARD_BLENDER_ROOM=$room
-    exec unshare --mount --propagation private -- "$BASH" "$0" "$suite" "$room" "$@"
+if [ "${CALLBOARD_INSIDE:-}" != "$PPID $room" ]; then
+    CALLBOARD_INSIDE="$$ $room" unshare --mount --propagation private -- \
+        "$BASH" "$0" "$suite" "$room" "$@"
+    exit
 fi
+unset CALLBOARD_INSIDE
+export CALLBOARD_BLENDER_ROOM=$room
 
 # Where apt fetches from on this machine, and how.
 mirror() {
@@ -57,7 +60,7 @@ make() {
     export DEBIAN_FRONTEND=noninteractive
     chroot "$room" apt-get update -qq
     chroot "$room" apt-get install -y -qq --no-install-recommends \
-        blender libgl1-mesa-dri python3-numpy
+        blender libegl1 libgl1 libgl1-mesa-dri python3-numpy
     chroot "$room" apt-get clean
 }
 

@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from callboard.testing.fake_client import FakeClient
-    from hosts.blender_gui_rig import Gui
+    from hosts.blender_gui_rig import Display, Gui
 
 sys.path.append(str(Path(__file__).parent / "doubles"))
 
@@ -34,7 +34,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def display() -> Iterator[str]:
+def display() -> Iterator[Display]:
     """A screen of our own."""
     from hosts.blender_gui_rig import screen
 

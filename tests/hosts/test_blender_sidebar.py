@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import REFUSED_BY_ARTIST
-from hosts.blender_gui_rig import Gui, blender_gui, install, missing
+from hosts.blender_gui_rig import Display, Gui, blender_gui, install, missing
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 #: Notes what is drawn, by the words that Blender's layouts have.
 DRAWN = """
 from types import SimpleNamespace
-from callboard_blender import sidebar
+from callboard_blender import questions as asking, sidebar
 from callboard_blender.addon import residence
 class Layout:
     def __init__(self, seen, above=None):
@@ -29,7 +29,7 @@ class Layout:
     @property
     def on(self): return self.enabled and (self.above is None or self.above.on)
     def label(self, text="", icon=""): self.seen.append(["label", text, True])
-    def operator(self, name, text="", icon=""):
+    def operator(self, name, text="", icon="", emboss=True):
         self.seen.append([name, text, lambda: self.on])
         return SimpleNamespace()
 def drawn(draw, *args):
@@ -41,7 +41,7 @@ questions = residence.snapshot.questions
 
 
 @pytest.fixture
-def gui(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
+def gui(blender_archive: Path, display: Display, tmp_path: Path) -> Iterator[Gui]:
     with blender_gui(tmp_path, display) as gui:
         install(gui, blender_archive)
         gui.enable()
@@ -59,22 +59,25 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
         params = {"name": "script__execute", "arguments": {"code": code}}
         calls = [client.start("tools/call", params) for _ in range(6)]
         gui.wait(lambda: gui.run(f"{DRAWN}answer = len(questions)") == 6, "six questions")
-        header = gui.run(f"{DRAWN}answer = drawn(sidebar.draw_waiting, None)")
-        assert header == [["callboard.details", f"{client_name(gui)} asks (6)", True]]
-        side = gui.run(f"{DRAWN}answer = drawn(sidebar.draw_question, questions)")
+        mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
+        assert mark == [["callboard.details", "", True]]
+        line = gui.run(f"{DRAWN}answer = drawn(asking.draw_line, None)")
+        assert line == [["callboard.details", f"6 questions, first {client_name(gui)}", True]]
+        side = gui.run(f"{DRAWN}answer = drawn(sidebar.draw_question, residence.snapshot)")
         assert "callboard.answer" in [kind for kind, text, on in side if text == "Refuse"]
-        assert "Allow Once" not in [text for _, text, _ in side]
+        assert "Allow once" not in [text for _, text, _ in side]
+        gui.run(f"{DRAWN}asking.show(questions[0].id, asking.fitting(1000, 1000))")
         seen: list[str] = []
         for page in range(3):
             popup = gui.run(
-                f"{DRAWN}sidebar.turn_page(questions[0].id, {page})\n"
-                "answer = drawn(sidebar.draw_details, questions[0])"
+                f"{DRAWN}bpy.ops.callboard.page(page={page})\n"
+                "answer = drawn(asking.draw_details, questions[0])"
             )
             seen += [text for kind, text, _ in popup if kind == "label"]
-            (allowed,) = [on for _, text, on in popup if text == "Allow Once"]
+            (allowed,) = [on for _, text, on in popup if text == "Allow once"]
             assert allowed is (page == 2)
         beside = "{'code': 'print(1)', 'what': '/World'}"
-        lines = gui.run(f"{DRAWN}answer = sidebar.argument_lines({beside})")
+        lines = gui.run(f"{DRAWN}answer = asking.argument_lines({beside})")
         assert lines == ["{", '  "what": "/World"', "}", "", "code:", "print(1)"]
         assert {f"step({number})" for number in range(50)} <= set(seen)
         gui.run(
@@ -84,10 +87,127 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
         for call in calls:
             gui.wait(call.done, "answer")
             assert call.result()["error"]["code"] == REFUSED_BY_ARTIST
-    gone = f"{DRAWN}answer = drawn(sidebar.draw_waiting, None)"
+    gone = f"{DRAWN}answer = drawn(asking.draw_line, None)"
     gui.wait(lambda: gui.run(gone) == [], "the end of the notice")
-    assert "Traceback" not in gui.output()
+    mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
+    assert mark == [["callboard.details", "", False]], "it keeps its room"
+    assert "callboard_addon/" not in gui.output(), "a traceback of ours"
 
 
 def client_name(gui: Gui) -> str:
     return str(gui.run(f"{DRAWN}answer = questions[0].client"))
+
+
+#: The sidebar's own panel, as it is drawn.
+PANEL = f"{DRAWN}answer = drawn(lambda layout: sidebar.CALLBOARD_PT_main.draw(layout, None))"
+#: A script that needs several pages to be shown, and leaves an object.
+LONG = "\n".join(
+    ("import bpy", *(f"step = {n}" for n in range(40)), "bpy.data.objects['Cube'].name = 'Seen'")
+)
+SCREEN_HEIGHT = 800
+
+
+def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> None:
+    gui.run("from callboard_blender.addon import residence")
+    gui.run("residence.app.controls.restore('script.execute')")
+    with gui.client() as client:
+        client.call("scene__list_objects")
+        gui.wait(lambda: gui.run("answer = bool(residence.snapshot.clients)"), "the client")
+        idle = gui.run(PANEL)
+        assert "Nobody asks for anything" in [text for _, text, _ in idle]
+        calls = [
+            client.start("tools/call", {"name": "script__execute", "arguments": {"code": LONG}})
+            for _ in range(5)
+        ]
+        gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 5, "questions")
+        asked = gui.run(PANEL)
+        assert [kind for kind, _, _ in asked] == [kind for kind, _, _ in idle]
+        assert "Waiting for you" in [text for _, text, _ in asked]
+        gui.run("bpy.ops.callboard.stop()")
+        for call in calls:
+            gui.wait(call.done, "answer")
+            assert "error" in call.result()
+        stopped = gui.wait(
+            lambda: [text for _, text, _ in gui.run(PANEL) if text.startswith("Stopped")], "Stop"
+        )
+        assert stopped == ["Stopped, calls ended: 5"]
+        assert [kind for kind, _, _ in gui.run(PANEL)] == [kind for kind, _, _ in idle]
+
+
+def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    roots = "answer = [[r.name, r.path, r.source] for r in residence.snapshot.roots]"
+    gui.run("from callboard_blender.addon import residence")
+    gui.run(f"bpy.ops.callboard.add_folder(directory={str(folder) + '/'!r})")
+    gui.wait(lambda: gui.run(roots) == [["work", str(folder), "artist"]], "the folder")
+    shown = gui.run(
+        f"{DRAWN}answer = drawn(lambda layout: sidebar.CALLBOARD_PT_roots.draw(layout, None))"
+    )
+    assert shown[0] == ["callboard.add_folder", "", True]
+    assert ["label", f"work: {folder}", True] in shown
+    with gui.client() as client:
+        gui.run("bpy.data.objects['Cube'].location.x = 1")
+        saved = client.call("scene__save_file", {"path": "shot.blend"})
+    assert not saved.get("isError"), saved
+    assert (folder / "shot.blend").is_file()
+    gui.run("bpy.ops.callboard.remove_folder(uri=residence.snapshot.roots[0].uri)")
+    gui.wait(lambda: ["work", str(folder), "artist"] not in gui.run(roots), "its end")
+
+
+@pytest.mark.parametrize("size", [(480, 360), (1100, 640)], ids=["small", "large"])
+def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
+    blender_archive: Path, display: Display, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    geometry = ("--window-geometry", "0", "0", *map(str, size))
+    with blender_gui(tmp_path, display, *geometry) as gui:
+        install(gui, blender_archive)
+        gui.enable()
+        gui.run("from callboard_blender.addon import residence")
+        gui.run("residence.app.controls.restore('script.execute')")
+        x, y, wide, high = gui.run(
+            "area = next(a for a in bpy.context.window_manager.windows[0].screen.areas"
+            " if a.type == 'VIEW_3D')\n"
+            "region = next(r for r in area.regions if r.type == 'HEADER')\n"
+            "answer = [region.x, region.y, region.width, region.height]"
+        )
+        width, height = gui.run(
+            "window = bpy.context.window_manager.windows[0]\n"
+            "answer = [window.width, window.height]"  # no smaller than Blender likes it
+        )
+        # The status bar changes its hints by itself.
+        window = (0, SCREEN_HEIGHT - height, width, SCREEN_HEIGHT - 26)
+        header = (x, SCREEN_HEIGHT - y - high, x + wide, SCREEN_HEIGHT - y)
+        status = (0, SCREEN_HEIGHT - 20, width, SCREEN_HEIGHT)
+        assert display.frame().red(header) is None
+        with gui.client() as client:
+            call = client.start(
+                "tools/call", {"name": "script__execute", "arguments": {"code": LONG}}
+            )
+            mark = gui.wait(lambda: display.frame().red(header), "a red mark in the header")
+            if width > 1000:  # else it has no room
+                gui.wait(lambda: display.frame().red(status), "a red line in the status bar")
+            middle = (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2
+            gui.xdotool("mousemove", "--sync", *map(str, middle))
+            gui.run("")
+            before = display.frame()
+            gui.click_until("residence._host.may_run('change') is not None", *middle)
+            gui.run("")
+            popup = display.frame().changed(before, window)
+            assert popup is not None
+            assert popup[3] - popup[1] < height
+            assert popup[2] - popup[0] < width
+            across = popup[0] + (popup[2] - popup[0]) * 5 // 6
+            upwards = range(popup[3] - 18, popup[3] - 80, -10)
+            for row in upwards:  # the answer, which isn't taken yet, then Next
+                gui.click(across, row)
+            assert not call.done()
+            assert "Cube" in gui.names()
+            for row in upwards:
+                if not call.done():
+                    gui.click(across, row)
+            gui.wait(call.done, "the answer")
+            answer = call.result()
+            assert not answer.get("result", {"isError": True}).get("isError"), answer
+            assert "Seen" in gui.names()
+        assert "callboard_addon/" not in gui.output(), "a traceback of ours"

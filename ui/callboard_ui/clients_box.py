@@ -8,23 +8,11 @@ from functools import partial
 from qtpy.QtCore import QEvent, Qt
 from qtpy.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus
+from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus, living
 from callboard_ui.labels import Elided, as_tip, plain
 from callboard_ui.link import Link
 from callboard_ui.look import Kind, bold, em, tint
 from callboard_ui.shown_text import clock, one_line
-
-
-def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
-    """All but those that were lost and came again under the same name."""
-    here = {(one.holder, one.name) for one in clients if not one.lost}
-    lost = {(one.holder, one.name): one.id for one in clients if one.lost}
-    return tuple(
-        one
-        for one in clients
-        if not one.lost
-        or ((one.holder, one.name) not in here and lost[one.holder, one.name] == one.id)
-    )
 
 
 class ClientsBox(QWidget):

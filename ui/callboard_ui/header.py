@@ -9,8 +9,7 @@ from qtpy.QtCore import QEvent, Qt, QTimer
 from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from callboard.panel.status import Snapshot
-from callboard_ui.clients_box import living
+from callboard.panel.status import Snapshot, living
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "TokenStatus",
     "ToolStatus",
     "UndoAnswer",
+    "living",
 ]
 
 
@@ -245,6 +246,18 @@ class Snapshot:
     changes: tuple[SceneChange, ...] = ()
     #: Counts calls that ended, so that a view knows when to look into the records again.
     ended_calls: int = 0
+
+
+def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
+    """All but those that were lost and came again under the same name."""
+    here = {(one.holder, one.name) for one in clients if not one.lost}
+    lost = {(one.holder, one.name): one.id for one in clients if one.lost}
+    return tuple(
+        one
+        for one in clients
+        if not one.lost
+        or ((one.holder, one.name) not in here and lost[one.holder, one.name] == one.id)
+    )
 
 
 class StatusFeed:

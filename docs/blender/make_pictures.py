@@ -1,7 +1,7 @@
-"""Makes panel.png: the large panel beside Blender, in its real user interface, while a client asks
-to run code.
+"""Makes the pictures of Blender's window while a client asks to run code: window.png with the
+sidebar, question.png with the pop-up, and panel.png with the large panel beside Blender.
 
-    python docs/blender/make_panel_picture.py
+    python docs/blender/make_pictures.py
 
 Needs Blender 3.4, Xvfb, xdotool and the extra ``ui``.
 """
@@ -18,10 +18,20 @@ for source in ("core", "hosts", "tests", "packaging"):
     sys.path.insert(0, str(PROJECT / source))
 
 from callboard.testing.fake_client import FakeClient  # noqa: E402
-from hosts.blender_gui_rig import Gui, blender_gui, build_addon, install, screen  # noqa: E402
+from hosts.blender_gui_rig import (  # noqa: E402
+    Display,
+    Gui,
+    blender_gui,
+    build_addon,
+    install,
+    screen,
+)
 
 #: Side by side on the rig's screen of 1280 x 800.
 BLENDER = ("--window-geometry", "0", "0", "780", "800")
+WINDOW = ("--window-geometry", "0", "0", "1100", "700")
+#: The same on the screen, which begins at its top; and where the view's header is.
+ALL, HEADER = (0, 100, 1100, 800), (0, 125, 400, 155)
 PANEL = "780, 0, 500, 800"
 #: From the upper right corner of the sidebar.
 TAB = (-14, 174)
@@ -65,11 +75,59 @@ def main() -> None:
         raise SystemExit("PySide6 is not installed")
     with tempfile.TemporaryDirectory() as folder, screen() as display:
         archive = build_addon(Path(folder))
+        with blender_gui(Path(folder) / "plain", display, *WINDOW) as gui:
+            install(gui, archive)
+            gui.enable()
+            window_pictures(gui, display)
         with blender_gui(Path(folder) / "gui", display, *BLENDER) as gui:
             install(gui, archive)
             gui.run(f"import sys\nsys.path.append({str(Path(qt.origin).parents[1])!r})")
             gui.enable()
             picture(gui, Path(__file__).with_name("panel.png"))
+
+
+def show_tab(gui: Gui) -> None:
+    """Opens the sidebar's tab."""
+    region = "region = next(r for r in view.regions if r.type == 'UI')\n"
+    corner = (
+        f"{region}answer = region.width > 1 and [region.x + region.width, region.y + region.height]"
+    )
+    right, top = gui.wait(lambda: gui.run(corner), "sidebar")
+    gui.click(right + TAB[0], 800 - top + TAB[1])
+
+
+def window_pictures(gui: Gui, display: Display) -> None:
+    folder = Path(__file__).parent
+    gui.run(
+        "from callboard_blender.addon import residence\n"
+        "window = bpy.context.window_manager.windows[0]\n"
+        "view = next(a for a in window.screen.areas if a.type == 'VIEW_3D')\n"
+        "view.spaces.active.show_region_ui = True\n"
+        "view.spaces.active.shading.color_type = 'MATERIAL'\n"
+        "residence.app.controls.restore('script.execute')"
+    )
+    show_tab(gui)
+    client = agent(gui)
+    try:
+        for tool, arguments in WORK:
+            client.call(tool, dict(arguments))
+        gui.run("bpy.ops.object.select_all(action='DESELECT')")
+        params = {"name": "script__execute", "arguments": {"code": CODE}}
+        asking = client.start("tools/call", params)
+        mark = gui.wait(lambda: display.frame().red(HEADER), "the mark")
+        gui.xdotool("mousemove", "420", "600")
+        for _ in range(20):
+            gui.run("")
+        (folder / "window.png").write_bytes(display.frame().png(ALL))
+        open_popup = "residence._host.may_run('change') is not None"
+        gui.click_until(open_popup, (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2)
+        for _ in range(20):
+            gui.run("")
+        (folder / "question.png").write_bytes(display.frame().png(ALL))
+        gui.run("bpy.ops.callboard.stop()")
+        gui.wait(asking.done, "answer")
+    finally:
+        client.close()
 
 
 def picture(gui: Gui, path: Path) -> None:
@@ -85,12 +143,7 @@ def picture(gui: Gui, path: Path) -> None:
     gui.run(
         f"residence.app.controls.restore('script.execute')\nresidence.window.panel.setGeometry({PANEL})"
     )
-    region = "region = next(r for r in view.regions if r.type == 'UI')\n"
-    corner = (
-        f"{region}answer = region.width > 1 and [region.x + region.width, region.y + region.height]"
-    )
-    right, top = gui.wait(lambda: gui.run(corner), "sidebar")
-    gui.click(right + TAB[0], 800 - top + TAB[1])
+    show_tab(gui)
     client = agent(gui)
     try:
         for tool, arguments in WORK:

@@ -1,0 +1,62 @@
+"""Folders that the artist names as roots, in Blender's own file browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from callboard.errors import CallboardError
+from callboard.panel.project_settings import Root, parse_root
+from callboard_blender.residence import residence
+
+
+class CALLBOARD_OT_add_folder(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.add_folder"
+    bl_label = "Add folder…"
+    bl_description = "Let clients work in a folder; the first is the workspace"
+
+    directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
+    filter_folder: bpy.props.BoolProperty(default=True)  # type: ignore[valid-type]
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: Any) -> set[str]:
+        try:
+            root = parse_root(bpy.path.abspath(self.directory))
+        except CallboardError as wrong:
+            self.report({"ERROR"}, wrong.message)
+            return {"CANCELLED"}
+        _set([*(one for one in own_roots() if one.path != root.path), root])
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_remove_folder(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.remove_folder"
+    bl_label = "Remove this root"
+    bl_description = "Take this folder from the roots; it stays on the disk"
+
+    uri: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        _set([one for one in own_roots() if one.uri != self.uri])
+        return {"FINISHED"}
+
+
+CLASSES = (CALLBOARD_OT_add_folder, CALLBOARD_OT_remove_folder)
+
+
+def own_roots() -> list[Root]:
+    """The artist's own, as the server has them."""
+    return [
+        Root(one.uri, one.name, one.path, one.read_only, "artist")
+        for one in residence.snapshot.roots
+        if one.source == "artist"
+    ]
+
+
+def _set(roots: list[Root]) -> None:
+    if residence.app is not None:
+        residence.app.controls.set_roots(roots)

@@ -1,0 +1,74 @@
+"""Blender's sidebar says what the large panel says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+
+import ast
+from pathlib import Path
+
+import callboard_ui
+from callboard.panel.status import CallStatus, ClientStatus, QuestionStatus, Snapshot, ToolStatus
+from callboard_blender import words
+from callboard_ui.banner import Banner
+from callboard_ui.consent_card import ConsentCard
+from callboard_ui.header import Header
+
+CLIENT = ClientStatus("1", "claude", "2.1", "2025-11-25")
+CALL = CallStatus("1", "scene__delete", "claude", "running", 0.0)
+QUESTION = QuestionStatus("1", "script__execute", "claude", "script", "because", {}, 0.0)
+TOOL = ToolStatus("script__execute", "", None, title="Run a script")
+SERVING = Snapshot(serving=True, host_name="Blender", url="http://127.0.0.1:1/mcp")
+SNAPSHOTS = {
+    "starting": Snapshot(),
+    "ended": replace(SERVING, serving=False),
+    "serving": SERVING,
+    "paused": replace(SERVING, paused=True),
+    "stopped": replace(SERVING, paused=True, stopped=3),
+    "stalled": replace(SERVING, stalled_ms=2345, stalled_by="rendering"),
+    "hardly stalled": replace(SERVING, stalled_ms=900),
+    "asked": replace(SERVING, questions=(QUESTION,), clients=(CLIENT,)),
+    "asked twice": replace(SERVING, questions=(QUESTION, QUESTION), clients=(CLIENT, CLIENT)),
+    "busy": replace(SERVING, calls=(CALL,)),
+    "held": replace(SERVING, calls=(replace(CALL, held_by="dragging Cube"),)),
+    "lost": replace(SERVING, clients=(CLIENT, replace(CLIENT, id="2", name="codex", lost=True))),
+    "titles": replace(SERVING, questions=(QUESTION,), tools=(TOOL,)),
+    "busy with a title": replace(SERVING, calls=(replace(CALL, tool=TOOL.name),), tools=(TOOL,)),
+    "busier": replace(SERVING, calls=(CALL, CALL, CALL)),
+}
+
+
+@pytest.mark.parametrize("shown", SNAPSHOTS.values(), ids=SNAPSHOTS)
+def test_states_clients_and_questions_are_said_alike(qtbot: Any, shown: Snapshot) -> None:
+    header, banner = Header(cast(Any, None), lambda: None), Banner(lambda: None)
+    qtbot.addWidget(header)
+    qtbot.addWidget(banner)
+    header.show_snapshot(shown)
+    banner.show_questions(shown.questions, {tool.name: tool.title for tool in shown.tools})
+    assert words.state(shown) == header.state.text()
+    assert words.clients(shown) == header.clients.text()
+    assert words.waiting(shown) == banner.text.text()
+
+
+@pytest.mark.parametrize("subject", ["script", "destructive", "outside_roots", "another"])
+def test_reasons_are_said_alike(qtbot: Any, subject: str) -> None:
+    question = replace(QUESTION, subject=subject)
+    card = ConsentCard(question, lambda question, answer: None)
+    qtbot.addWidget(card)
+    assert f"script__execute {words.reason(question)}." == card._why.text()
+
+
+def test_capabilities_have_one_name() -> None:
+    source = (Path(callboard_ui.__file__).parent / "capabilities_tab.py").read_text("utf-8")
+    texts = {
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert set(words.CAPABILITIES.values()) <= texts
