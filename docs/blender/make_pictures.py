@@ -150,6 +150,7 @@ def picture(gui: Gui, path: Path) -> None:
             client.call(tool, dict(arguments))
         arguments = {"code": CODE}
         asking = client.start("tools/call", {"name": "script__execute", "arguments": arguments})
+        gui.press("residence.window.panel.banner.button")
         gui.press("residence.window.panel.consent.cards.cards[0].text")
         settled = "answer = residence.window.panel.consent.cards.cards[0].once.isEnabled()"
         gui.wait(lambda: gui.run(settled), "card")
