@@ -68,6 +68,14 @@ class ServerHandle:
     def port(self) -> int:
         return int(self.url.rsplit(":", 1)[1].partition("/")[0])
 
+    def withdraw(self, capability: str) -> None:
+        """Stops offering it, at once, to every client; they hear of it."""
+        self._app.capabilities.withdraw(capability)
+
+    def restore(self, capability: str) -> None:
+        """Offers it again."""
+        self._app.capabilities.restore(capability)
+
     def shutdown(self) -> None:
         """Ends every call and connection, then returns; idempotent. Raises HostError where a tool
         still holds the main thread after ``SHUTDOWN_TIMEOUT``; it ends with the process."""

@@ -243,6 +243,19 @@ def test_a_registry_is_served_and_may_change_while_it_is() -> None:
             assert client.call("half", {"x": 3})["structuredContent"] == {"result": 1.5}
 
 
+def test_a_running_server_withdraws_and_restores_a_capability() -> None:
+    registry = ToolRegistry()
+    registry.register("look_at", lambda: {}, "Needs usd.", required_capabilities=("usd",))
+    config = McpHttpConfig(declared_capabilities=["usd"], skills=False, announce=False)
+    config.rules = config.records = False
+    with McpHttpServer(registry, config).start() as handle, client_of(handle) as client:
+        asked = {"name": "look_at", "arguments": {}}
+        handle.withdraw("usd")
+        assert client.request("tools/call", asked)["error"]["code"] == -32001
+        handle.restore("usd")
+        assert client.request("tools/call", asked)["result"]["isError"] is False
+
+
 def test_a_server_starts_again_and_a_taken_port_leaves_nothing_running() -> None:
     registry = ToolRegistry()
     config = McpHttpConfig(skills=False, announce=False, records=False)
