@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 
 import qtpy
-from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread
+from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.errors import HostError
@@ -23,6 +23,8 @@ from callboard.guest.interruption import Interrupted
 
 log = logging.getLogger(__name__)
 
+#: Milliseconds until what still waits is asked for once more.
+AGAIN_MS = 10
 #: Only our own events reach our object, so Qt's first number for private use is enough.
 _RUN = QEvent.Type.User
 
@@ -44,6 +46,10 @@ class QtMainThread(QObject):
         self._dialog: QWidget | None = None
         self._title: str | None = None
         self._closed = False
+        self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
+        self._again.timeout.connect(self._still_waiting)
+        #: Events that came, and how many had when it was last looked whether one is missing.
+        self._came = self._came_before = 0
 
     def post(self, fn: Callable[[], None]) -> None:
         """Runs ``fn`` soon on the main thread, but not inside a modal dialog. Any thread; after
@@ -59,6 +65,7 @@ class QtMainThread(QObject):
     def close(self) -> None:
         """Drops what is waiting. Idempotent."""
         self._closed = True
+        self._again.stop()
         self._forget_dialog()
         self._waiting.clear()
         QCoreApplication.removePostedEvents(self)
@@ -69,6 +76,7 @@ class QtMainThread(QObject):
             return bool(super().event(event))
         posted: Callable[[], None] | None = None
         try:
+            self._came += 1
             dialog = QApplication.activeModalWidget()
             if dialog is not None:
                 self._wait_for(dialog)
@@ -84,10 +92,22 @@ class QtMainThread(QObject):
         except BaseException:
             # Out of a Qt event handler even SystemExit would abort the application.
             log.exception("a function posted to the main thread failed")
-        if self._waiting and self._dialog is None:
+        if self._waiting and self._dialog is None and not self._again.isActive():
             # Of an interruption that landed before the first line above nothing else tells.
-            QCoreApplication.postEvent(self, QEvent(_RUN))
+            self._look_again()
         return True
+
+    def _look_again(self) -> None:
+        self._came_before = self._came
+        self._again.start()
+
+    def _still_waiting(self) -> None:
+        # Only where no event comes any more is one missing: one too many never goes away while
+        # calls come, and Qt serves them all before its timers.
+        if self._came == self._came_before:
+            self._wake()
+        elif self._waiting:
+            self._look_again()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt's: sees the events of the dialog that is waited for."""
