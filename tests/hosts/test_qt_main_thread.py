@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("PySide6", reason="these tests need a Qt")
 
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
-from qtpy.QtCore import QAbstractEventDispatcher, QEventLoop, QTimer
+from qtpy.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QTimer
 from qtpy.QtWidgets import QApplication, QDialog
 
 from callboard.app import Callboard
@@ -297,3 +297,36 @@ def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboar
             return until(answered, "the main thread to be free again")
 
     assert spin_while(talk)
+
+
+class CountingMainThread(QtMainThread):
+    """Counts the events that Qt delivers to it."""
+
+    delivered = 0
+
+    def event(self, event: QEvent) -> bool:
+        self.delivered += event.type() == QEvent.Type.User
+        return super().event(event)
+
+
+def test_each_posted_function_costs_qt_one_event(main: QtMainThread) -> None:
+    """More would hold up the interface, which waits for all of them."""
+    thread = CountingMainThread()
+    left = 50
+    done: Future[None] = Future()
+
+    def again() -> None:
+        nonlocal left
+        left -= 1
+        if left:
+            thread.post(again)
+        else:
+            done.set_result(None)
+
+    try:
+        thread.post(again)
+        spin_until(done)
+        QApplication.processEvents()
+        assert thread.delivered == 50
+    finally:
+        thread.close()
