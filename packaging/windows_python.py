@@ -1,0 +1,227 @@
+"""A real Windows Python on a Debian machine, under Wine, with what the tests need.
+
+    python3.11 packaging/windows_python.py make FOLDER
+    python3.11 packaging/windows_python.py run FOLDER -- -m pytest -q tests/workspace
+
+It is CPython's own `python3xx.dll` and extension modules, which come with the Windows wheel of
+panda3d, over the standard library of the Python that runs this program; `python.exe` is one line of
+C. `make` takes about a minute and wants Debian's `wine`, `wine64` and `gcc-mingw-w64-x86-64`.
+
+Not to be seen with it: links and junctions, what NTFS refuses while a file is mapped, Qt's windows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+PROJECT = Path(__file__).resolve().parent.parent
+SHORT = "{}.{}".format(*sys.version_info)
+DIGITS = SHORT.replace(".", "")
+#: The wheel whose Windows build carries Python's own files.
+CARRIER = "panda3d==1.10.16"
+#: What the tests want besides what the project's pins name; without Qt, which Wine can't show.
+WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye", "colorama")
+LINKER = "x86_64-w64-mingw32-"
+#: What the library needs of the carrier's files is all but these.
+_LEFT_OUT = re.compile(r"cp313t|api-ms|/python3|vcruntime|tcl|tk8|_tkinter|_wmi\.pyd", re.I)
+_STARTER = (
+    "#include <windows.h>\nint Py_Main(int, wchar_t **);\n"
+    "int wmain(int count, wchar_t **words) { return Py_Main(count, words); }\n"
+)
+#: Rust's extensions ask this library for random bytes, and Wine 8 has none of it.
+_RANDOM = """#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T left) {
+    while (left) {
+        ULONG part = left > 65536 ? 65536 : (ULONG)left;
+        if (!SystemFunction036(bytes, part)) return 0;
+        bytes += part;
+        left -= part;
+    }
+    return 1;
+}
+"""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="A Windows Python under Wine.")
+    parser.add_argument("what", choices=["make", "run"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("arguments", nargs="*", help="after --: what Python is to run")
+    asked = parser.parse_args(words)
+    folder = asked.folder.resolve()
+    if asked.what == "run":
+        return run(folder, asked.arguments)
+    missing = [name for name in ("wine", LINKER + "gcc") if shutil.which(name) is None]
+    if missing:
+        print(f"missing: {', '.join(missing)} (apt-get install wine wine64 gcc-mingw-w64-x86-64)")
+        return 1
+    make(folder)
+    return run(folder, ["-c", "import sys, ssl, sqlite3, ctypes; print(sys.version)"])
+
+
+def run(folder: Path, arguments: Sequence[str]) -> int:
+    """Runs it in the current folder. Wine wants pipes for all three standard streams, and gives a
+    folder to everybody that the Linux machine's umask does."""
+    process = subprocess.Popen(
+        ["wine", str(_python(folder)), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=_environment(folder),
+        umask=0o077,
+    )
+    assert process.stdout is not None
+    with process:
+        for line in process.stdout:
+            sys.stdout.buffer.write(line)
+            sys.stdout.flush()
+    return process.returncode
+
+
+def make(folder: Path) -> None:
+    """Makes all of it anew."""
+    home = _python(folder).parent
+    shutil.rmtree(folder, ignore_errors=True)
+    (home / "DLLs").mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as place:
+        work = Path(place)
+        _unpack(work, home)
+        _library(home / "Lib")
+        _start_program(work, home)
+        _prefix(work, folder)
+    _packages(home / "Lib" / "site-packages")
+
+
+def _python(folder: Path) -> Path:
+    return folder / f"Python{DIGITS}" / "python.exe"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
+    return {**os.environ, **own}
+
+
+def _do(*command: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", errors="replace")
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command[:4])} failed:\n{done.stdout}{done.stderr}"[-4000:])
+    return done.stdout
+
+
+def _pip(*words: str) -> None:
+    target = ("--platform", "win_amd64", "--python-version", SHORT, "--only-binary=:all:")
+    _do(sys.executable, "-m", "pip", words[0], "--quiet", *target, *words[1:])
+
+
+def _unpack(work: Path, home: Path) -> None:
+    """Python's own files out of the carrier."""
+    _pip("download", "--no-deps", "--dest", str(work), CARRIER)
+    (wheel,) = work.glob("panda3d-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            file = name.rpartition("/")[2]
+            if not name.startswith("deploy_libs/") or not file:
+                continue
+            beside = file == f"python{DIGITS}.dll" or re.match(r"vcruntime140.*\.dll", file, re.I)
+            if beside:
+                (home / file).write_bytes(archive.read(name))
+            elif not _LEFT_OUT.search(name):
+                (home / "DLLs" / file).write_bytes(archive.read(name))
+
+
+def _library(target: Path) -> None:
+    """The standard library, without what was built for this system."""
+    ignored = shutil.ignore_patterns(
+        "__pycache__", "site-packages", "dist-packages", "lib-dynload", "test", "tests", "config-*"
+    )
+    shutil.copytree(sysconfig.get_path("stdlib"), target, ignore=ignored)
+    (target / "site-packages").mkdir()
+
+
+def _start_program(work: Path, home: Path) -> None:
+    """`python.exe`, and `python3.dll`, which hands everything on to the version's own."""
+    (work / "py.def").write_text(f"LIBRARY python{DIGITS}.dll\nEXPORTS\nPy_Main\n")
+    _do(LINKER + "dlltool", "-d", "py.def", "-l", "libpy.a", cwd=work)
+    (work / "py.c").write_text(_STARTER)
+    _do(
+        LINKER + "gcc",
+        "-O1",
+        "-municode",
+        "py.c",
+        "-o",
+        str(home / "python.exe"),
+        "libpy.a",
+        cwd=work,
+    )
+    names = _exported(home / f"python{DIGITS}.dll")
+    lines = [f"  {name} = python{DIGITS}.{name}" for name in names]
+    (work / "p3.def").write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines, ""]))
+    (work / "e.c").write_text("int DllMainCRTStartup(void *a, unsigned b, void *c) { return 1; }\n")
+    bare = ("-shared", "-nostdlib", "-e", "DllMainCRTStartup", "e.c", "p3.def")
+    _do(LINKER + "gcc", *bare, "-o", str(home / "python3.dll"), cwd=work)
+
+
+def _exported(library: Path) -> Iterator[str]:
+    listing = _do(LINKER + "objdump", "-p", str(library))
+    table = listing.partition("[Ordinal/Name Pointer] Table")[2]
+    return (match[1] for match in re.finditer(r"^\s*\[ *\d+\].*?(\w+)$", table, re.M))
+
+
+def _prefix(work: Path, folder: Path) -> None:
+    env = _environment(folder)
+    for command in (["wineboot", "-i"], ["wine", "winecfg", "-v", "win10"]):
+        subprocess.run(command, env=env, capture_output=True, check=True, timeout=300)
+    (work / "b.c").write_text(_RANDOM)
+    library = folder / "prefix" / "drive_c" / "windows" / "system32" / "bcryptprimitives.dll"
+    _do(LINKER + "gcc", "-shared", "-O1", "b.c", "-o", str(library), "-ladvapi32", cwd=work)
+
+
+def _packages(target: Path) -> None:
+    """The pinned packages that Windows takes, and this checkout, by a file that names its folders
+    on the drive that Wine makes of the machine."""
+    marks = {
+        "sys_platform": "win32",
+        "platform_system": "Windows",
+        "os_name": "nt",
+        "platform_machine": "AMD64",
+    }
+
+    def fits(requirement: Requirement) -> bool:
+        marker = requirement.marker
+        return marker is None or any(
+            marker.evaluate({**marks, "extra": extra}) for extra in ("", "usd")
+        )
+
+    lines = (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = [pin for pin in map(Requirement, filter(_is_pin, lines)) if fits(pin)]
+    needed = map(Requirement, [*(requires("callboard") or ()), *WANTED])
+    names = [each.name for each in needed if fits(each)]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
+        constraints.write("\n".join(f"{pin.name}{pin.specifier}" for pin in pins))
+        constraints.flush()
+        _pip("install", "--no-compile", "--target", str(target), "-c", constraints.name, *names)
+    folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
+    drive = "".join("Z:" + str(folder).replace("/", "\\") + "\n" for folder in folders)
+    (target / "callboard.pth").write_text(drive, "utf-8")
+
+
+def _is_pin(line: str) -> bool:
+    return bool(line) and not line.startswith("#")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
