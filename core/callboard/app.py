@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from callboard import __version__
 from callboard.bundles.installed.origin import bundle_of
@@ -23,7 +22,7 @@ from callboard.calls.tools import ToolRegistry
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
-from callboard.errors import HostError
+from callboard.demand.served import report_on
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.hosting.contract import Host, HostEvent
@@ -33,7 +32,6 @@ from callboard.jobs.workflows.tools import workflow_tools
 from callboard.protocol.subscriptions import Topic
 from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
-from callboard.records.store import Store
 from callboard.service.file_tools import file_template, file_tools
 from callboard.service.live_resources import is_scene, live_resources
 from callboard.service.resources import ResourceRegistry
@@ -190,7 +188,7 @@ class Callboard:
         """What answers below ``/v1``, made at the first request there."""
         from callboard.transport.rest.endpoint import RestEndpoint
 
-        report = None if self.records is None else partial(_report, self.records)
+        report = None if self.records is None else partial(report_on, self.records)
         return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.reread)
 
     @cached_property
@@ -373,20 +371,6 @@ class Callboard:
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
     """Starts a server inside ``host``. Main thread."""
     return Callboard(host, config).start()
-
-
-async def _report(records: Store, since: str | None) -> dict[str, Any]:
-    """What REST answers as the report; the last seven days by default. Raises ValueError, and
-    HostError where the records can't be read."""
-    import sqlite3
-
-    from callboard.demand.report import build, parse_since
-
-    work = partial(build, records.reader(), since=parse_since(since or "7d"))
-    try:
-        return await asyncio.get_running_loop().run_in_executor(None, work)
-    except sqlite3.Error as error:
-        raise HostError(f"the records can't be read: {error}; try again in a minute") from None
 
 
 def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from callboard.demand import report
+from callboard.demand.period import parse_since
 from callboard.demand.report_html import render
 from callboard.records.model import CallRecord
 from callboard.records.retention import Retention
@@ -285,23 +286,23 @@ def test_an_empty_report_has_every_key(report_on: Callable[..., dict[str, Any]])
     [("30m", 1800), ("12h", 43_200), ("7d", 604_800), (" 2W ", 1_209_600), ("0d", 0)],
 )
 def test_since_as_a_span(text: str, seconds: int) -> None:
-    assert report.parse_since(text, now=NOW) == NOW - seconds
+    assert parse_since(text, now=NOW) == NOW - seconds
 
 
 def test_since_before_there_were_dates(report_on: Callable[..., dict[str, Any]]) -> None:
-    since = report.parse_since("999999w", now=NOW)
+    since = parse_since("999999w", now=NOW)
     assert report_on(a_call(started=NOW - 1), since=since)["calls"] == 1
 
 
 def test_since_as_a_date_or_all() -> None:
-    assert report.parse_since("2026-03-01") == dt.datetime(2026, 3, 1).timestamp()
-    assert report.parse_since("all") is None
+    assert parse_since("2026-03-01") == dt.datetime(2026, 3, 1).timestamp()
+    assert parse_since("all") is None
 
 
 @pytest.mark.parametrize("text", ["", "week", "-7d", "7y", "7.5d", "2026-13-01", "9" * 50 + "d"])
 def test_since_that_is_nothing_says_what_to_write(text: str) -> None:
     with pytest.raises(ValueError, match=r"write 30m, 12h, 7d"):
-        report.parse_since(text)
+        parse_since(text)
 
 
 class _Page(HTMLParser):

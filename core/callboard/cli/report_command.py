@@ -8,7 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from callboard.demand.report import build, parse_since
+from callboard.demand.period import parse_since
+from callboard.demand.report import build
 from callboard.demand.report_html import render
 from callboard.errors import HostError, PeerError
 from callboard.records.reader import Reader

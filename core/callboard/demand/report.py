@@ -26,25 +26,6 @@ EXAMPLES = 3
 SOURCES = ("requested", "refused", "inferred")
 _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
-_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
-
-def parse_since(text: str, now: float | None = None) -> float | None:
-    """When ``--since`` begins, Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a local date such as
-    ``2026-11-01``, or ``all``, which is None. Raises ValueError that says what to write."""
-    text = text.strip().lower()
-    if text == "all":
-        return None
-    if match := re.fullmatch(r"(\d{1,6})\s*([mhdw])", text):
-        # Before 1970 nothing was recorded, and some years before that there is no date.
-        return max(0.0, (time.time() if now is None else now) - int(match[1]) * _UNITS[match[2]])
-    try:
-        return dt.datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise ValueError(
-            f"'{text[:40]}' is no period: write 30m, 12h, 7d, 2w, a date like 2026-11-01, or all"
-        ) from None
-
 
 def build(
     reader: Reader, *, since: float | None = None, until: float | None = None

@@ -1,0 +1,28 @@
+"""The time that a report is about, in words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import time
+
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+#: Nothing was recorded before: Windows has no local dates there, and some years on nobody has.
+_EARLIEST = 2 * 86_400.0
+
+
+def parse_since(text: str, now: float | None = None) -> float | None:
+    """When ``--since`` begins, Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a local date such as
+    ``2026-11-01``, or ``all``, which is None. Raises ValueError that says what to write."""
+    text = text.strip().lower()
+    if text == "all":
+        return None
+    if match := re.fullmatch(r"(\d{1,6})\s*([mhdw])", text):
+        asked = (time.time() if now is None else now) - int(match[1]) * _UNITS[match[2]]
+        return max(_EARLIEST, asked)
+    try:
+        return dt.datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"'{text[:40]}' is no period: write 30m, 12h, 7d, 2w, a date like 2026-11-01, or all"
+        ) from None
