@@ -86,6 +86,7 @@ def tool(function: Callable[..., Any], description: str, **properties: str) -> T
             "required": list(properties),
         },
         load=lambda: Entry(function, "function", False, False, False),
+        annotations={"readOnlyHint": True},
         affinity="main",
     )
 
