@@ -22,7 +22,7 @@ import sysconfig
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from importlib.metadata import requires
+from importlib.metadata import requires, version
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -217,6 +217,11 @@ def _packages(target: Path) -> None:
     folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
     drive = "".join("Z:" + str(folder).replace("/", "\\") + "\n" for folder in folders)
     (target / "callboard.pth").write_text(drive, "utf-8")
+    # As an editable installation has it: what `callboard config` looks for.
+    record = target / f"callboard-{version('callboard')}.dist-info"
+    record.mkdir()
+    words = f"Metadata-Version: 2.1\nName: callboard\nVersion: {version('callboard')}\n"
+    (record / "METADATA").write_text(words, "utf-8")
 
 
 def _is_pin(line: str) -> bool:

@@ -49,7 +49,6 @@ class Place:
         self.root, self.out = folder / "root", folder / "out"
         for each in (self.root / "x", self.out):
             each.mkdir(parents=True)
-        (self.root / "link").symlink_to(self.out)
         (self.out / "s.usda").write_text('#usda 1.0\ndef Xform "S" {}\n', encoding="utf-8")
 
     def write(self, name: str, body: str) -> str:
@@ -78,7 +77,9 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.mark.parametrize("body", OUT.values(), ids=OUT)
 @pytest.mark.parametrize("spelled", SPELLINGS)
 def test_what_leads_out_is_refused_by_name(place: Place, body: str, spelled: str) -> None:
-    path = place.write("a.usda", body.format(spelled.format(out=place.out)))
+    if "link" in spelled:
+        (place.root / "link").symlink_to(place.out)
+    path = place.write("a.usda", body.format(spelled.format(out=place.out.as_posix())))
     with pytest.raises(HostError, match="outside of the workspace"):
         check(path)
 
@@ -99,7 +100,7 @@ def test_what_stays_inside_is_fine(place: Place, body: str) -> None:
     place.write("x/in.usda", "")
     check(place.write("a.usda", body.format("./x/in.usda")))
     check(place.write("b.usda", body.format("x/nowhere.usda")))
-    check(place.write("c.usda", body.format(place.root / "x" / "in.usda")))
+    check(place.write("c.usda", body.format((place.root / "x" / "in.usda").as_posix())))
 
 
 def test_a_path_that_is_computed_is_refused(place: Place) -> None:
@@ -123,7 +124,7 @@ def test_each_of_many_files_is_looked_at(place: Place, named: str) -> None:
 
 def test_a_package_is_looked_into(place: Place) -> None:
     package = place.root / "p.usdz"
-    for inner, leaves in (("./t.png", False), (f"{place.out}/s.usda", True)):
+    for inner, leaves in (("./t.png", False), (f"{place.out.as_posix()}/s.usda", True)):
         with zipfile.ZipFile(package, "w") as file:
             file.writestr("0/a.usda", f'#usda 1.0\ndef "a"\n{{\n asset t = @{inner}@\n}}\n')
         path = place.write(f"{leaves}.usda", "(\n subLayers = [@./p.usdz@]\n)\n")
