@@ -184,15 +184,19 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
     def gui_client() -> FakeClient:
         return FakeClient(f"http://{url[0]}:{url[1]}/mcp", token)
 
+    acts = [
+        "with artist(): bpy.ops.ed.undo()",
+        "bpy.ops.wm.read_homefile(load_ui=False)",
+        f"bpy.ops.wm.open_mainfile(filepath={str(file)!r}, load_ui=False)",
+        "bpy.ops.wm.revert_mainfile()",
+    ]
+    # Debian's 3.4.1 crashes by itself in the second or third render that an operator starts while
+    # any thread runs Python, without callboard too; docs/blender.md tells of it.
+    if gui.run("answer = bpy.app.version >= (4, 0)"):
+        acts.append(render(32))
     joins = [in_background(lambda first=first: call(first)) for first in range(4)]
     while len(answers) < 1000:
-        for act in (
-            "with artist(): bpy.ops.ed.undo()",
-            "bpy.ops.wm.read_homefile(load_ui=False)",
-            f"bpy.ops.wm.open_mainfile(filepath={str(file)!r}, load_ui=False)",
-            "bpy.ops.wm.revert_mainfile()",
-            render(32),
-        ):
+        for act in acts:
             gui.run(f"try:\n{indent(act, ' ')}\nexcept RuntimeError: pass")
     for join in joins:
         join()
