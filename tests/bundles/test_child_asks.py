@@ -284,8 +284,11 @@ def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_pat
         before = text_of(client.call("kid__pid"))
         assert CAPABILITY in answer_of(client.call("kid__offered"))["extensions"]
         running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
-        until(
-            lambda: "kid__pid" in running.app.tools and text_of(client.call("kid__pid")) != before,
-            "the server to be opened anew",
-        )
+
+        def opened_anew() -> bool:
+            # Its tools go and come with it.
+            answer = client.request("tools/call", {"name": "kid__pid", "arguments": {}})
+            return "result" in answer and text_of(answer["result"]) != before
+
+        until(opened_anew, "the server to be opened anew")
         assert CAPABILITY not in answer_of(client.call("kid__offered"))["extensions"]
