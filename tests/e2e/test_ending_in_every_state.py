@@ -56,9 +56,10 @@ def mapped(pid: int, what: str) -> bool:
         return True  # it ended, or the system has no such file
 
 
+#: Tornado's own library is a file of its own with every Python.
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {
     "at once": lambda pid, home: True,
-    "while it imports": lambda pid, home: mapped(pid, "_socket"),
+    "while it imports": lambda pid, home: mapped(pid, "speedups"),
     "while the host starts": lambda pid, home: mapped(pid, "pxr"),
     "once it is announced": lambda pid, home: bool(announced(home)),
 }
