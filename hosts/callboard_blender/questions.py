@@ -11,8 +11,8 @@ from typing import Any
 import blf
 import bpy
 
-from callboard_blender import words
 from callboard_blender.residence import residence
+from callboard_ui import words
 from callboard_ui.shown_text import arguments_text, one_line
 
 #: Seconds for which a pop-up that just came takes no yes: the click was meant for something else.

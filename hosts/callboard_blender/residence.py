@@ -13,10 +13,10 @@ from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.panel.status import Snapshot
-from callboard_blender import words
 from callboard_blender.host import BlenderHost
 from callboard_blender.main_thread import TimerInbox
 from callboard_blender.qt_window import QtWindow
+from callboard_ui import words
 
 log = logging.getLogger(__name__)
 

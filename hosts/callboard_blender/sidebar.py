@@ -13,9 +13,9 @@ from typing import Any
 import bpy
 
 from callboard.panel.status import Snapshot
-from callboard_blender import words
 from callboard_blender.questions import draw_answer
 from callboard_blender.residence import residence
+from callboard_ui import words
 from callboard_ui.shown_text import one_line
 
 #: Characters that fit into a line of the sidebar, and lines for what is asked.
@@ -57,7 +57,7 @@ class CALLBOARD_PT_main(_Tab):
         row.operator("callboard.window", icon="WINDOW")
         layout.operator("callboard.end", icon="QUIT")
         column = layout.column(align=True)
-        column.label(text=words.state(shown))
+        column.label(text=words.state(shown).text)
         column.label(text=words.clients(shown), icon="USER")
         draw_question(layout.box(), shown)
         _draw_calls(layout.column(align=True), shown.calls)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable
 
 from qtpy.QtCore import QEvent, Qt
 from qtpy.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
-from callboard.panel.status import QuestionStatus
+from callboard.panel.status import Snapshot
+from callboard_ui import words
 from callboard_ui.labels import Elided
 from callboard_ui.look import em, tint
-from callboard_ui.shown_text import one_line
 
 
 class Banner(QWidget):
@@ -36,23 +35,12 @@ class Banner(QWidget):
         box.setSpacing(space)
         box.addWidget(self.text, 1)
         box.addWidget(self.button)
-        self.show_questions(())
+        self.show_snapshot(Snapshot())
 
-    def show_questions(
-        self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        """Says how many wait, and who is first. ``titles`` are tools' by their wire names."""
-        self._asked = bool(questions)
-        if not questions:
-            self.text.show_text(self.tr("Nobody asks for anything"))
-        elif len(questions) == 1:
-            who, tool = one_line(questions[0].client), one_line(questions[0].tool)
-            title = one_line(titles.get(questions[0].tool, ""))
-            asks = self.tr("{0} asks: {1}") if title else self.tr("{0} asks to call {1}")
-            self.text.show_text(asks.format(who, title or tool))
-        else:
-            who = one_line(questions[0].client)
-            self.text.show_text(self.tr("{0} questions, first {1}").format(len(questions), who))
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Says how many wait, and who is first."""
+        self._asked = bool(snapshot.questions)
+        self.text.show_text(words.waiting(snapshot, self.tr))
         self.button.setVisible(self._asked)
         self._draw()
 

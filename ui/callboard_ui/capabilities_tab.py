@@ -20,19 +20,9 @@ from qtpy.QtWidgets import (
     QWidget,
 )
 
-from callboard.host import (
-    ANIMATION,
-    FILESYSTEM_READ,
-    FILESYSTEM_WRITE,
-    RENDER,
-    SCENE_MUTATE,
-    SCENE_READ,
-    SCRIPT,
-    USD,
-    VIEWPORT,
-)
 from callboard.panel.records import missing_capabilities
 from callboard.panel.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
+from callboard_ui import words
 from callboard_ui.labels import plain
 from callboard_ui.link import Link
 from callboard_ui.look import em, tint
@@ -56,28 +46,9 @@ class CapabilitiesTab(QWidget):
         self._tools_shown: tuple[Any, ...] = ()
         self._asked_at = 0.0
         #: What belongs together, and what each is called, in the order that it is shown.
-        self._areas = (
-            (
-                self.tr("Scene"),
-                {
-                    SCENE_READ: self.tr("Read the scene"),
-                    SCENE_MUTATE: self.tr("Change the scene"),
-                    ANIMATION: self.tr("Animation"),
-                    USD: self.tr("USD import and export"),
-                },
-            ),
-            (
-                self.tr("Files"),
-                {
-                    FILESYSTEM_READ: self.tr("Open files"),
-                    FILESYSTEM_WRITE: self.tr("Write files"),
-                },
-            ),
-            (
-                self.tr("Pictures"),
-                {VIEWPORT: self.tr("See the viewport"), RENDER: self.tr("Render")},
-            ),
-            (self.tr("Code"), {SCRIPT: self.tr("Run code of its own")}),
+        self._areas = tuple(
+            (self.tr(area), {name: self.tr(title) for name, title in named.items()})
+            for area, named in words.AREAS
         )
         self._titles = {name: title for _, named in self._areas for name, title in named.items()}
         self.model = RowsModel((self.tr("Offered"), self.tr("Tools"), self.tr("Name")), self)

@@ -20,6 +20,7 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.controls import Decision
 from callboard.panel.status import QuestionStatus
+from callboard_ui import words
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain
 from callboard_ui.look import bold, em, fixed, tint
@@ -59,7 +60,7 @@ class ConsentCard(QFrame):
         self._left = plain(self)
         self._why = plain(self, wrap=True)
         called = f"{one_line(title)} ({tool})" if title else tool
-        self._why.setText(f"{called} {self._reason()}.")
+        self._why.setText(f"{called} {words.reason(self.question, self.tr)}.")
         self._waited = False
         self._more = plain(self, wrap=True)
         self.text = _Text(arguments_text(question.arguments), self._show_more, self)
@@ -106,14 +107,6 @@ class ConsentCard(QFrame):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._draw()
-
-    def _reason(self) -> str:
-        reasons = {
-            "script": self.tr("runs code of its own in this application"),
-            "destructive": self.tr("deletes or replaces things"),
-            "outside_roots": self.tr("writes outside the workspace"),
-        }
-        return reasons.get(self.question.subject, one_line(self.question.why))
 
     def _all_of_it(self) -> str:
         texts = {

@@ -10,16 +10,25 @@ from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from callboard.panel.status import Snapshot, living
+from callboard_ui import words
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided
 from callboard_ui.link import Link
 from callboard_ui.look import Kind, bold, em, tint
-from callboard_ui.shown_text import duration, one_line
 
-#: Below this, milliseconds, a busy main thread isn't worth a word.
-_STALL = 1000
 _COPIED_MS = 1500
+#: The picture and the colour of each of `words.state`.
+_LOOKS: dict[str, tuple[str, Kind]] = {
+    "ended": ("ring", "dim"),
+    "stopped": ("pause", "warn"),
+    "paused": ("pause", "warn"),
+    "stalled": ("clock", "warn"),
+    "asking": ("hand", "warn"),
+    "held": ("clock", "warn"),
+    "busy": ("play", "busy"),
+    "serving": ("dot", "good"),
+}
 
 
 class Header(QWidget):
@@ -79,8 +88,9 @@ class Header(QWidget):
             self._show_rest(snapshot)
 
     def _show_state(self) -> None:
-        text, glyph, kind = self._state()
-        self.state.show_text(text)
+        state = words.state(self._snapshot, self.tr)
+        self.state.show_text(state.text)
+        glyph, kind = _LOOKS[state.name]
         if (glyph, kind) != self._shown_glyph:
             self._shown_glyph = (glyph, kind)
             tint(self.state, kind)
@@ -111,52 +121,13 @@ class Header(QWidget):
             self._shown_glyph = ("", "")
             self.show_snapshot(self._snapshot, again=True)
 
-    def _state(self) -> tuple[str, str, Kind]:
-        shown = self._snapshot
-        if not shown.serving:
-            text = self.tr("The server was stopped") if shown.url else self.tr("Starting…")
-            return text, "ring", "dim"
-        if shown.stopped:
-            return self.tr("Stopped, calls ended: {0}").format(shown.stopped), "pause", "warn"
-        if shown.paused:
-            return self.tr("Paused"), "pause", "warn"
-        if shown.stalled_ms > _STALL:
-            by = one_line(shown.stalled_by or shown.host_name)
-            waits = duration(shown.stalled_ms)
-            return self.tr("Waiting for {0}, {1}").format(by, waits), "clock", "warn"
-        if shown.questions:
-            return self.tr("Waiting for you"), "hand", "warn"
-        held_by = next((call.held_by for call in shown.calls if call.held_by), None)
-        if held_by is not None:
-            return self.tr("Waits for you: {0}").format(one_line(held_by)), "clock", "warn"
-        if shown.calls:
-            name, more = shown.calls[0].tool, len(shown.calls) - 1
-            title = next((tool.title for tool in shown.tools if tool.name == name), "")
-            text = self.tr("Busy with {0}").format(one_line(title or name))
-            return f"{text} +{more}" if more else text, "play", "busy"
-        return self.tr("Serving"), "dot", "good"
-
     def _show_clients(self) -> None:
         clients = living(self._snapshot.clients)
-        here = [one for one in clients if not one.lost]
-        lost = ", ".join(dict.fromkeys(one_line(one.name) for one in clients if one.lost))
-        tip = [
-            f"{one_line(one.name)} {one_line(one.version)} · {one.era}"
-            + (self.tr(" · lost") if one.lost else "")
-            for one in clients
-        ]
-        names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
-        if len(here) == 1:
-            parts = [tip[clients.index(here[0])]]
-        elif here:
-            parts = [self.tr("{0} clients: {1}").format(len(here), names)]
-        else:
-            parts = [] if lost else [self.tr("No client is connected")]
-        if lost:
-            # First, where a narrow dock shows it.
-            parts.insert(0, self.tr("Lost: {0}").format(lost))
-        self.clients.show_text(" · ".join(parts), "\n".join(tip) if tip else None)
-        tint(self.clients, "warn" if lost else "text" if here else "dim")
+        tip = [words.client(one) + (self.tr(" · lost") if one.lost else "") for one in clients]
+        who = words.clients(self._snapshot, self.tr)
+        self.clients.show_text(who, "\n".join(tip) if tip else None)
+        lost = any(one.lost for one in clients)
+        tint(self.clients, "warn" if lost else "text" if clients else "dim")
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)

@@ -123,7 +123,7 @@ class Panel(QWidget):
         self.capabilities.show_snapshot(snapshot)
         self.consent.show_snapshot(snapshot)
         self.skills.show_snapshot(snapshot)
-        self.banner.show_questions(snapshot.questions, titles_of(snapshot))
+        self.banner.show_snapshot(snapshot)
         asked = len(snapshot.questions)
         if asked != self._asked:
             self._asked = asked

@@ -1,0 +1,128 @@
+"""What every panel says, the large one and Blender's sidebar. Loads neither Blender nor Qt; ``tr``
+is what a panel translates by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from callboard.host import (
+    ANIMATION,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    RENDER,
+    SCENE_MUTATE,
+    SCENE_READ,
+    SCRIPT,
+    USD,
+    VIEWPORT,
+)
+from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, living
+from callboard_ui.shown_text import duration, one_line
+
+#: Below this, milliseconds, a busy main thread isn't worth a word.
+_STALL = 1000
+#: What belongs together, and what each is called, in the order that it is shown.
+AREAS = (
+    (
+        "Scene",
+        {
+            SCENE_READ: "Read the scene",
+            SCENE_MUTATE: "Change the scene",
+            ANIMATION: "Animation",
+            USD: "USD import and export",
+        },
+    ),
+    ("Files", {FILESYSTEM_READ: "Open files", FILESYSTEM_WRITE: "Write files"}),
+    ("Pictures", {VIEWPORT: "See the viewport", RENDER: "Render"}),
+    ("Code", {SCRIPT: "Run code of its own"}),
+)
+CAPABILITIES = {name: title for _, named in AREAS for name, title in named.items()}
+_REASONS = {
+    "script": "runs code of its own in this application",
+    "destructive": "deletes or replaces things",
+    "outside_roots": "writes outside the workspace",
+}
+
+
+Translate = Callable[[str], str]
+
+
+class State(NamedTuple):
+    """What the server does: a name for it, which chooses a picture, and the words."""
+
+    name: str
+    text: str
+
+
+def state(shown: Snapshot, tr: Translate = str) -> State:
+    """What the server does."""
+    if not shown.serving:
+        return State("ended", tr("The server was stopped") if shown.url else tr("Starting…"))
+    if shown.stopped:
+        return State("stopped", tr("Stopped, calls ended: {0}").format(shown.stopped))
+    if shown.paused:
+        return State("paused", tr("Paused"))
+    if shown.stalled_ms > _STALL:
+        by = one_line(shown.stalled_by or shown.host_name)
+        waits = duration(shown.stalled_ms)
+        return State("stalled", tr("Waiting for {0}, {1}").format(by, waits))
+    if shown.questions:
+        return State("asking", tr("Waiting for you"))
+    held_by = next((call.held_by for call in shown.calls if call.held_by), None)
+    if held_by is not None:
+        return State("held", tr("Waits for you: {0}").format(one_line(held_by)))
+    if shown.calls:
+        more = len(shown.calls) - 1
+        text = tr("Busy with {0}").format(title(shown, shown.calls[0].tool))
+        return State("busy", f"{text} +{more}" if more else text)
+    return State("serving", tr("Serving"))
+
+
+def client(one: ClientStatus) -> str:
+    """Who it is, and what it speaks."""
+    return f"{one_line(one.name)} {one_line(one.version)} · {one.era}"
+
+
+def clients(shown: Snapshot, tr: Translate = str) -> str:
+    """Who is connected, and first, where a narrow place shows it, who was lost."""
+    everybody = living(shown.clients)
+    here = [one for one in everybody if not one.lost]
+    lost = ", ".join(dict.fromkeys(one_line(one.name) for one in everybody if one.lost))
+    parts = [tr("Lost: {0}").format(lost)] if lost else []
+    if len(here) == 1:
+        parts.append(client(here[0]))
+    elif here:
+        names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
+        parts.append(tr("{0} clients: {1}").format(len(here), names))
+    return " · ".join(parts) or tr("No client is connected")
+
+
+def waiting(shown: Snapshot, tr: Translate = str) -> str:
+    """Who waits for the artist's word."""
+    questions = shown.questions
+    if not questions:
+        return tr("Nobody asks for anything")
+    who = one_line(questions[0].client)
+    if len(questions) > 1:
+        return tr("{0} questions, first {1}").format(len(questions), who)
+    name = questions[0].tool
+    own = one_line(_own_title(shown, name))
+    asks = tr("{0} asks: {1}") if own else tr("{0} asks to call {1}")
+    return asks.format(who, own or one_line(name))
+
+
+def title(shown: Snapshot, tool: str) -> str:
+    """What people read, for a tool's wire name."""
+    return one_line(_own_title(shown, tool) or tool)
+
+
+def _own_title(shown: Snapshot, tool: str) -> str:
+    """As it came; empty where it has none."""
+    return next((one.title for one in shown.tools if one.name == tool), "")
+
+
+def reason(question: QuestionStatus, tr: Translate = str) -> str:
+    """Why it is asked."""
+    known = _REASONS.get(question.subject)
+    return one_line(question.why) if known is None else tr(known)
