@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callboard.calls.consent import Decision
 from callboard.calls.grants import Grants
 from callboard.calls.project_rules import rules_file
 from callboard.clients.book import ClientBook
@@ -21,38 +19,10 @@ from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import FakeHost
 from callboard.workspace.projects import project_of
+from clients.panel_artist import Artist, Way, in_thread
 from serving import Served, served
 from stateless_client import Stateless
 from waiting import until
-
-#: Calls the tool with one client of one kind; whether it ran.
-Way = Callable[[], bool]
-
-
-class Artist:
-    """Somebody at the panel."""
-
-    def __init__(self, server: Served) -> None:
-        self.controls = server.app.controls
-        self.controls.status.watch(lambda snapshot: None)
-        self.controls.attend()
-
-    @property
-    def seen(self) -> Any:
-        return self.controls.status.snapshot
-
-    def answers(self, answer: Decision, way: Way) -> bool:
-        """Whether the call ran, once its one question was answered."""
-        call = in_thread(way)
-        question = until(lambda: self.seen.questions, "a question")[0]
-        self.controls.answer(question.id, answer)
-        ran = call.result(20)
-        until(lambda: not self.seen.questions, "no question")
-        return bool(ran)
-
-
-def in_thread(work: Callable[[], Any]) -> Future[Any]:
-    return FakeClient("http://127.0.0.1:1").in_thread(work)
 
 
 def delete_it() -> str:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callboard.calls.consent import Decision
 from callboard.clients.book import ClientBook
 from callboard.protocol.revisions import REVISIONS
 from callboard.testing.fake_client import FakeClient
+from clients.panel_artist import Artist, Way
 from serving import Served, served
 from stateless_client import Stateless
 from waiting import until
 
 pytestmark = pytest.mark.slow
 
-#: Calls the tool; whether it ran.
-Way = Callable[[], bool]
 CALL = {"name": "wipe", "arguments": {}}
 
 
@@ -32,34 +29,15 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
     return ClientBook()
 
 
-def in_thread(work: Callable[[], Any]) -> Future[Any]:
-    return FakeClient("http://127.0.0.1:1").in_thread(work)
-
-
-class Artist:
-    """Somebody at the panel of a server whose tool deletes things, which asks."""
+class Deleting(Artist):
+    """At the panel of a server whose tool deletes things, which asks."""
 
     def __init__(self, server: Served, policy: str = "ask_once") -> None:
         server.tool("wipe", lambda: "gone", annotations={"destructiveHint": True})
-        self.controls = server.app.controls
-        self.controls.status.watch(lambda snapshot: None)
-        self.controls.attend()
+        super().__init__(server)
         if policy:
-            self.controls.set_consent_policy("destructive", policy)  # type: ignore[arg-type]
+            self.controls.set_consent_policy("destructive", policy)
             until(lambda: dict(self.seen.policies).get("destructive") == policy, "the policy")
-
-    @property
-    def seen(self) -> Any:
-        return self.controls.status.snapshot
-
-    def answers(self, answer: Decision, way: Way) -> bool:
-        """Whether the call ran, once its one question was answered."""
-        call = in_thread(way)
-        question = until(lambda: self.seen.questions, "a question")[0]
-        self.controls.answer(question.id, answer)
-        ran = call.result(20)
-        until(lambda: not self.seen.questions, "no question")
-        return bool(ran)
 
 
 def ran(answer: Any) -> bool:
@@ -105,7 +83,7 @@ def test_every_revision_is_here(book: ClientBook) -> None:
 
 def test_what_one_was_allowed_is_asked_again_of_the_other(book: ClientBook) -> None:
     with served() as server, two(server, book) as (one, other):
-        artist = Artist(server)
+        artist = Deleting(server)
         for path, way in one.ways.items():
             assert artist.answers("allow_session", way), path
             assert way(), path
@@ -122,7 +100,7 @@ def test_what_one_was_allowed_is_asked_again_of_the_other(book: ClientBook) -> N
 
 def test_once_is_once_on_every_path(book: ClientBook) -> None:
     with served() as server, two(server, book) as (one, _):
-        artist = Artist(server)
+        artist = Deleting(server)
         for path, way in one.ways.items():
             assert artist.answers("allow", way), path
             assert not artist.answers("refuse", way), path
@@ -133,9 +111,9 @@ def test_the_rules_hold_after_a_restart_on_every_path(book: ClientBook) -> None:
     tokens = [book.make(name)[1] for name in ("one", "other")]
     with served(rules=True) as server, ExitStack() as open_ones:
         one = Client(server, tokens[0], open_ones)
-        assert Artist(server).answers("allow_project", one.ways["2025-03-26"])
+        assert Deleting(server).answers("allow_project", one.ways["2025-03-26"])
     with served(rules=True) as server, ExitStack() as open_ones:
-        artist = Artist(server, policy="")
+        artist = Deleting(server, policy="")
         one, other = (Client(server, token, open_ones) for token in tokens)
         for path, way in one.ways.items():
             assert way(), path

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,42 +97,28 @@ def test_while_idle(tmp_path: Path, number: int) -> None:
     assert announced(tmp_path / "home") == []
 
 
+def ended_while_called(program: Program, tool: str, number: int, **options: Any) -> None:
+    """A client calls a tool, sees the answer begin, and reads no more."""
+    client = FakeClient(program.url, program.token, **options).__enter__()
+    client.call("skills__load", {"name": "talks"})
+    request = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": tool}}
+    with raw(program, client, request) as connection:
+        assert b"200" in connection.recv(100)
+        program.process.send_signal(number)
+        assert program.process.wait(DEADLINE) == 0
+
+
 @BOTH
 def test_while_a_person_is_asked(tmp_path: Path, number: int) -> None:
-    with talking(tmp_path) as program:
-        # Nobody answers.
-        client = FakeClient(
-            program.url, program.token, capabilities={"elicitation": {}}
-        ).__enter__()
-        client.call("skills__load", {"name": "talks"})
-        request = {
-            "jsonrpc": "2.0",
-            "id": 9,
-            "method": "tools/call",
-            "params": {"name": "talks__ask"},
-        }
-        with raw(program, client, request) as connection:
-            assert b"200" in connection.recv(1000)
-            program.process.send_signal(number)
-            assert program.process.wait(DEADLINE) == 0
+    with talking(tmp_path) as program:  # nobody answers
+        ended_while_called(program, "talks__ask", number, capabilities={"elicitation": {}})
 
 
 @BOTH
 def test_while_it_answers(tmp_path: Path, number: int) -> None:
     """A client that stops reading in the middle of a long answer."""
     with talking(tmp_path) as program:
-        client = FakeClient(program.url, program.token).__enter__()
-        client.call("skills__load", {"name": "talks"})
-        request = {
-            "jsonrpc": "2.0",
-            "id": 9,
-            "method": "tools/call",
-            "params": {"name": "talks__much"},
-        }
-        with raw(program, client, request) as connection:
-            assert b"200" in connection.recv(100)
-            program.process.send_signal(number)
-            assert program.process.wait(DEADLINE) == 0
+        ended_while_called(program, "talks__much", number)
 
 
 @BOTH

@@ -1,0 +1,39 @@
+"""Somebody at the panel, who answers what clients ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from callboard.calls.consent import Decision
+from callboard.testing.fake_client import FakeClient
+from serving import Served
+from waiting import until
+
+#: Calls the tool with one client of one kind; whether it ran.
+Way = Callable[[], bool]
+
+
+class Artist:
+    def __init__(self, server: Served) -> None:
+        self.controls = server.app.controls
+        self.controls.status.watch(lambda snapshot: None)
+        self.controls.attend()
+
+    @property
+    def seen(self) -> Any:
+        return self.controls.status.snapshot
+
+    def answers(self, answer: Decision, way: Way) -> bool:
+        """Whether the call ran, once its one question was answered."""
+        call = in_thread(way)
+        question = until(lambda: self.seen.questions, "a question")[0]
+        self.controls.answer(question.id, answer)
+        ran = call.result(20)
+        until(lambda: not self.seen.questions, "no question")
+        return bool(ran)
+
+
+def in_thread(work: Callable[[], Any]) -> Future[Any]:
+    return FakeClient("http://127.0.0.1:1").in_thread(work)
