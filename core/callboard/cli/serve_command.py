@@ -88,18 +88,19 @@ def serve(host: Host, config: McpHttpConfig, inbox: Any, ready: Any) -> int:
     """Serves until a signal, on this thread, which becomes the host's main thread. ``inbox`` is a
     MainThreadInbox, or the panel's loop, which also ends when its window is closed."""
     app = Callboard(host, config)
+
+    def stop() -> None:
+        inbox.stop()
+        app.guest.interrupt()
+
+    # Before it is announced: what a signal ended at once would leave its announcement behind.
+    Ending(stop)
     try:
         app.start()
     except OSError as error:
         raise HostError(f"can't listen on port {config.port}: {error.strerror or error}") from None
 
     _warn_of_unknown_words(app, config.deny)
-
-    def stop() -> None:
-        inbox.stop()
-        app.guest.interrupt()
-
-    Ending(stop)
     identity = host.identity
     line = {"event": "ready", "url": app.url, "token": app.token, "pid": identity.pid}
     print(json.dumps(line), file=ready, flush=True)
