@@ -345,6 +345,30 @@ def test_the_page_needs_nothing_else_and_runs_nothing(
     assert html.count("<rect") >= 4
 
 
+def test_the_page_tells_what_the_terminal_tells(report_on: Callable[..., dict[str, Any]]) -> None:
+    refused = {"error_code": -32001, "missing": ["hologram"]}
+    gone = {"error_code": -32602, "error_message": "unknown tool 'sculpt'; see tools/list"}
+    week = report_on(
+        *[
+            a_call(started=NOW - DAY, outcome="refused", tool="render", session=one, **refused)
+            for one in ("one", "two")
+        ],
+        a_call(started=NOW - DAY, outcome="error", tool="sculpt", **gone),
+        a_request("fly a kite", "before", started=NOW - 8 * DAY),
+        *[a_request(f"wish {chr(97 + n)}", str(n)) for n in range(25)],
+    )
+    page = _Page()
+    page.feed(render(week))
+    said = [word.strip() for word in page.words if word.strip()]
+    for heading in ("Not built", "Refused here", "What changed", "Called, and not there"):
+        assert heading in said
+    assert said.index("Not built") < said.index("wish a") < said.index("Refused here")
+    assert "hologram" in said[said.index("Refused here") : said.index("What changed")]
+    assert said[said.index("No more asked for") + 1] == "fly a kite"
+    assert said[said.index("Called, and not there") + 5] == "sculpt"
+    assert f"+{week['more']['topMissingCapabilities']} more" in said
+
+
 @pytest.mark.parametrize("calls", [1, 4, 5, 6, 99, 101, 1234, 99_999])
 @pytest.mark.parametrize("days", [1, 2, 31, 366])
 def test_the_chart_fits_its_frame(calls: int, days: int) -> None:
@@ -383,4 +407,8 @@ _EMPTY: dict[str, Any] = {
     "topMissingCapabilities": [],
     "topErrors": [],
     "slowestTools": [],
+    "refusedHere": [],
+    "unknownTools": [],
+    "changes": None,
+    "more": dict.fromkeys(("topMissingCapabilities", "topErrors", "slowestTools"), 0),
 }

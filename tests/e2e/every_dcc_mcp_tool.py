@@ -6,8 +6,9 @@
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
 each tool's schema. Dcc-mcp's own way is what its server does in the application: the script is
 imported, its package importable, and ``main`` is called. Both sides go through the tools in one
-order, in a process with the factory scene; after one that ends the process, another begins. Prints
-a line for each tool that differs, then the figures.
+order, in a process with the factory scene; after one that ends the process, another begins. Both
+work in a folder that goes afterwards: tools write files where they stand. Prints a line for each
+tool that differs, then the figures.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def through_callboard(site: Path, tools: list[OwnTool], home: Path) -> dict[str,
         command = callboard("serve", "--host", "blender", "--skills", skills, "--auth", "none")
         command += ["--allow", "script.execute"]
         with (
-            Program(command, environment(home)) as program,
+            Program(command, environment(home), cwd=home) as program,
             ExitStack() as stack,
             suppress(Exception),
         ):
@@ -149,7 +150,7 @@ def in_their_way(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]
     """The outcome of each, called as dcc-mcp's server does in the application."""
     outcomes: dict[str, str] = {}
     while rest := [tool for tool in tools if tool.name not in outcomes]:
-        command = [sys.executable, __file__, str(site), "--theirs"]
+        command = [sys.executable, str(Path(__file__).absolute()), str(site), "--theirs"]
         work = json.dumps([[tool.name, str(tool.script), tool.arguments] for tool in rest])
         child = subprocess.Popen(
             command,
@@ -157,6 +158,7 @@ def in_their_way(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment(home),
+            cwd=home,
             text=True,
         )
         assert child.stdin is not None

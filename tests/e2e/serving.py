@@ -35,10 +35,12 @@ class Program:
 
     command: list[str]
     env: Mapping[str, str]
+    #: Where it works; None is here.
+    cwd: Path | None = None
 
     def __enter__(self) -> Program:
         self.process = subprocess.Popen(
-            self.command, stdout=subprocess.PIPE, env=dict(self.env), text=True
+            self.command, stdout=subprocess.PIPE, env=dict(self.env), text=True, cwd=self.cwd
         )
         lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         stdout = self.process.stdout

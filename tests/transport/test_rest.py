@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from callboard.calls.json_schema import Validator
 from callboard.service.resources import ServedResource
 from callboard.testing.fake_host import DEADLINE
 from serving import served
@@ -312,8 +313,17 @@ def test_a_tool_that_asks_its_client_says_where_it_can(tmp_path):
 def test_a_report_is_there_where_records_are_kept(tmp_path):
     with rest(tmp_path, records=True) as v1:
         v1.problem("POST", "call", 403, {"tool": "s__render"})
+        v1.problem("POST", "call", 404, {"tool": "s__nothing"})
         v1.app.records.flush()
-        missing = v1.get("report")["topMissingCapabilities"]
+        report = v1.get("report")
+        schema = v1.get("openapi.json")["components"]["schemas"]["Report"]
+        Validator(schema, name="report").check(report)
+        # What the document names is what there is, below too.
+        assert report.keys() == schema["properties"].keys()
+        for name in ("topMissingCapabilities", "unknownTools", "slowestTools", "callsPerDay"):
+            for entry in report[name]:
+                assert entry.keys() == schema["properties"][name]["items"]["properties"].keys()
+        missing = report["topMissingCapabilities"]
         assert [(entry["capability"], entry["source"]) for entry in missing] == [
             ("hologram", "refused")
         ]

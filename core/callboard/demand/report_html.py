@@ -27,6 +27,7 @@ p { margin: 0; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 20px 22px; margin-top: 20px; }
 section > p.soft { margin-bottom: 14px; font-size: 14px; }
+p.more { margin: 6px 0 0 22px; font-size: 14px; }
 .totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: 12px;
   margin-top: 24px; }
 .totals div { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
@@ -82,10 +83,12 @@ def render(report: dict[str, Any]) -> str:
 <h1>What was asked, and what was missing</h1>
 <p class="soft">{escape(period)}</p>
 {_totals(report)}
-{_missing(report["topMissingCapabilities"])}
+{_missing(report)}
+{_changes(report["changes"])}
+{_unknown(report["unknownTools"])}
 {_days(report["callsPerDay"])}
-{_errors(report["topErrors"])}
-{_slowest(report["slowestTools"])}
+{_errors(report)}
+{_slowest(report)}
 <footer>Made by callboard on {escape(_when(report["generatedAt"]))} from records on this machine.
 Secrets, home folders and user names were removed before they were written.</footer>
 </main>
@@ -97,6 +100,7 @@ Secrets, home folders and user names were removed before they were written.</foo
 def _totals(report: dict[str, Any]) -> str:
     outcomes = report["outcomes"]
     refused = outcomes.get("refused", 0)
+    missing = len(report["topMissingCapabilities"]) + report["more"]["topMissingCapabilities"]
     failed = report["calls"] - outcomes.get("ok", 0) - refused
     figures = (
         (report["calls"], "calls"),
@@ -104,31 +108,70 @@ def _totals(report: dict[str, Any]) -> str:
         (len(report["clients"]), "clients"),
         (failed, "failed"),
         (refused, "refused"),
-        (len(report["topMissingCapabilities"]), "missing"),
+        (missing, "missing"),
     )
     cells = "".join(f"<div><b>{_count(n)}</b><span>{label}</span></div>" for n, label in figures)
     return f'<div class="totals">{cells}</div>'
 
 
-def _missing(entries: Sequence[dict[str, Any]]) -> str:
-    most = max((entry["sessions"] for entry in entries), default=0)
-    rows = [
+def _missing(report: dict[str, Any]) -> str:
+    entries, here = report["topMissingCapabilities"], set(report["refusedHere"])
+    if not entries:
+        return _table("Missing capabilities", "", (), [], "Nothing was missed.")
+    most = max(entry["sessions"] for entry in entries)
+    parts = (
         (
-            f'<td class="name">{escape(entry["capability"])}{_examples(entry["examples"])}</td>'
-            f'<td><span class="tag">{_SOURCES[entry["source"]]}</span></td>'
-            f'<td class="number">{_count(entry["sessions"])}</td>'
-            f'<td class="chart">{bar(entry["sessions"], most, _COLOURS[entry["source"]])}</td>'
-            f'<td class="number">{_count(entry["count"])}</td>'
-        )
+            "Not built",
+            "What agents asked for or said they lacked, and no tool does; most sessions first.",
+            [entry for entry in entries if entry["capability"] not in here],
+        ),
+        (
+            "Refused here",
+            "A tool has these; the host didn't offer them, or the artist withdrew them.",
+            [entry for entry in entries if entry["capability"] in here],
+        ),
+    )
+    columns = ("Capability", "Source", "#Sessions", "", "#Times")
+    tables = [
+        _table(title, about, columns, [_wish(entry, most) for entry in part], "")
+        for title, about, part in parts
+        if part
+    ]
+    return "".join(tables) + _more(report, "topMissingCapabilities")
+
+
+def _wish(entry: dict[str, Any], most: int) -> str:
+    return (
+        f'<td class="name">{escape(entry["capability"])}{_examples(entry["examples"])}</td>'
+        f'<td><span class="tag">{_SOURCES[entry["source"]]}</span></td>'
+        f'<td class="number">{_count(entry["sessions"])}</td>'
+        f'<td class="chart">{bar(entry["sessions"], most, _COLOURS[entry["source"]])}</td>'
+        f'<td class="number">{_count(entry["count"])}</td>'
+    )
+
+
+def _changes(changes: dict[str, Any] | None) -> str:
+    """Nothing where there was no call before to compare with."""
+    if changes is None or not changes["callsBefore"]:
+        return ""
+    rows = [
+        f'<td>{title}</td><td class="name">{escape(", ".join(changes[key])) or "–"}</td>'
+        for key, title in (("new", "New"), ("gone", "No more asked for"))
+    ]
+    about = f"Against the time before, as long, with {_count(changes['callsBefore'])} calls."
+    return _table("What changed", about, ("", "Capabilities"), rows, "")
+
+
+def _unknown(entries: Sequence[dict[str, Any]]) -> str:
+    rows = [
+        f"<td><code>{escape(entry['tool'])}</code></td>"
+        f'<td class="number">{_count(entry["sessions"])}</td>'
+        f'<td class="number">{_count(entry["count"])}</td>'
         for entry in entries
     ]
-    return _table(
-        "Missing capabilities",
-        "What agents asked for, were refused, or said they lacked; most sessions first.",
-        ("Capability", "Source", "#Sessions", "", "#Times"),
-        rows,
-        "Nothing was missed.",
-    )
+    about = "Names that agents called though no tool has them."
+    columns = ("Tool", "#Sessions", "#Times")
+    return _table("Called, and not there", about, columns, rows, "") if rows else ""
 
 
 _COLOURS = {"requested": "ok", "refused": "refused", "inferred": "soft"}
@@ -155,7 +198,8 @@ def _days(days: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _errors(entries: Sequence[dict[str, Any]]) -> str:
+def _errors(report: dict[str, Any]) -> str:
+    entries = report["topErrors"]
     rows = [
         (
             f"<td><code>{escape(entry['tool'])}</code></td>"
@@ -172,10 +216,11 @@ def _errors(entries: Sequence[dict[str, Any]]) -> str:
         ("Tool", "Message", "#Code", "#Sessions", "#Times"),
         rows,
         "Nothing failed.",
-    )
+    ) + _more(report, "topErrors")
 
 
-def _slowest(entries: Sequence[dict[str, Any]]) -> str:
+def _slowest(report: dict[str, Any]) -> str:
+    entries = report["slowestTools"]
     most = max((entry["p95Ms"] for entry in entries), default=0.0)
     rows = [
         (
@@ -195,7 +240,12 @@ def _slowest(entries: Sequence[dict[str, Any]]) -> str:
         ("Tool", "#95 %", "", "#Median", "#Waiting", "#Main thread", "#Calls"),
         rows,
         "No tool has run.",
-    )
+    ) + _more(report, "slowestTools")
+
+
+def _more(report: dict[str, Any], key: str) -> str:
+    more = report["more"][key]
+    return f'<p class="soft more">+{_count(more)} more</p>' if more else ""
 
 
 def _table(title: str, about: str, columns: Sequence[str], rows: Sequence[str], empty: str) -> str:

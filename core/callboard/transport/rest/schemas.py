@@ -45,6 +45,70 @@ CALL: Json = {
     "additionalProperties": False,
 }
 
+_TEXT_OR_NULL: Json = {"type": ["string", "null"]}
+_NUMBER: Json = {"type": "number"}
+_NUMBER_OR_NULL: Json = {"type": ["number", "null"]}
+
+REPORT: Json = _object(
+    {
+        "generatedAt": STRING,
+        "since": _TEXT_OR_NULL,
+        "until": STRING,
+        "calls": COUNT,
+        "sessions": COUNT,
+        "clients": _list(STRING),
+        "outcomes": {"type": "object", "additionalProperties": COUNT},
+        "topMissingCapabilities": _list(
+            _object(
+                {
+                    "capability": STRING,
+                    "count": COUNT,
+                    "sessions": COUNT,
+                    "source": _one_of(("requested", "refused", "inferred")),
+                    "confidence": _one_of(("high", "low")),
+                    "examples": _list(STRING),
+                }
+            )
+        ),
+        "refusedHere": _list(STRING),
+        "unknownTools": _list(_object({"tool": STRING, "count": COUNT, "sessions": COUNT})),
+        "changes": {
+            **_object({"callsBefore": COUNT, "new": _list(STRING), "gone": _list(STRING)}),
+            "type": ["object", "null"],
+        },
+        "topErrors": _list(
+            _object(
+                {
+                    "tool": STRING,
+                    "code": {"type": ["integer", "null"]},
+                    "outcome": STRING,
+                    "message": STRING,
+                    "count": COUNT,
+                    "sessions": COUNT,
+                    "lastSeen": STRING,
+                }
+            )
+        ),
+        "slowestTools": _list(
+            _object(
+                {
+                    "tool": STRING,
+                    "calls": COUNT,
+                    "medianMs": _NUMBER,
+                    "p95Ms": _NUMBER_OR_NULL,
+                    "maxMs": _NUMBER,
+                    "queueP95Ms": _NUMBER_OR_NULL,
+                    "mainThreadP95Ms": _NUMBER_OR_NULL,
+                }
+            )
+        ),
+        "callsPerDay": _list(
+            _object({"date": STRING, "calls": COUNT, "errors": COUNT, "refused": COUNT})
+        ),
+        "more": {"type": "object", "additionalProperties": COUNT},
+    }
+)
+
 SCHEMAS: Json = {
     "Problem": _object(
         {"type": STRING, "title": STRING, "status": {"type": "integer"}, "detail": STRING},
@@ -124,6 +188,6 @@ SCHEMAS: Json = {
         },
         {"progress": OBJECT, "result": OBJECT, "error": OBJECT},
     ),
-    "Report": OBJECT,
+    "Report": REPORT,
     "Document": OBJECT,
 }
