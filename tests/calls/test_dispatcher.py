@@ -144,6 +144,40 @@ def test_a_withdrawn_capability_is_hinted_and_refused_before_the_script_is_impor
             assert mark.exists()
 
 
+def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
+    tmp_path: Path, marker_skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    declared = [*FakeHost().ports, "hologram"]
+
+    def without_usd() -> FakeHost:
+        host = FakeHost()
+        host.set_ports({name: port for name, port in host.ports.items() if name != "usd"})
+        return host
+
+    settings = {"skills": True, "skill_paths": [tmp_path], "declared_capabilities": declared}
+    with served(without_usd, **settings) as server, server.client() as client:
+        client.listen()
+        tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
+        ours, theirs = tools["usd__read_stage_metadata"], tools["marker__export"]
+        assert ours["_meta"]["dcc"]["missing_capabilities"] == ["usd"]
+        assert "Fake Host has no port for usd" in ours["description"]
+        # What a program declares is its own tools' to make true.
+        assert "missing_capabilities" not in theirs["_meta"]["dcc"]
+        described = client.call("skills__describe", {"name": "usd"})["structuredContent"]
+        assert described["missing_capabilities"] == ["usd"]
+        params = {"name": "usd__read_stage_metadata", "arguments": {"path": "x.usda"}}
+        refused = client.request("tools/call", params)["error"]
+        assert (refused["code"], refused["data"]["missing"]) == (-32001, ["usd"])
+        assert "usd" not in refused["data"]["declared"]
+        heard = len(client.received)
+        usd = FakeHost().ports["usd"]
+        server.on_main(lambda: server.host.set_ports({**server.host.ports, "usd": usd}))
+        until(lambda: len(client.received) > heard, "the news")
+        tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
+        assert "missing_capabilities" not in tools["usd__read_stage_metadata"]["_meta"]["dcc"]
+
+
 def test_several_missing_capabilities_are_named_in_declared_order(
     server: Served, client: FakeClient
 ) -> None:

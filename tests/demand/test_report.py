@@ -359,14 +359,14 @@ def test_the_page_tells_what_the_terminal_tells(report_on: Callable[..., dict[st
     )
     page = _Page()
     page.feed(render(week))
-    said = [word.strip() for word in page.words if word.strip()]
+    texts = [word.strip() for word in page.words if word.strip()]
     for heading in ("Not built", "Refused here", "What changed", "Called, and not there"):
-        assert heading in said
-    assert said.index("Not built") < said.index("wish a") < said.index("Refused here")
-    assert "hologram" in said[said.index("Refused here") : said.index("What changed")]
-    assert said[said.index("No more asked for") + 1] == "fly a kite"
-    assert said[said.index("Called, and not there") + 5] == "sculpt"
-    assert f"+{week['more']['topMissingCapabilities']} more" in said
+        assert heading in texts
+    assert texts.index("Not built") < texts.index("wish a") < texts.index("Refused here")
+    assert "hologram" in texts[texts.index("Refused here") : texts.index("What changed")]
+    assert texts[texts.index("No more asked for") + 1] == "fly a kite"
+    assert texts[texts.index("Called, and not there") + 5] == "sculpt"
+    assert f"+{week['more']['topMissingCapabilities']} more" in texts
 
 
 @pytest.mark.parametrize("calls", [1, 4, 5, 6, 99, 101, 1234, 99_999])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from callboard.changes import Changes
 from callboard.errors import CapabilityMissing
@@ -48,6 +49,19 @@ def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
     return [capability for capability in required if capability not in offered]
 
 
+class Offer(NamedTuple):
+    """What is offered at one moment."""
+
+    declared: tuple[str, ...] = ()
+    #: Of those, what the host has a port for. A program may declare more for tools of its own; a
+    #: tool that ships is a port's and nothing else.
+    ported: tuple[str, ...] = ()
+
+    def to(self, ships: bool) -> tuple[str, ...]:
+        """What counts for a tool that comes with callboard, or for any other."""
+        return self.ported if ships else self.declared
+
+
 class Capabilities:
     """The live set: the host's ports, or an explicit list, minus what the artist withdrew.
 
@@ -71,13 +85,18 @@ class Capabilities:
         self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
-        self._declared = self._compute()
+        self._offer = self._compute()
         self._stop_watching = host.watch(self._host_changed)
 
     @property
     def declared(self) -> tuple[str, ...]:
         """What is offered now."""
-        return self._declared
+        return self._offer.declared
+
+    @property
+    def offer(self) -> Offer:
+        """The same, with what of it has a port."""
+        return self._offer
 
     @property
     def offered_by_host(self) -> tuple[str, ...]:
@@ -127,8 +146,8 @@ class Capabilities:
     def refresh(self) -> None:
         """Computes the set anew and tells the listeners if it changed."""
         with self._lock:
-            before, self._declared = self._declared, self._compute()
-            changed = before != self._declared
+            before, self._offer = self._offer, self._compute()
+            changed = before != self._offer
         if changed:
             self._changes.tell()
 
@@ -146,6 +165,8 @@ class Capabilities:
             if plug_in is None:
                 return f"{self._host.identity.name} does not offer {capability}"
             return f"{capability} comes with {plug_in.name}: {plug_in.advice.rstrip('.')}"
+        if capability in self.declared:
+            return f"{self._host.identity.name} has no port for {capability}, which it declares"
         return (
             f"{capability} is offered while somebody is there to be asked: have the artist open "
             f"callboard, in {where}, or start it with `callboard serve --allow {capability}`"
@@ -158,20 +179,23 @@ class Capabilities:
     def close(self) -> None:
         self._stop_watching()
 
-    def check(self, tool: str, required: Sequence[str]) -> None:
+    def check(self, tool: str, required: Sequence[str], ships: bool = False) -> None:
         """The gate. Raises CapabilityMissing."""
-        lacking = missing(required, self._declared)
+        offered = self._offer.to(ships)
+        lacking = missing(required, offered)
         if lacking:
-            raise CapabilityMissing(tool, required, lacking, self._declared)
+            raise CapabilityMissing(tool, required, lacking, offered)
 
     def _host_changed(self, event: HostEvent) -> None:
         if event == "ports":
             self.refresh()
 
-    def _compute(self) -> tuple[str, ...]:
-        offered = self._host.ports if self._explicit is None else self._explicit
+    def _compute(self) -> Offer:
+        ports = self._host.ports
+        offered = ports if self._explicit is None else self._explicit
         absent = frozenset() if self._attended else self._unattended
-        return _ordered(c for c in offered if c not in self.withdrawn | absent)
+        declared = _ordered(c for c in offered if c not in self.withdrawn | absent)
+        return Offer(declared, tuple(c for c in declared if c in ports))
 
 
 def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:

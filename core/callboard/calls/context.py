@@ -79,7 +79,7 @@ class BaseContext:
                 f"tool '{tool.name}' uses '{capability}' without declaring it; add it to "
                 "required_capabilities in tools.yaml"
             )
-        self._call.capabilities.check(tool.name, tool.required_capabilities)
+        self._call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         port = self._call.host.ports.get(capability)
         if port is None:
             raise SkillError(f"this host declares '{capability}' but has no port for it")

@@ -143,7 +143,7 @@ class Dispatcher(RunningCalls):
     def admit(self, tool: Tool) -> None:
         """The gate every call passes. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
-            self.capabilities.check(tool.name, tool.required_capabilities)
+            self.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         self.require_going()
 
     async def _perform(self, call: Call) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from callboard.calls.capabilities import missing
+from callboard.calls.capabilities import Offer, missing
 from callboard.calls.entry import Entry, entry_of
 from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
@@ -64,6 +64,8 @@ class Tool:
     internal: bool = False
     #: One of callboard's own, which has threads of its own.
     ours: bool = False
+    #: A tool of a skill that ships: it needs the host's ports, whatever is declared.
+    ships: bool = False
 
     @cached_property
     def entry(self) -> Entry:
@@ -142,7 +144,11 @@ class Tool:
         """Whether the workspace's roots concern it."""
         return self.uses_files or bool(self.paths)
 
-    def describe(self, features: Revision, declared: Sequence[str]) -> Json:
+    def lacking(self, offer: Offer) -> list[str]:
+        """What it requires and isn't offered, in declared order."""
+        return missing(self.required_capabilities, offer.to(self.ships))
+
+    def describe(self, features: Revision, offer: Offer) -> Json:
         """The entry of ``tools/list``."""
         entry: Json = {
             "name": self.name,
@@ -162,7 +168,7 @@ class Tool:
         meta = dict(self.meta)
         if self.required_capabilities:
             dcc: Json = {"required_capabilities": list(self.required_capabilities)}
-            lacking = missing(self.required_capabilities, declared)
+            lacking = self.lacking(offer)
             if lacking:
                 dcc["missing_capabilities"] = lacking
             meta["dcc"] = dcc

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from callboard.bundles.installed.install import InstalledBundle
-from callboard.calls.capabilities import missing
+from callboard.calls.capabilities import Offer
 from callboard.calls.grants import Grant
 from callboard.calls.tools import Tool
 from callboard.hosting.contract import PlugIn
@@ -32,18 +32,18 @@ class Served:
         tools: Sequence[Tool] = (),
         offered: tuple[str, ...] = (),
         withdrawn: frozenset[str] = frozenset(),
-        declared: tuple[str, ...] = (),
+        offer: Offer = Offer(),  # noqa: B008 - a constant
         plug_ins: Mapping[str, PlugIn] = MappingProxyType({}),
     ) -> None:
         self.source = tools
-        self.state = (offered, withdrawn, declared)
+        self.state = (offered, withdrawn, offer)
         self.tools = tuple(
             ToolStatus(
                 tool.name,
                 tool.description,
                 tool.skill,
                 tool.required_capabilities,
-                tuple(missing(tool.required_capabilities, declared)),
+                tuple(tool.lacking(offer)),
                 tool.title or "",
             )
             for tool in tools

@@ -182,7 +182,7 @@ class ServedView:
     def _serving(self) -> Served:
         """Tools and capabilities, counted again only when one of them changed."""
         capabilities, tools = self._capabilities, self._tools.all()
-        state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.declared)
+        state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.offer)
         if tools is not self._served.source or state != self._served.state:
             self._served = Served(tools, *state, self._host.plug_ins)
         return self._served

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from callboard.calls.capabilities import Capabilities, missing
+from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import failure, success
 from callboard.calls.tools import Tool, ToolRegistry
@@ -100,9 +100,9 @@ class Service:
         }
 
     @property
-    def declared(self) -> tuple[str, ...]:
+    def offer(self) -> Offer:
         """The capabilities that are offered now."""
-        return self._capabilities.declared
+        return self._capabilities.offer
 
     @property
     def topics(self) -> set[Topic]:
@@ -164,8 +164,8 @@ class Service:
 
     async def _list_tools(self, request: PeerRequest) -> Json:
         tools, cursor = page(self.tools.all(), lambda tool: tool.name, request.params.get("cursor"))
-        declared = self._capabilities.declared
-        entries = [self._tool_entry(tool, request.peer.features, declared) for tool in tools]
+        offer = self._capabilities.offer
+        entries = [self._tool_entry(tool, request.peer.features, offer) for tool in tools]
         if cursor is None and self._takes_requests:
             entries.append(request_capability.descriptor())
         return _listed("tools", entries, cursor)
@@ -174,11 +174,11 @@ class Service:
         """The entry of ``tools/list`` for one tool. Raises InvalidParams where there is none."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return request_capability.descriptor()
-        return self._tool_entry(self.tools.get(name), features, self._capabilities.declared)
+        return self._tool_entry(self.tools.get(name), features, self._capabilities.offer)
 
-    def _tool_entry(self, tool: Tool, features: Revision, declared: Sequence[str]) -> Json:
-        entry = tool.describe(features, declared)
-        lacking = missing(tool.required_capabilities, declared)
+    def _tool_entry(self, tool: Tool, features: Revision, offer: Offer) -> Json:
+        entry = tool.describe(features, offer)
+        lacking = tool.lacking(offer)
         if lacking:
             entry["description"] += f" {self._capabilities.in_words(lacking)}"
         if self._capture_intent:

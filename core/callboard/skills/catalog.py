@@ -120,6 +120,11 @@ class SkillCatalog:
                 for name, skill in sorted(self._known.items())
             ]
 
+    def ships(self, name: str) -> bool:
+        """Whether the skill of that name comes with callboard."""
+        with self._lock:
+            return self._scope_of.get(name) == "bundled"
+
     @property
     def loaded(self) -> list[SkillMetadata]:
         """Sorted by name."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from callboard.calls.capabilities import Capabilities, missing
+from callboard.calls.capabilities import Capabilities, Offer, missing
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
@@ -44,13 +44,12 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
     """The four tools over one catalog."""
 
     def search(query: str, limit: int = 10, callable: bool = False) -> Json:
-        declared = capabilities.declared
-        return search_skills(catalog, query, limit, declared, only_callable=callable)
+        return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
 
     def describe(name: str) -> Json:
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
-        return describe_skill(catalog, known, capabilities.declared)
+        return describe_skill(catalog, known, capabilities.offer)
 
     def load(name: str) -> Json:
         loaded = catalog.load(name)
@@ -93,7 +92,7 @@ def search_skills(
     catalog: SkillCatalog,
     query: str,
     limit: int,
-    declared: Sequence[str],
+    offer: Offer,
     *,
     only_callable: bool = False,
 ) -> Json:
@@ -103,7 +102,7 @@ def search_skills(
     hits: list[Json] = []
     for hit in catalog.search(query, 1000 if only_callable else limit):
         known = skills.get(hit.skill)
-        lacking = [] if known is None else _lacking(known.skill, hit.kind, hit.name, declared)
+        lacking = [] if known is None else _lacking(known, hit.kind, hit.name, offer)
         if lacking and only_callable:
             continue
         hits.append(
@@ -119,7 +118,8 @@ def search_skills(
     return {"hits": hits[:limit]}
 
 
-def _lacking(skill: SkillMetadata, kind: str, name: str, declared: Sequence[str]) -> list[str]:
+def _lacking(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]:
+    skill, declared = known.skill, offer.to(known.scope == "bundled")
     tools = [tool for tool in skill.tools if kind == "skill" or skill.wire_name(tool.name) == name]
     lacking = [missing(tool.required_capabilities, declared) for tool in tools]
     if not lacking or not all(lacking):
@@ -127,10 +127,10 @@ def _lacking(skill: SkillMetadata, kind: str, name: str, declared: Sequence[str]
     return list(dict.fromkeys(each for one in lacking for each in one))
 
 
-def describe_skill(catalog: SkillCatalog, known: KnownSkill, declared: Sequence[str]) -> Json:
+def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Json:
     """What ``skills__describe`` and REST tell of a skill. Files that are broken now are among the
     catalog's failures while the skill still is what they were before."""
-    skill = known.skill
+    skill, declared = known.skill, offer.to(known.scope == "bundled")
     own = [*skill.failures, *(each for each in catalog.failures if each.skill == skill.name)]
     bundle = catalog.came_with(skill.path)
     return {

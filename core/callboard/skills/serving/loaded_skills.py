@@ -61,7 +61,7 @@ class LoadedSkills:
             remove = [tool.name for skill in gone for tool in skill.tools]
             add: list[Tool] = []
             for metadata in change.loaded:
-                skill = SkillTools(metadata)
+                skill = SkillTools(metadata, ships=self.catalog.ships(metadata.name))
                 self._loaded[metadata.name] = skill
                 add.extend(skill.tools)
             self._tools.replace(remove, add)

@@ -13,8 +13,9 @@ from callboard.skills.scripts import SkillScripts
 class SkillTools:
     """A skill's tools and its scripts, which are imported one by one when first called."""
 
-    def __init__(self, metadata: SkillMetadata) -> None:
+    def __init__(self, metadata: SkillMetadata, *, ships: bool = False) -> None:
         self.metadata = metadata
+        self._ships = ships
         self._scripts = SkillScripts(metadata)
         self.tools = [self._tool(declared) for declared in metadata.tools]
 
@@ -43,4 +44,5 @@ class SkillTools:
             icons=declared.icons,
             meta=meta,
             skill=self.metadata.name,
+            ships=self._ships,
         )

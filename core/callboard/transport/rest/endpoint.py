@@ -322,13 +322,13 @@ class RestEndpoint:
         return 200, await self._elsewhere(self._every_skill)
 
     def _every_skill(self) -> Json:
-        declared = self._service.declared
-        known = [describe_skill(self._catalog, skill, declared) for skill in self._catalog.known]
+        offer = self._service.offer
+        known = [describe_skill(self._catalog, skill, offer) for skill in self._catalog.known]
         failures = [failure.as_json() for failure in self._catalog.failures]
         return {"total": len(known), "skills": known, "failures": failures}
 
     async def _search(self, asked: Asked) -> RestAnswer:
-        search = partial(search_skills, self._catalog, declared=self._service.declared)
+        search = partial(search_skills, self._catalog, offer=self._service.offer)
         values = asked.values
         answer = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
         return 200, {"total": len(answer["hits"]), **answer}
