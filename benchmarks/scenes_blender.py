@@ -10,16 +10,14 @@ in milliseconds; ``--cpu`` counts what the thread was busy, for a machine that d
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from time import thread_time
+from pathlib import Path
 from typing import Any
 
 import bpy
-from stopwatch import CLOCK, several, slices, timed
+from stopwatch import Row, program, several, slices, timed
 
 from callboard.testing.direct import DirectCaller
 from callboard_blender.host import BlenderHost
@@ -117,7 +115,7 @@ def stepped(work: Callable[[int], object]) -> Callable[[int], None]:
     return step
 
 
-def measured(count: int) -> Iterator[tuple[str, float, float | None]]:
+def measured(count: int, folder: Path) -> Iterator[Row]:
     """What was done, how long it took, and how long plain bpy takes for it."""
     make_scene(count)
     host = BlenderHost(lambda fn: None)
@@ -188,27 +186,8 @@ def measured(count: int) -> Iterator[tuple[str, float, float | None]]:
     host.close()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--objects", type=int, nargs="+", default=[100, 1000, 5000, 20_000])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--cpu", action="store_true", help="the thread's own time")
-    options = parser.parse_args()
-    if options.cpu:
-        CLOCK[0] = thread_time
-    for count in options.objects:
-        for what, ours, plain in measured(count):
-            if options.json:
-                row = {"objects": count, "what": what, "ms": ours, "bpy_ms": plain}
-                print(json.dumps(row), flush=True)
-            else:
-                beside = "" if plain is None else f"{plain:10.2f}  x{ours / plain:.1f}"
-                print(f"{count:8d}  {what:26s}{ours:10.2f}{beside}", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    code = main()
+    code = program(__doc__, "objects", "bpy", [100, 1000, 5000, 20_000], measured)
     sys.stdout.flush()
     # In its destructors Blender's module now and then hangs.
     os._exit(code)

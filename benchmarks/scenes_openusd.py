@@ -10,17 +10,13 @@ that does other work as well.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import thread_time
 from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
-from stopwatch import CLOCK, several, slices, timed
+from stopwatch import Row, program, several, slices, timed
 
 from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard.testing.direct import DirectCaller
@@ -103,7 +99,7 @@ class Plain:
         assert editor.ApplyEdits()
 
 
-def measured(prims: int, folder: Path) -> Iterator[tuple[str, float, float | None]]:
+def measured(prims: int, folder: Path) -> Iterator[Row]:
     """What was done, how long it took, and how long plain pxr takes for it, where it can."""
     path, saved = str(folder / f"{prims}.usda"), str(folder / "saved.usda")
     write_scene(path, prims)
@@ -172,25 +168,5 @@ def measured(prims: int, folder: Path) -> Iterator[tuple[str, float, float | Non
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--prims", type=int, nargs="+", default=[100, 1000, 10_000, 100_000])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--cpu", action="store_true", help="the thread's own time")
-    options = parser.parse_args()
-    if options.cpu:
-        CLOCK[0] = thread_time
-    for prims in options.prims:
-        with TemporaryDirectory(prefix="callboard-") as folder:
-            for what, ours, plain in measured(prims, Path(folder)):
-                if options.json:
-                    row = {"prims": prims, "what": what, "ms": ours, "pxr_ms": plain}
-                    print(json.dumps(row), flush=True)
-                else:
-                    beside = "" if plain is None else f"{plain:10.2f}  x{ours / plain:.1f}"
-                    print(f"{prims:8d}  {what:24s}{ours:10.2f}{beside}", flush=True)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program(__doc__, "prims", "pxr", [100, 1000, 10_000, 100_000], measured))

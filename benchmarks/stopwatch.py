@@ -1,18 +1,26 @@
-"""How long one piece of work takes, in milliseconds, with no garbage collected meanwhile."""
+"""How long one piece of work takes, in milliseconds, with no garbage collected meanwhile; and the
+program that prints such times for scenes of several sizes."""
 
 from __future__ import annotations
 
+import argparse
 import gc
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
-from time import perf_counter
+from tempfile import TemporaryDirectory
+from time import perf_counter, thread_time
 from typing import Any
 
 from callboard.testing.direct import DirectCaller
 
 #: What measures; a list, so that an option changes it.
 CLOCK = [perf_counter]
+
+#: What was done, how long it took, and how long plainly, where that can be.
+Row = tuple[str, float, float | None]
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -36,3 +44,31 @@ def slices(call: DirectCaller, name: str, arguments: Mapping[str, Any]) -> tuple
     call(name, arguments, each_slice=lambda _: ends.append(CLOCK[0]()))
     ends.append(CLOCK[0]())
     return (ends[-1] - ends[0]) * 1000, max(b - a for a, b in pairwise(ends)) * 1000
+
+
+def program(
+    about: str | None,
+    unit: str,
+    plainly: str,
+    sizes: Sequence[int],
+    measured: Callable[[int, Path], Iterable[Row]],
+) -> int:
+    """Prints what ``measured`` tells of scenes of each size, counted in ``unit``, beside what
+    ``plainly`` takes. It is given the size, and an empty folder."""
+    parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
+    parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--cpu", action="store_true", help="the thread's own time")
+    options = parser.parse_args()
+    if options.cpu:
+        CLOCK[0] = thread_time
+    for size in options.sizes:
+        with TemporaryDirectory(prefix="callboard-") as folder:
+            for what, ours, plain in measured(size, Path(folder)):
+                if options.json:
+                    row = {unit: size, "what": what, "ms": ours, f"{plainly}_ms": plain}
+                    print(json.dumps(row), flush=True)
+                else:
+                    beside = "" if plain is None else f"{plain:10.2f}  x{ours / plain:.1f}"
+                    print(f"{size:8d}  {what:26s}{ours:10.2f}{beside}", flush=True)
+    return 0

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from callboard_blender.curves import drivers_of, use_action
-from callboard_blender.names import tree
+from callboard_blender.curves import drivers_of, strayed, use_action
+from callboard_blender.names import tree, view_layer
 
 _Copies = dict[Any, Any]
 
@@ -29,6 +29,7 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
         _own_actions(copy)
         _repoint_all(copy, copies)
     _put_beside(originals, copies, home)
+    _keep_strayed(originals, copies)
     return copies[top]
 
 
@@ -68,6 +69,16 @@ def _put_beside(
         left.difference_update(held)
     for original in left:
         home.objects.link(copies[original])
+
+
+def _keep_strayed(originals: list[bpy.types.Object], copies: _Copies) -> None:
+    """What was moved without a key stays so in the copy, whose own keys would put it back."""
+    moved = [(original, channels) for original in originals if (channels := strayed(original))]
+    if moved:
+        view_layer().update()
+    for original, channels in moved:
+        for channel in channels:
+            setattr(copies[original], channel, getattr(original, channel))
 
 
 def _own_actions(copy: bpy.types.Object) -> None:

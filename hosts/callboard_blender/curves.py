@@ -3,6 +3,7 @@ user until 4.3, later an action with a slot for each of its users."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bpy
@@ -31,6 +32,29 @@ def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
         if not track.mute and not strip.mute and strip.action is not None
         for curve in _curves(strip)
     ]
+
+
+def strayed(obj: bpy.types.Object) -> list[str]:
+    """The channels of its transform that aren't what its own keys say at this frame: set without a
+    key, they are lost with the next frame, and when the file is opened."""
+    data = obj.animation_data
+    if data is None or data.action is None or (data.use_nla and len(data.nla_tracks)):
+        return []
+    frame = bpy.context.scene.frame_current_final
+    return list(
+        dict.fromkeys(
+            curve.data_path
+            for curve in _curves(data)
+            if curve.data_path.startswith(TRANSFORM)
+            and not curve.mute
+            and not (curve.group is not None and curve.group.mute)
+            and not _near(getattr(obj, curve.data_path)[curve.array_index], curve.evaluate(frame))
+        )
+    )
+
+
+def _near(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4)
 
 
 def drivers_of(owner: bpy.types.ID) -> list[Any]:

@@ -12,6 +12,7 @@ from mathutils import Vector as Vec
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender import transforms
+from callboard_blender.curves import strayed
 
 _EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD", "VOLUME"}
 
@@ -56,6 +57,11 @@ def causes(obj: bpy.types.Object) -> list[str]:
 
 def doubt(obj: bpy.types.Object) -> str | None:
     """Why the object isn't, or won't be, where its own transform says; None where it is."""
+    if channels := strayed(obj):
+        return (
+            f"its keys say another {' and '.join(channels)} at this frame: set without a key, it is"
+            " lost with the next frame, and when the file is opened"
+        )
     movers = causes(obj)
     if not movers:
         return None

@@ -56,6 +56,24 @@ def test_a_copy_has_keys_of_its_own(rig: Rig) -> None:
     assert [key["frame"] for key in saved["Other"]["keys"]] == [1, 2, 3]
 
 
+def test_a_copy_of_what_was_moved_without_a_key_stands_where_it_does(rig: Rig) -> None:
+    import bpy
+
+    mover = _keyed(rig, "Mover")
+    bpy.context.scene.frame_set(1)
+    assert "doubt" not in rig.read.get("Mover")
+    mover.location = (50, 60, 70)
+    copied = rig.tool("scene__duplicate", name="Mover", new_name="Copy")
+    assert (copied["verified"], copied["object"]["translate"]) == (False, [50, 60, 70])
+    assert "set without a key" in copied["doubt"]
+    assert rig.read.get("Mover")["translate"] == [50, 60, 70]
+    saved = rig.reopened()
+    # And so it is.
+    assert saved["Copy"]["translate"] == saved["Mover"]["translate"] != [50, 60, 70]
+    assert "doubt" not in saved["Copy"]
+    assert saved["Copy"]["keys"] == saved["Mover"]["keys"]
+
+
 def test_keys_of_an_action_that_others_use_are_their_own(rig: Rig) -> None:
     mover, other = _keyed(rig, "Mover"), rig.cube("Other")
     import bpy

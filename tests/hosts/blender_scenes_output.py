@@ -175,6 +175,64 @@ def Xform "B" (
     assert all(place >= 100 for place in places), places
 
 
+_SET = """#usda 1.0
+(
+    upAxis = "Y"
+    metersPerUnit = 0.01
+    timeCodesPerSecond = 24
+    startTimeCode = 1
+    endTimeCode = 9
+)
+def Xform "Set" {
+    def Cube "Box" {
+        double size = 200
+        double3 xformOp:translate = (100, 200, 300)
+        float3 xformOp:rotateXYZ = (10, 20, 30)
+        float3 xformOp:scale = (1, 2, 3)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateXYZ", "xformOp:scale"]
+        def Sphere "Ball" {
+        }
+    }
+    def Cube "Runner" {
+        double3 xformOp:translate.timeSamples = { 1: (0, 0, 0), 9: (800, 0, 0) }
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Camera "Eye" {
+        double3 xformOp:translate = (0, 150, 500)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+}
+"""
+
+
+def test_what_is_imported_is_there_after_the_next_load(rig: Rig) -> None:
+    if "usd" not in rig.host.ports:
+        return
+    (rig.folder / "set.usda").write_text(_SET, encoding="utf-8")
+    rig.cube("Above", translate=[7, 0, 0], rotate=[0, 0, 90])
+    kept = rig.read.get("Above")
+    answer = rig.tool("usd__import_usd", path=str(rig.folder / "set.usda"), parent="Above")
+    assert answer["verified"]
+    rig.tool("animation__set_timeline", current=5)
+    told = {path: rig.read.get(path) for path in rig.read.names()}
+    assert set(answer["created"]) < set(told)
+    saved = rig.reopened()
+    assert saved.keys() == told.keys()
+    for path, there in saved.items():
+        for key in ("type", "parent", "children", "visible"):
+            assert there[key] == told[path][key], (path, key)
+        for key in ("translate", "rotate", "scale"):
+            assert near(there[key], told[path][key]), (path, key)
+        assert (there["bounds"] is None) is (told[path]["bounds"] is None)
+        for corner in there["bounds"] or ():
+            assert near(there["bounds"][corner], told[path]["bounds"][corner]), path
+    box, runner = saved["Box"]["bounds"], saved["Runner"]["bounds"]
+    # One unit is a metre, Y of the file is up, and all of it is turned by a quarter.
+    assert near(saved["Above"]["translate"], kept["translate"])
+    assert abs((box["min"][2] + box["max"][2]) / 2 - 2) < 1
+    assert near([(runner["min"][1] + runner["max"][1]) / 2], [4])
+
+
 def test_units_and_animation_are_exported(rig: Rig) -> None:
     if "usd" not in rig.host.ports:
         return
