@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import atan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import addon_utils
 import bpy
+import imbuf  # type: ignore[import-not-found,unused-ignore]
 from mathutils import Matrix
 
 from callboard.errors import HostError
@@ -38,7 +40,8 @@ class BlenderRender:
         self._changes = changes
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
-        if scene().camera is None:
+        camera = scene().camera
+        if camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
         refuse_used_outside("rendered")
         with (
@@ -55,7 +58,8 @@ class BlenderRender:
                 "height": height,
                 "frame": scene().frame_current,
                 "seconds": perf_counter() - started,
-                "engine": scene().render.engine,
+                **_made_by(),
+                "camera": camera.name_full,
                 **({"left_out": left_out} if left_out else {}),
             }
 
@@ -76,11 +80,41 @@ class BlenderRender:
                 outputs_inside() as left_out,
             ):
                 _render(path)
+                made_by = _made_by()
             yield {
                 "path": path,
                 "frame": index + 1,
+                **made_by,
                 **({"left_out": left_out} if left_out else {}),
             }
+
+    def small(self, path: str, longest: int) -> bytes:
+        """As :meth:`callboard.hosting.looking.MakesSmall.small`."""
+        with TemporaryDirectory(prefix="callboard-") as folder:
+            file = str(Path(folder, f"small{Path(path).suffix}"))
+            try:
+                picture = imbuf.load(path)
+                factor = min(1.0, longest / max(picture.size))
+                if factor < 1:
+                    wide, high = (max(1, round(side * factor)) for side in picture.size)
+                    picture.resize((wide, high), method="BILINEAR")
+                imbuf.write(picture, filepath=file)
+                picture.free()
+            except (OSError, RuntimeError) as error:
+                raise HostError(f"Blender can't read '{Path(path).name}': {error}") from None
+            return Path(file).read_bytes()
+
+
+def _made_by() -> Json:
+    """The engine that is set, and its samples a pixel."""
+    shown = scene()
+    engine = shown.render.engine
+    told: Json = {"engine": engine}
+    if engine == "CYCLES":
+        told["samples"] = shown.cycles.samples
+    elif "EEVEE" in engine:
+        told["samples"] = shown.eevee.taa_render_samples
+    return told
 
 
 def _render(path: str) -> None:

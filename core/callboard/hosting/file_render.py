@@ -98,7 +98,7 @@ class FileRender(ABC, Generic[Camera]):
             view = orbiting(low, high, index / frames, aspect, self.up_axis())
             with self.unnoticed(), self.camera_at(view, aspect) as camera:
                 engine = self._picture(path, width, height, camera, self.current_frame())
-            yield {"path": path, "frame": index + 1, **self._doubt(engine)}
+            yield {"path": path, "frame": index + 1, "engine": engine, **self._doubt(engine)}
 
     def _picture(self, path: str, width: int, height: int, camera: Camera, frame: float) -> str:
         checked_suffix(path, PICTURES)

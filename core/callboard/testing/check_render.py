@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from callboard.errors import CallCancelled, HostError
 from callboard.host import FILESYSTEM_WRITE, RENDER, SCENE_MUTATE, SCENE_READ
+from callboard.hosting.png import decode
 from callboard.testing.check_objects import raised
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Rendering:
         names = [Path(path).name for path in answer["paths"]]
         assert names == ["turn_01.png", "turn_02.png", "turn_03.png"]
         assert all(_png_size(path) == (48, 32) for path in answer["paths"])
+        assert answer["engine"]
+        # They are in the answer too, side by side.
+        seen: Any = bench.call.content[-1]
+        assert decode(seen.data).width == 3 * 48 + 8
         assert bench.everything() == before
 
     def test_a_cancel_keeps_what_is_finished_and_stops(self, bench: Bench) -> None:

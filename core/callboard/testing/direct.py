@@ -7,11 +7,12 @@ undo step that is rolled back when the tool fails. There is no client, so paths 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from callboard.calls.entry import Entry
 from callboard.calls.json_schema import Validator
+from callboard.content import Block, Result
 from callboard.errors import CallCancelled, CapabilityMissing, SkillError
 from callboard.host import SCENE_MUTATE, Host, HostIdentity
 from callboard.skills.discovery import scan_and_load
@@ -50,6 +51,8 @@ class DirectCaller:
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
+        #: The blocks of the newest answer that had some: pictures.
+        self.content: Sequence[Block | str] = ()
         #: What checks a tool's arguments, and its answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
@@ -71,7 +74,8 @@ class DirectCaller:
         *,
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
-        """The tool's answer. Raises what the tool raises. ``each_slice`` is called between the
+        """The tool's answer; of a whole Result what is structured, and its blocks are ``content``.
+        Raises what the tool raises. ``each_slice`` is called between the
         slices of a generator; setting ``ctx.cancelled`` there closes it, and raises CallCancelled.
         """
         tool, _ = self._tools[name]
@@ -91,6 +95,9 @@ class DirectCaller:
             answer = entry.function(**given)
             if entry.kind == "generator":
                 answer = _exhaust(answer, ctx, each_slice)
+            self.content = answer.content if isinstance(answer, Result) else ()
+            if isinstance(answer, Result) and answer.structured is not None:
+                answer = answer.structured
             if answer_check is not None:
                 answer_check.check(answer)
         except BaseException:

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
-from callboard.content import Json
+from callboard.content import Image, Json, Result
 from callboard.errors import HostError
+from callboard.protocol.jsonrpc import encode
+
+from ._pictures import shown, shown_turn
 
 
 def still(
     ctx: Any, path: str, width: int = 640, height: int = 360, frame: int | None = None
-) -> Json:
+) -> Result:
     ctx.port("filesystem.write")
-    image: Json = ctx.port("render").still(path, width, height, frame)
+    port = ctx.port("render")
+    image: Json = port.still(path, width, height, frame)
     _written(image["path"])
-    return {**image, "verified": True}
+    return _seen({**image, "verified": True}, lambda: shown(port, path))
 
 
 def turntable(
     ctx: Any, path: str, frames: int = 24, width: int = 640, height: int = 360
-) -> Generator[None, None, Json]:
+) -> Generator[None, None, Result]:
     ctx.port("filesystem.write")
-    images = ctx.port("render").turntable(_numbered(path), width, height, frames)
+    port = ctx.port("render")
+    images = port.turntable(_numbered(path), width, height, frames)
     paths: list[str] = []
     left_out: set[str] = set()
-    doubt: Json = {}
+    facts: Json = {}
     try:
         for image in images:
             _written(image["path"])
             paths.append(image["path"])
             left_out.update(image.get("left_out", ()))
-            doubt = {"doubt": image["doubt"]} if "doubt" in image else {}
+            facts = {key: image[key] for key in ("engine", "samples", "doubt") if key in image}
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:
@@ -41,8 +46,19 @@ def turntable(
         images.close()
     if len(paths) != frames:
         raise HostError(f"{len(paths)} of {frames} frames were rendered")
-    answer: Json = {"paths": paths, "frames": frames, "verified": True, **doubt}
-    return {**answer, "left_out": sorted(left_out)} if left_out else answer
+    answer: Json = {"paths": paths, "frames": frames, "verified": True, **facts}
+    if left_out:
+        answer["left_out"] = sorted(left_out)
+    return _seen(answer, lambda: shown_turn(port, paths))
+
+
+def _seen(answer: Json, pictures: Callable[[], list[Image]]) -> Result:
+    """The answer with its picture; without one, it says why."""
+    try:
+        return Result([encode(answer).decode(), *pictures()], answer)
+    except HostError as error:
+        answer["not_shown"] = str(error)
+        return Result(structured=answer)
 
 
 def _numbered(path: str) -> str:

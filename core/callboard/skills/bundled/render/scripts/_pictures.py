@@ -1,0 +1,68 @@
+"""What was rendered, as pictures that an agent sees: at most 1,024 pixels, the file stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Image
+from callboard.errors import HostError
+from callboard.hosting.pictures import fitted, sheet, shrunk
+from callboard.hosting.png import NotAPicture, Picture, decode, jpeg_size, png_size
+
+LONGEST = 1024
+_MOST_BYTES = 1_500_000
+_MOST_READ = 64_000_000
+#: Pictures of a turntable that are shown, and how large each is.
+_SHOWN, _SMALL = 8, 240
+
+
+def shown(port: Any, path: str) -> list[Image]:
+    """The rendered picture. Raises HostError where it can't be shown."""
+    return [_image(_data(port, path, LONGEST), path)]
+
+
+def shown_turn(port: Any, paths: Sequence[str]) -> list[Image]:
+    """Some of the pictures, in turn: on one sheet where they can be put there. Raises HostError as
+    above."""
+    step = -(-len(paths) // _SHOWN)
+    small = [(path, _data(port, path, _SMALL)) for path in paths[::step]]
+    if any(jpeg_size(data) for _, data in small):
+        return [_image(data, path) for path, data in small]
+    cells = [shrunk(_decoded(data, path), _SMALL) for path, data in small]
+    return [Image(fitted(shrunk(sheet(cells, columns=4), LONGEST), _MOST_BYTES)[1])]
+
+
+def _data(port: Any, path: str, longest: int) -> bytes:
+    """The file's bytes, or those of a smaller picture where the host makes one."""
+    file = Path(path)
+    with file.open("rb") as start:
+        size = _size(start.read(65536))
+    if hasattr(port, "small") and (size is None or max(size) > longest):
+        data: bytes = port.small(path, longest)
+        return data
+    if file.stat().st_size > _MOST_READ:
+        raise HostError(f"'{file.name}' is too large to be shown")
+    return file.read_bytes()
+
+
+def _image(data: bytes, path: str) -> Image:
+    size = _size(data)
+    if size is not None and max(size) <= LONGEST and len(data) <= _MOST_BYTES:
+        return Image(data, "image/png" if png_size(data) else "image/jpeg")
+    return Image(fitted(shrunk(_decoded(data, path), LONGEST), _MOST_BYTES)[1])
+
+
+def _size(data: bytes) -> tuple[int, int] | None:
+    return png_size(data) or jpeg_size(data)
+
+
+def _decoded(data: bytes, path: str) -> Picture:
+    try:
+        return decode(data)
+    except NotAPicture as error:
+        raise HostError(
+            f"'{Path(path).name}' can't be shown here: {error}; render a .png of at most"
+            f" {LONGEST} pixels to see it"
+        ) from None
