@@ -187,9 +187,11 @@ class Callboard:
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
         from callboard.transport.rest.endpoint import RestEndpoint
+        from callboard.transport.rest.offering import offering_routes
 
         report = None if self.records is None else partial(report_on, self.records)
-        return RestEndpoint(self.id, self.service, self.catalog, report, self.clients.reread)
+        others, reread = offering_routes(self.capabilities), self.clients.reread
+        return RestEndpoint(self.id, self.service, self.catalog, report, reread, others)
 
     @cached_property
     def workflows(self) -> Workflows:

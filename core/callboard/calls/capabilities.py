@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from callboard.changes import Changes
+from callboard.content import Json
 from callboard.errors import CapabilityMissing
 from callboard.hosting.contract import (
     ANIMATION,
@@ -106,6 +107,14 @@ class Capabilities:
     @property
     def withdrawn(self) -> frozenset[str]:
         return frozenset(self._withdrawn | self._denied)
+
+    def describe(self) -> Json:
+        """All three, as programs read them."""
+        return {
+            "declared": list(self.declared),
+            "offered_by_host": list(self.offered_by_host),
+            "withdrawn": sorted(self.withdrawn),
+        }
 
     def attend(self, attended: bool) -> None:
         """Somebody is there to be asked from now on, or nobody any more."""

@@ -20,6 +20,7 @@ COMMANDS = {
     "stdio": "bridge for clients that speak stdio only",
     "config": "print or write an MCP client's configuration",
     "clients": "who may connect; `clients revoke NAME`",
+    "capabilities": "what an instance offers; `capabilities withdraw NAME`, `restore NAME`",
     "lint": "check skills",
     "new-skill": "write a skill to start from",
     "report": "top missing capabilities, calls, errors",

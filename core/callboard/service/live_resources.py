@@ -85,9 +85,7 @@ def _offered(host: Host, capabilities: Capabilities) -> Json:
             "version": identity.version,
             "headless": identity.headless,
         },
-        "declared": list(capabilities.declared),
-        "offered_by_host": list(capabilities.offered_by_host),
-        "withdrawn": sorted(capabilities.withdrawn),
+        **capabilities.describe(),
     }
 
 

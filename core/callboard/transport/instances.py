@@ -88,11 +88,11 @@ def _read(path: Path) -> Instance | None:
 
 def tell_of_clients(instance: Instance) -> bool:
     """Makes it look at who may connect, now; whether it answered."""
-    return _answer(instance, "POST", "/v1/clients/look") is not None
+    return answer_of(instance, "POST", "/v1/clients/look") is not None
 
 
 def _probe(instance: Instance) -> str:
-    answer = _answer(instance, "GET", "/v1/healthz")
+    answer = answer_of(instance, "GET", "/v1/healthz")
     if answer is not None:
         # Another server may have taken a dead one's port.
         return "serving" if answer.get("instance") == instance.id else "gone"
@@ -106,23 +106,27 @@ def _probe(instance: Instance) -> str:
     return "gone" if taken_over else "silent"
 
 
-def _answer(instance: Instance, method: str, path: str) -> Json | None:
+def answer_of(instance: Instance, method: str, path: str, body: Json | None = None) -> Json | None:
+    """The JSON object that it answers over REST, a problem too; None where it doesn't answer."""
     import http.client  # with half of `email`: a server never asks
 
     parts = urlsplit(instance.url)
     headers = {"Authorization": f"Bearer {instance.token}"} if instance.token else {}
+    sent = None if body is None else json.dumps(body)
+    if sent is not None:
+        headers["Content-Type"] = "application/json"
     try:
         connection = http.client.HTTPConnection(
             parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
         )
         try:
-            connection.request(method, path, headers=headers)
-            body = json.loads(connection.getresponse().read(65_536))
+            connection.request(method, path, sent, headers)
+            answer = json.loads(connection.getresponse().read(65_536))
         finally:
             connection.close()
     except (OSError, ValueError, http.client.HTTPException):
         return None
-    return body if isinstance(body, dict) else None
+    return answer if isinstance(answer, dict) else None
 
 
 def _alive(pid: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
@@ -71,26 +71,24 @@ class RestEndpoint:
         catalog: SkillCatalog,
         build_report: BuildReport | None,
         reread_clients: Callable[[], None],
+        others: Sequence[Route] = (),
     ) -> None:
-        """``build_report`` is None where no records are kept."""
+        """``build_report`` is None where no records are kept; ``others`` are served beside."""
         self._reread_clients = reread_clients
         self._instance = instance
         self._service = service
         self._catalog = catalog
         self._tasks: set[asyncio.Task[None]] = set()
         self._build_report = build_report
-        self.routes = self._routes()
+        self.routes = (*self._routes(), *others)
 
     def __call__(self, exchange: Exchange) -> None:
         try:
             route = find(self.routes, exchange)
             if isinstance(route, list):
                 methods = ", ".join(route)
-                self._fail(
-                    exchange,
-                    Unacceptable(405, f"this path answers {methods}"),
-                    {"Allow": methods},
-                )
+                refused = Unacceptable(405, f"this path answers {methods}")
+                self._fail(exchange, refused, {"Allow": methods})
                 return
             asked = route.read(exchange)
         except CallboardError as error:
@@ -322,9 +320,9 @@ class RestEndpoint:
         return 200, await self._elsewhere(self._every_skill)
 
     def _every_skill(self) -> Json:
-        offer = self._service.offer
-        known = [describe_skill(self._catalog, skill, offer) for skill in self._catalog.known]
-        failures = [failure.as_json() for failure in self._catalog.failures]
+        catalog, offer = self._catalog, self._service.offer
+        known = [describe_skill(catalog, skill, offer) for skill in catalog.known]
+        failures = [failure.as_json() for failure in catalog.failures]
         return {"total": len(known), "skills": known, "failures": failures}
 
     async def _search(self, asked: Asked) -> RestAnswer:

@@ -45,6 +45,16 @@ CALL: Json = {
     "additionalProperties": False,
 }
 
+#: The body of ``POST /v1/capabilities``.
+CAPABILITIES_CHANGE: Json = {
+    "type": "object",
+    "properties": {
+        key: {**_list(NAME), "maxItems": 100, "description": f"Capabilities to {key}"}
+        for key in ("withdraw", "restore")
+    },
+    "additionalProperties": False,
+}
+
 _TEXT_OR_NULL: Json = {"type": ["string", "null"]}
 _NUMBER: Json = {"type": "number"}
 _NUMBER_OR_NULL: Json = {"type": ["number", "null"]}
@@ -115,6 +125,9 @@ SCHEMAS: Json = {
         {"code": {"type": "integer"}, "data": OBJECT},
     ),
     "Health": _object({"instance": STRING, "host": STRING, "version": STRING}),
+    "Capabilities": _object(
+        {"declared": _list(STRING), "offered_by_host": _list(STRING), "withdrawn": _list(STRING)}
+    ),
     "Looked": _object({"looked": BOOLEAN}),
     "Readiness": _object(
         {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},
