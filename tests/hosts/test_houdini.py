@@ -359,7 +359,7 @@ def test_keys_of_an_object_with_a_pivot_are_refused(bench: Bench) -> None:
 def test_python_and_hscript_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     code = "print('hi')\nmade = hou.node('/obj').createNode('geo', 'Scripted')\n(made.name(), 2)"
     answer = bench.call("script__execute", {"code": code})
-    assert answer == {"language": "python", "value": ["Scripted", 2]}
+    assert answer == {"language": "python", "value": ["Scripted", 2], "created": ["/obj/Scripted"]}
     assert capsys.readouterr().out == "hi\n"
     result = bench.call("script__execute", {"code": "echo hello", "language": "HScript"})
     assert result["value"] is None

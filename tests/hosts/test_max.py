@@ -274,7 +274,7 @@ def test_baking_frees_an_object_of_what_moves_it(bench: Bench) -> None:
 def test_python_and_maxscript_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     code = "print('hi')\nmade = rt.Box(name='Scripted')\n(made.name, 2)"
     answer = bench.call("script__execute", {"code": code})
-    assert answer == {"language": "python", "value": ["Scripted", 2]}
+    assert answer == {"language": "python", "value": ["Scripted", 2], "created": ["/Scripted"]}
     assert capsys.readouterr().out == "hi\n"
     assert bench.call("script__execute", {"code": "1 + 2", "language": "MAXScript"})["value"] == 3
     assert bench.port(SCRIPT).languages() == ["python", "maxscript"]

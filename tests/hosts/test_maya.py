@@ -333,7 +333,8 @@ def test_keys_on_a_locked_channel_are_all_taken_back(bench: Bench) -> None:
 def test_python_and_mel_run(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     code = "print('hello')\nmade = cmds.polyCube(name='Scripted')\n{'made': made[0], 'n': (1, 2)}"
     answer = bench.call("script__execute", {"code": code})
-    assert answer == {"language": "python", "value": {"made": "Scripted", "n": [1, 2]}}
+    value = {"made": "Scripted", "n": [1, 2]}
+    assert answer == {"language": "python", "value": value, "created": ["|Scripted"]}
     assert capsys.readouterr().out == "hello\n"
     assert bench.call("script__execute", {"code": "1 + 2;", "language": "MEL"})["value"] == 3
     assert bench.call("script__execute", {"code": "x = 1"})["value"] is None

@@ -164,13 +164,13 @@ def in_words(
     objects = created or changed or _paths(content.get("selection"))
     if tool == "scene__rename" and changed:
         return f"renamed {arguments.get('name')} to {changed[0]}", changed
+    if tool == "script__execute":
+        return "ran code of its own", objects
     if deleted:
         return f"deleted {_several(deleted)}", ()
     if objects:
         verb = did or ("created" if created else "changed")
         return f"{verb} {_several(objects)}", objects
-    if tool == "script__execute":
-        return "ran code of its own", ()
     named = _paths([arguments.get("name")])
     path = content.get("path") if isinstance(content.get("path"), str) else ""
     if path and did:

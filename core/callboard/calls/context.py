@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from callboard.calls import asks
 from callboard.calls.asks import (
@@ -98,6 +98,10 @@ class BaseContext:
         if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
             raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
         self._call.on_loop(self._call.send_progress, *plain)
+
+    def printed(self, stream: Literal["stdout", "stderr"] = "stdout") -> str:
+        """What this call printed so far; a long text lacks its middle."""
+        return self._call.output.excerpt(stream)
 
     def log(self, level: str, message: str, **data: Any) -> None:
         """Sends a log message to the client: debug, info, notice, warning, error, critical, alert

@@ -215,7 +215,7 @@ class Dispatcher(RunningCalls):
         return value if isinstance(value, (str, bytes)) else value.content
 
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
-        timeout = call.tool.timeout_secs or self.default_timeout
+        timeout = call.tool.time_limit(call.arguments) or self.default_timeout
         timer = self._guest.loop.call_later(timeout, _expire, call)
         try:
             return await work
@@ -225,7 +225,7 @@ class Dispatcher(RunningCalls):
                 raise CallTimeout(
                     f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
                     "be dropped. Check the scene before calling again",
-                    data=self.main.stall(),
+                    data={**self.main.stall(), **call.output.excerpts()},
                 ) from None
             raise
         finally:
@@ -241,6 +241,8 @@ class Dispatcher(RunningCalls):
 
     def _finish(self, call: Call, result: Json) -> Json:
         undo = call.undo
+        if result["isError"] and call.tool.concern == "script":
+            results.add_printed(result, call.output.excerpts())
         if undo is not None or call.output.written:
             results.add_meta(
                 result,

@@ -16,6 +16,8 @@ from callboard.calls.invisible import shown
 
 #: Characters kept of each stream of a call.
 OUTPUT_LIMIT = 65_536
+#: Characters of a stream that an answer holds: what a model reads.
+EXCERPT_LIMIT = 10_000
 
 
 class Output:
@@ -41,6 +43,19 @@ class Output:
     def text(self, stream: str) -> str:
         """What is invisible in it is shown."""
         return str(shown("".join(self._parts.get(stream, ()))))
+
+    def excerpt(self, stream: str) -> str:
+        """:meth:`text`, without its middle where that is long."""
+        text = self.text(stream)
+        left_out = len(text) - EXCERPT_LIMIT
+        if left_out <= 0:
+            return text
+        half = EXCERPT_LIMIT // 2
+        return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
+
+    def excerpts(self) -> dict[str, str]:
+        """``{stdout?, stderr?}``: an excerpt of each that holds anything."""
+        return {stream: self.excerpt(stream) for stream in list(self._parts)}
 
 
 _current: contextvars.ContextVar[Output | None] = contextvars.ContextVar(

@@ -116,6 +116,12 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith(_CORE) and not filename.startswith(_BUNDLED)
 
 
+def add_printed(result: Json, printed: Mapping[str, str]) -> None:
+    """Adds what a tool printed on each stream to the end of what a client reads."""
+    for stream, text in printed.items():
+        result["content"].append({"type": "text", "text": f"{stream}:\n{text}"})
+
+
 def add_meta(result: Json, entries: Mapping[str, Any]) -> None:
     """Adds what isn't None to the result's ``_meta``."""
     meta = {key: value for key, value in entries.items() if value is not None}

@@ -36,6 +36,8 @@ _WORK: tuple[tuple[str, Work], ...] = (
 )
 #: What every capability begins with that is about files.
 FILES = "filesystem."
+#: The format of an argument by which a client says how long a call may take, in seconds.
+TIME_LIMIT = "time-limit"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -83,6 +85,19 @@ class Tool:
 
     def _checkable(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
+
+    def time_limit(self, arguments: Json) -> float | None:
+        """Seconds that these arguments leave it; None where nobody says."""
+        given = None if self._limit_named is None else arguments.get(self._limit_named)
+        return given if isinstance(given, (int, float)) else self.timeout_secs
+
+    @cached_property
+    def _limit_named(self) -> str | None:
+        properties = self.input_schema.get("properties")
+        for name, schema in properties.items() if isinstance(properties, Mapping) else ():
+            if isinstance(schema, Mapping) and schema.get("format") == TIME_LIMIT:
+                return str(name)
+        return None
 
     @cached_property
     def paths(self) -> PathFields:

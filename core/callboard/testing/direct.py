@@ -41,6 +41,10 @@ class DirectContext:
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         self.steps.append((done, total, message))
 
+    def printed(self, stream: str = "stdout") -> str:
+        """Nothing: what it prints isn't kept apart here, and goes where all of it goes."""
+        return ""
+
     def log(self, level: str, message: str, **data: Any) -> None:
         """Nobody listens."""
 

@@ -7,19 +7,28 @@ from typing import Any
 
 from callboard.content import Json
 
+from ._differences import differences, snapshot
+
 #: Characters of a value's ``repr`` that an answer holds.
 REPR_LIMIT = 10_000
 
 
-def execute(ctx: Any, code: str, language: str = "python") -> Json:
-    port = ctx.port("script.execute")
+def execute(ctx: Any, code: str, language: str = "python", time_limit: float | None = None) -> Json:
+    """The server ends it after ``time_limit`` seconds."""
+    port, reader = ctx.port("script.execute"), ctx.port("scene.read")
     languages = port.languages()
     wanted = language.lower()
     if wanted not in languages:
         raise ValueError(f"this host runs {', '.join(languages)}, not '{language}'")
+    before = snapshot(reader)
     # Asked for so that the server knows: from here on the scene may change.
     ctx.port("scene.mutate")
-    return {"language": wanted, "value": _plain(port.execute(code, wanted))}
+    answer: Json = {"language": wanted, "value": _plain(port.execute(code, wanted))}
+    answer.update(differences(before, snapshot(reader)))
+    for stream in ("stdout", "stderr"):
+        if printed := ctx.printed(stream):
+            answer[stream] = printed
+    return answer
 
 
 def _plain(value: object) -> Any:

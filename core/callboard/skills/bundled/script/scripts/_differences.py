@@ -1,0 +1,56 @@
+"""What is different in the scene after something that doesn't tell what it did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+
+#: Objects that are read one by one; of a larger scene only the names are compared.
+READ_LIMIT = 500
+#: Paths that an answer names of each kind.
+NAMED_LIMIT = 100
+
+
+def snapshot(reader: Any) -> dict[str, Json | None]:
+    """Every object by its path, with what it is like where the scene is small enough."""
+    paths = reader.names()
+    if len(paths) > READ_LIMIT:
+        return dict.fromkeys(paths)
+    return {path: _like(reader, path) for path in paths}
+
+
+def differences(before: dict[str, Json | None], after: dict[str, Json | None]) -> Json:
+    """``{created?, deleted?, changed?, counts?, not_compared?}``: full paths, in scene order;
+    ``counts`` tells how many there are where not all are named."""
+    found = {
+        "created": [path for path in after if path not in before],
+        "deleted": [path for path in before if path not in after],
+        "changed": [path for path, like in after.items() if _differs(before.get(path), like)],
+    }
+    answer: Json = {kind: paths[:NAMED_LIMIT] for kind, paths in found.items() if paths}
+    counts = {kind: len(paths) for kind, paths in found.items() if len(paths) > NAMED_LIMIT}
+    if counts:
+        answer["counts"] = counts
+    if max(len(before), len(after)) > READ_LIMIT:
+        answer["not_compared"] = (
+            f"the scene has more than {READ_LIMIT} objects, so what changed without being created "
+            "or deleted isn't told; look at what you need with scene__get_object"
+        )
+    return answer
+
+
+def _like(reader: Any, path: str) -> Json | None:
+    try:
+        entry: Json = dict(reader.get(path))
+    except HostError:
+        return None
+    # A parent isn't changed by what becomes of those below it.
+    if entry.pop("children", None):
+        entry.pop("bounds", None)
+    return entry
+
+
+def _differs(before: Json | None, after: Json | None) -> bool:
+    return before is not None and after is not None and before != after

@@ -1,0 +1,25 @@
+"""A fake host that runs Python: ``scene`` is its scene."""
+
+from __future__ import annotations
+
+from callboard.hosting.script_code import run_python
+from callboard.testing.fake_host import FakeHost
+
+
+class RunningPython:
+    """ScriptPort."""
+
+    def __init__(self, host: FakeHost) -> None:
+        self._host = host
+
+    def languages(self) -> list[str]:
+        return ["python"]
+
+    def execute(self, code: str, language: str) -> object:
+        return run_python(code, {"scene": self._host.scene})
+
+
+class ScriptingHost(FakeHost):
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_ports({**self.ports, "script.execute": RunningPython(self)})
