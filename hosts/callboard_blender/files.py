@@ -9,6 +9,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.held_folder import require_folder
 from callboard.hosting.replacing import mode_to_keep, pointed_at
 from callboard_blender.blend_named import refuse_blend_outside
 from callboard_blender.names import scene
@@ -46,8 +47,7 @@ class BlenderFiles:
         file = Path(target)
         if file.suffix.lower() != ".blend":
             raise HostError(f"'{file.name}' does not end in .blend; export other formats instead")
-        if not file.parent.is_dir():
-            raise HostError(f"the folder of '{file.name}' does not exist; create it first")
+        require_folder(file)
         if file.is_dir():
             # Older versions move the folder aside and write in its place.
             raise HostError(f"'{file.name}' is a folder; give the name of a file")

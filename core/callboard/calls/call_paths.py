@@ -11,7 +11,7 @@ from callboard.calls.consent import ConsentDesk, RootsDecision
 from callboard.calls.tools import Tool
 from callboard.errors import WorkspaceResolveError
 from callboard.hosting.contract import Host
-from callboard.hosting.held_folder import recheck
+from callboard.hosting.held_folder import make_missing, recheck
 from callboard.hosting.named_files import may_use
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.fields import has_folder, is_absolute
@@ -86,6 +86,8 @@ class CallPaths:
             tool, paths.resolve, call.arguments, admit
         )
         call.context.run(recheck.set, places)
+        if tool.writes_files:
+            call.context.run(make_missing.set, places.make)
 
 
 def _holds(roots: WorkspaceRoots, path: str, write: bool) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -18,11 +18,57 @@ from typing import BinaryIO
 from callboard.errors import HostError
 from callboard.hosting.patient_rename import rename_over
 
-CAN_HOLD = {os.open, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
+CAN_HOLD = {os.open, os.stat, os.unlink, os.rename, os.mkdir} <= os.supports_dir_fd
+#: For opening a folder by itself. O_PATH, where there is one, needs no right to list it.
+_FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
+for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
+    _FLAGS |= getattr(os, _name, 0)
 
 #: Told, in a call that names folders to write in, the folder as the call has it and where it really
 #: is; raises where that may not be written to any more.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
+
+#: Told a folder that is to be written in and isn't there: makes it where the call may.
+make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missing", default=None)
+
+
+def require_folder(file: Path) -> None:
+    """The folder that a file is to be written in is there, or is made below a root of the call's.
+    Raises HostError."""
+    if file.parent.is_dir():
+        return
+    make = make_missing.get()
+    if make is not None:
+        make(str(file.parent))
+    if not file.parent.is_dir():
+        raise HostError(
+            f"the folder of '{file.name}' does not exist; create it first, or write below a "
+            "workspace root, where folders are made"
+        )
+
+
+def make_below(base: str, parts: Sequence[str]) -> None:
+    """Makes folders one below the other in ``base``, a real path; those that are there already are
+    fine. Raises HostError where one is something else, a link for instance."""
+    handle = _open(base) if CAN_HOLD else None
+    path = base
+    try:
+        for part in parts:
+            path = str(Path(path, part))
+            at = part if handle is not None else path
+            with suppress(FileExistsError):
+                os.mkdir(at, dir_fd=handle)
+            if handle is not None:
+                above, handle = handle, os.open(part, _FLAGS, dir_fd=handle)
+                os.close(above)
+            elif os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+                raise HostError(f"the folder '{part}' leads elsewhere; nothing was written")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise HostError(f"the folder '{Path(path).name}' can't be made: {why}") from None
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 class HeldFolder:
@@ -88,12 +134,10 @@ def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
 
 def _open(real: str) -> int:
     """A handle of the folder, none of whose parts may be a link now. Raises HostError."""
-    # O_PATH, where there is one, needs no right to list a folder on the way.
-    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open("/", flags)
+    handle = os.open("/", _FLAGS)
     try:
         for part in filter(None, real.split("/")):
-            above, handle = handle, os.open(part, flags, dir_fd=handle)
+            above, handle = handle, os.open(part, _FLAGS, dir_fd=handle)
             os.close(above)
     except OSError as error:
         os.close(handle)

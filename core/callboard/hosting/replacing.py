@@ -10,7 +10,7 @@ from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
 
 from callboard.errors import HostError
-from callboard.hosting.held_folder import HeldFolder, held
+from callboard.hosting.held_folder import HeldFolder, held, require_folder
 
 
 @contextmanager
@@ -44,8 +44,7 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
     if target.is_symlink():
         target = pointed_at(target)
     name = target.name
-    if not target.parent.is_dir():
-        raise HostError(f"the folder of '{name}' does not exist; create it first")
+    require_folder(target)
     if target.is_dir():
         raise HostError(f"'{name}' is a folder; give the name of a file")
     with held(target.parent, asked.parent) as folder:

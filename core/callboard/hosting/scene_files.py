@@ -8,6 +8,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from callboard.errors import HostError
+from callboard.hosting.held_folder import require_folder
 from callboard.hosting.replacing import mode_to_keep
 from callboard.hosting.suffixes import checked_suffix
 
@@ -36,8 +37,7 @@ def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -
         raise HostError("this scene has never been saved; give a path")
     file = Path(path)
     checked_suffix(path, suffixes, because)
-    if not file.parent.is_dir():
-        raise HostError(f"the folder of '{file.name}' does not exist; create it first")
+    require_folder(file)
     if file.is_dir():
         raise HostError(f"'{file.name}' is a folder; give the name of a file")
     if file.exists():

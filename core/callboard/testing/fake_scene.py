@@ -13,6 +13,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, ObjectNotFound, PrimitiveKind, Vector, nearest_names
+from callboard.hosting.held_folder import require_folder
 
 
 @dataclass
@@ -342,6 +343,7 @@ class FakeUndo:
 def _write(scene: FakeScene, path: str, chosen: Sequence[str] | None = None) -> int:
     objects = {s["path"]: s["type"] for s in scene.summaries()}
     saved = objects if chosen is None else {name: objects[name] for name in chosen}
+    require_folder(Path(path))
     try:
         return Path(path).write_text(json.dumps(saved), encoding="utf-8")
     except OSError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from callboard.errors import WorkspaceResolveError
+from callboard.hosting.held_folder import make_below
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.path_text import shown
 
@@ -35,3 +37,16 @@ class Places:
                 f"{shown(folder)} was moved into the read-only root {shown(root.name)} meanwhile; "
                 "nothing was written"
             )
+
+    def make(self, folder: str) -> None:
+        """Makes the folder, and those above it, where it was one of them and a root holds it; else
+        nothing. Never a root itself. Raises HostError where the disk refuses."""
+        if folder not in self._inside:
+            return
+        real = os.path.realpath(folder)
+        root = self._roots.above(real)
+        if root is None or root.path is None or root.read_only:
+            return
+        base = os.path.realpath(root.path)
+        if Path(base).is_dir():
+            make_below(base, Path(os.path.relpath(real, base)).parts)

@@ -24,13 +24,13 @@ def snapshot(reader: Any) -> dict[str, Json | None]:
 def differences(before: dict[str, Json | None], after: dict[str, Json | None]) -> Json:
     """``{created?, deleted?, changed?, counts?, not_compared?}``: full paths, in scene order;
     ``counts`` tells how many there are where not all are named."""
-    found = {
+    paths_of = {
         "created": [path for path in after if path not in before],
         "deleted": [path for path in before if path not in after],
         "changed": [path for path, like in after.items() if _differs(before.get(path), like)],
     }
-    answer: Json = {kind: paths[:NAMED_LIMIT] for kind, paths in found.items() if paths}
-    counts = {kind: len(paths) for kind, paths in found.items() if len(paths) > NAMED_LIMIT}
+    answer: Json = {kind: paths[:NAMED_LIMIT] for kind, paths in paths_of.items() if paths}
+    counts = {kind: len(paths) for kind, paths in paths_of.items() if len(paths) > NAMED_LIMIT}
     if counts:
         answer["counts"] = counts
     if max(len(before), len(after)) > READ_LIMIT:
