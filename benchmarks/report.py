@@ -52,6 +52,8 @@ def markdown(results: Results) -> str:
         lines.append(f"| {_titled(figure)} | " + " | ".join(cells) + " |")
     lines += ["", "| aim | found | |", "|---|---|---|"]
     for figure, other, relation, limit in _AIMS:
+        if other and other not in results:
+            continue
         figure_now = ratio(results, figure, other) if other else median(results[CALLBOARD][figure])
         met = figure_now >= limit if relation == "at least" else figure_now <= limit
         against = f" × {other}" if other else ""

@@ -43,6 +43,11 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=2000, help="calls a measurement")
     parser.add_argument("--starts", type=int, default=7, help="fresh processes a server")
     parser.add_argument("--before", type=Path, help="another checkout of callboard to compare with")
+    parser.add_argument(
+        "--only-before",
+        action="store_true",
+        help="with --before: these two alone, by fresh processes each round",
+    )
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--markdown", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
@@ -70,6 +75,8 @@ def before(tree: Path | None) -> list[Contender]:
 def compare(arguments: argparse.Namespace, home: Path) -> Results:
     """Every figure of every contender; a list of one value a round for each."""
     contenders = [*CONTENDERS, *before(arguments.before)]
+    if arguments.only_before:
+        contenders = [contenders[0], *before(arguments.before)]
     pythons = {one.name: one.interpreter(arguments.cache) for one in contenders}
     results: Results = {one.name: {} for one in contenders}
 
@@ -88,27 +95,36 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             server.stop()
             note(results, one, "start ms", facts["start_seconds"] * 1000)
             note(results, one, "start MiB", (facts["start_bytes"] - facts["bare_bytes"]) / 2**20)
-    with ExitStack() as open_things:
-        running: list[tuple[Contender, ServerProcess, list[Connection]]] = []
-        for one in contenders:
-            server = start(one)
-            open_things.callback(server.stop)
-            connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]
-            for connection in connections:
-                open_things.callback(connection.close)
-                connection.open_session()
-            check_thread(one, connections[0])
-            measure(connections, "tools/call", CALL, WARM_UP)
-            running.append((one, server, connections))
-        for number in range(arguments.rounds):
-            print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
-            for count in CONNECTIONS:
-                for one, server, connections in running:
-                    one_round(results, one, server, connections[:count], arguments.calls)
-        for one, server, _ in running:
-            bare = server.facts["bare_bytes"] / 2**20
-            note(results, one, "loaded MiB", server.status("VmRSS") / 1024 - bare)
+    # How a process happens to lie in memory moves its figures by some per cent: to tell two versions
+    # apart, each round has processes of its own.
+    visits = arguments.rounds if arguments.only_before else 1
+    for visit in range(visits):
+        with ExitStack() as open_things:
+            running = [run(one, start(one), open_things) for one in contenders]
+            for number in range(arguments.rounds // visits):
+                print(f"round {visit + number + 1} of {arguments.rounds}", file=sys.stderr)
+                for count in CONNECTIONS:
+                    for one, server, connections in running:
+                        one_round(results, one, server, connections[:count], arguments.calls)
+            for one, server, _ in running:
+                bare = server.facts["bare_bytes"] / 2**20
+                note(results, one, "loaded MiB", server.status("VmRSS") / 1024 - bare)
+        contenders.reverse()
     return results
+
+
+def run(
+    one: Contender, server: ServerProcess, open_things: ExitStack
+) -> tuple[Contender, ServerProcess, list[Connection]]:
+    """A started server with its open sessions, warm."""
+    open_things.callback(server.stop)
+    connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]
+    for connection in connections:
+        open_things.callback(connection.close)
+        connection.open_session()
+    check_thread(one, connections[0])
+    measure(connections, "tools/call", CALL, WARM_UP)
+    return one, server, connections
 
 
 def one_round(
