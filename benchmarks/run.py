@@ -95,8 +95,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             server.stop()
             note(results, one, "start ms", facts["start_seconds"] * 1000)
             note(results, one, "start MiB", (facts["start_bytes"] - facts["bare_bytes"]) / 2**20)
-    # How a process happens to lie in memory moves its figures by some per cent: to tell two versions
-    # apart, each round has processes of its own.
+    # How a process happens to lie in memory moves its figures by some per cent: to tell two
+    # versions apart, each round has processes of its own.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):
         with ExitStack() as open_things:

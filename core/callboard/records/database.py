@@ -16,8 +16,9 @@ from callboard.records.retention import Retention
 
 #: What :class:`Database` raises where the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Rows in one transaction: a writer that holds the interpreter for long delays the host.
-CHUNK = 240
+#: Bytes of a journal in one transaction, some two hundred calls: a writer that holds the
+#: interpreter for long delays the host.
+BLOCK = 2**16
 #: Rows in one statement. Each statement gives the interpreter away and takes it back, at the cost
 #: of whoever is busy. SQLite before 3.32 takes 999 values.
 AT_ONCE = 40
@@ -56,7 +57,7 @@ class Database:
         So many at once, however long it is: what a busy minute left would leave holes in the
         process's memory that nothing fills again."""
         while True:
-            lines, end = read_lines(path, offset, CHUNK)
+            lines, end = read_lines(path, offset, BLOCK)
             if not lines:
                 return end
             self._insert([row for line in lines if (row := schema.to_row(line))])

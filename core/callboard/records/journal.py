@@ -16,7 +16,6 @@ import mmap
 import os
 import secrets
 import sys
-from itertools import islice
 from pathlib import Path
 
 from callboard.hosting.file_lock import lock
@@ -121,24 +120,25 @@ def _keeps_room(fd: int) -> bool:
     return False
 
 
-def read_lines(path: Path, offset: int, most: int | None = None) -> tuple[list[bytes], int]:
-    """The complete lines from ``offset`` on, ``most`` of them at most, and where they end. A line
-    that is half written was never acknowledged, or isn't yet, and isn't returned. Raises OSError.
-    """
-    with path.open("rb") as file:
+def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], int]:
+    """The complete lines from ``offset`` on, and where they end: all, or those of the next
+    ``block`` bytes, or the one that is longer. A line that is half written was never acknowledged,
+    or isn't yet, and isn't returned. Raises OSError."""
+    # Each call of the system gives the interpreter away and takes it back: a whole block by one.
+    with path.open("rb", buffering=0) as file:
         if offset == 0:
             if file.read(len(HEADER)) != HEADER:
                 return [], 0
             offset = len(HEADER)
-        file.seek(offset)
-        lines = []
-        for line in islice(file, most):
+        while True:
+            file.seek(offset)
+            data = file.read(block)
             # Zeros are room, or the part of a line that isn't there yet.
-            if not line.endswith(b"\n") or b"\0" in line:
-                break
-            lines.append(line[:-1])
-            offset += len(line)
-    return lines, offset
+            zero = data.find(b"\0")
+            end = data.rfind(b"\n", 0, zero if zero >= 0 else len(data)) + 1
+            if end or zero >= 0 or len(data) != block:
+                return data[:end].splitlines(), offset + end
+            block *= 2
 
 
 def journals(folder: Path) -> list[Path]:
