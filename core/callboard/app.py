@@ -33,6 +33,7 @@ from callboard.protocol.subscriptions import Topic
 from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.file_tools import file_template, file_tools
+from callboard.service.job_results import job_results
 from callboard.service.live_resources import is_scene, live_resources
 from callboard.service.resources import ResourceRegistry
 from callboard.service.service import Service
@@ -309,6 +310,7 @@ class Callboard:
             self.tools.add(*workflow_tools(lambda: self.workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))
         self.tools.add(*job_tools(self.jobs))
+        self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
 
     def _watch_skills(self) -> SkillWatcher | None:

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
+from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.content import Json
-from callboard.jobs.jobs import Jobs
+from callboard.content import Json, ResourceLink, Result
+from callboard.jobs.jobs import Job, Jobs
+from callboard.protocol.jsonrpc import encode
 
-_SCHEMA: Json = {
-    "type": "object",
-    "properties": {
-        "job_id": {"type": "string", "description": "The id that the call was answered with."}
+#: Seconds that one call waits for a job at most: clients give a call up after 60.
+LONGEST_WAIT = 50
+#: Bytes of a job's result that its status shows; a larger one is a resource.
+RESULT_LIMIT = 32 * 1024
+#: The resource that is a job's result.
+RESULT = "job://{job_id}/result"
+_JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
+_STATUS: Json = {
+    "job_id": _JOB,
+    "wait_s": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": LONGEST_WAIT,
+        "default": 0,
+        "description": "Answer only when it has ended, or after so many seconds.",
     },
-    "required": ["job_id"],
-    "additionalProperties": False,
+    "whole": {
+        "type": "boolean",
+        "default": False,
+        "description": "A large result too, which else is a resource to read.",
+    },
 }
 
 
 def job_tools(jobs: Jobs) -> list[Tool]:
     """The two tools over one server's jobs; they run on its loop."""
 
-    async def status(job_id: str) -> Json:
-        return jobs.get(job_id).describe()
+    async def status(
+        ctx: AsyncToolContext, job_id: str, wait_s: float = 0, whole: bool = False
+    ) -> Json | Result:
+        job = jobs.get(job_id)
+        if wait_s > 0:
+            await _wait(job, wait_s, ctx)
+        return job.describe() if whole else _short(job)
 
     async def cancel(job_id: str) -> Json:
         return jobs.cancel(job_id).describe()
@@ -31,24 +54,69 @@ def job_tools(jobs: Jobs) -> list[Tool]:
     return [
         _tool(
             "jobs__status",
-            "Tells how far a job is, and its result once it has ended.",
+            "Tells how far a job is, and its result once it has ended. With wait_s it waits for "
+            "that, which saves asking again and again.",
+            _STATUS,
             status,
             read_only=True,
         ),
         _tool(
             "jobs__cancel",
             "Asks a running job to stop; what it changed in the scene is put back.",
+            {"job_id": _JOB},
             cancel,
         ),
     ]
 
 
-def _tool(name: str, description: str, function: Any, *, read_only: bool = False) -> Tool:
+async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
+    """Until the job ended or asks something, or the time is over; its progress goes on to who
+    waits. On the server's loop, where jobs change too."""
+    changed = asyncio.Event()
+
+    def heard(job: Job) -> None:
+        if job.status != "working":
+            changed.set()
+        elif job.progress is not None:
+            seen = job.progress
+            ctx.progress(seen["progress"], seen.get("total"), seen.get("message"))
+
+    stop = job.watch(heard)
+    try:
+        if job.status == "working":
+            await asyncio.wait_for(changed.wait(), seconds)
+    except asyncio.TimeoutError:
+        return
+    finally:
+        stop()
+
+
+def _short(job: Job) -> Json | Result:
+    described = job.describe()
+    size = len(encode(job.result))
+    if job.result is None or size <= RESULT_LIMIT:
+        return described
+    del described["result"]
+    uri = RESULT.format(job_id=job.id)
+    described["result_link"] = {"uri": uri, "bytes": size}
+    described["next"] = "read the resource, or call jobs__status again with whole: true"
+    link = ResourceLink(uri, f"result of {job.tool}", mime_type="application/json")
+    return Result([json.dumps(described, ensure_ascii=False), link], described)
+
+
+def _tool(
+    name: str, description: str, properties: Json, function: Any, *, read_only: bool = False
+) -> Tool:
     entry = entry_of(function, name, name)
     return Tool(
         name=name,
         description=description,
-        input_schema=_SCHEMA,
+        input_schema={
+            "type": "object",
+            "properties": properties,
+            "required": ["job_id"],
+            "additionalProperties": False,
+        },
         load=lambda: entry,
         affinity="any",
         ours=True,

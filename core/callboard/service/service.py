@@ -246,7 +246,7 @@ class Service:
         if knows_tasks(request.peer):
             return {"resultType": "task", **job.as_task()}
         handle = job.describe()
-        handle["next"] = "poll jobs__status with this job_id; jobs__cancel stops it"
+        handle["next"] = "call jobs__status with this job_id and wait_s; jobs__cancel stops it"
         return success(handle)
 
     async def _get_task(self, request: PeerRequest) -> Json:

@@ -1,0 +1,30 @@
+"""A job's result as a resource, for those that are too large for an answer."""
+
+from __future__ import annotations
+
+import json
+
+from callboard.errors import InvalidParams, ResourceNotFound
+from callboard.jobs.jobs import Jobs
+from callboard.jobs.tools import RESULT
+from callboard.service.resources import ServedResource
+
+
+def job_results(jobs: Jobs) -> ServedResource:
+    """``job://{job_id}/result``: what the job's call would have been answered with."""
+
+    def result(job_id: str) -> str | None:
+        try:
+            job = jobs.get(job_id)
+        except InvalidParams:
+            raise ResourceNotFound(RESULT.format(job_id=job_id)) from None
+        return None if job.result is None else json.dumps(job.result, ensure_ascii=False)
+
+    return ServedResource(
+        RESULT,
+        "job result",
+        result,
+        title="A job's result",
+        description="The whole result of a job that has ended; jobs__status names it.",
+        mime_type="application/json",
+    )

@@ -1,0 +1,129 @@
+"""``jobs__status`` that waits, and results that are too large for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from callboard.content import Json
+from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import DEADLINE
+from serving import Served, served
+from waiting import job_ended, until
+
+
+def begin(client: FakeClient, tool: str, **arguments: Any) -> str:
+    id: str = client.call(tool, arguments)["structuredContent"]["job_id"]
+    return id
+
+
+def status_calls(server: Served) -> int:
+    calls = list(server.app.dispatcher.calls.values())
+    return sum(call.tool.name == "jobs__status" and call.state == "running" for call in calls)
+
+
+def test_a_wait_ends_with_the_job() -> None:
+    """While it waits, the main thread and other calls go on."""
+    let_go = asyncio.Event()
+
+    async def held() -> str:
+        await let_go.wait()
+        return "there"
+
+    with served() as server, server.client() as client:
+        server.tool("held", held, execution="async")
+        id = begin(client, "held")
+        params = {"name": "jobs__status", "arguments": {"job_id": id, "wait_s": 50}}
+        waiting = client.start("tools/call", params)
+        until(lambda: status_calls(server) == 1, "the status to wait")
+        assert server.on_main(lambda: "free") == "free"
+        assert client.call("jobs__status", {"job_id": id})["structuredContent"]["status"] == (
+            "working"
+        )
+        assert not waiting.done()
+        server.app.guest.loop.call_soon_threadsafe(let_go.set)
+        job = waiting.result(DEADLINE)["result"]["structuredContent"]
+        assert job["status"] == "completed"
+        assert job["result"]["structuredContent"] == {"result": "there"}
+
+
+def test_a_wait_ends_by_itself_and_tells_progress_meanwhile() -> None:
+    async def on(ctx: Any) -> None:
+        for done in range(10_000):
+            ctx.progress(done, 10_000, f"frame {done}")
+            await asyncio.sleep(0.01)
+
+    with served() as server, server.client() as client:
+        server.tool("on", on, execution="async")
+        id = begin(client, "on")
+        params = {
+            "name": "jobs__status",
+            "arguments": {"job_id": id, "wait_s": 0.5},
+            "_meta": {"progressToken": "p"},
+        }
+        job = client.request("tools/call", params)["result"]["structuredContent"]
+        assert job["status"] == "working"
+        told = client.wait_for("notifications/progress")
+        assert told[0]["params"]["progressToken"] == "p"
+        assert told[0]["params"]["message"].startswith("frame")
+        assert client.call("jobs__cancel", {"job_id": id})["isError"] is False
+
+
+def test_a_wait_that_is_cancelled_leaves_the_job_alone() -> None:
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    with served() as server, server.client() as client:
+        server.tool("forever", forever, execution="async")
+        id = begin(client, "forever")
+        arguments = {"job_id": id, "wait_s": 50}
+        params = {"name": "jobs__status", "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params}
+        waiting = client.in_thread(lambda: client.post(message))
+        until(lambda: status_calls(server) == 1, "the status to wait")
+        client.notify("notifications/cancelled", {"requestId": "w"})
+        assert waiting.result(DEADLINE).messages == []
+        until(lambda: status_calls(server) == 0, "the status to end")
+        assert server.app.jobs.get(id).status == "working"
+        until(lambda: not server.app.jobs.get(id)._changes.watched, "nobody to listen any more")
+
+
+def test_a_wait_is_bounded() -> None:
+    with served() as server, server.client() as client:
+        for wrong in (-1, 51, "long"):
+            result = client.call("jobs__status", {"job_id": "x", "wait_s": wrong})
+            assert result["isError"] is True
+            assert "wait_s" in result["content"][0]["text"]
+
+
+def test_a_large_result_is_a_resource() -> None:
+    async def large(size: int) -> Json:
+        return {"text": "x" * size}
+
+    with served() as server, server.client() as client:
+        server.tool("large", large, execution="async")
+        id = begin(client, "large", size=100_000)
+        job = job_ended(client, id)
+        assert "result" not in job
+        answer = client.call("jobs__status", {"job_id": id})
+        assert len(json.dumps(answer)) < 5_000
+        (link,) = [block for block in answer["content"] if block["type"] == "resource_link"]
+        assert link["uri"] == job["result_link"]["uri"]
+        contents = client.request("resources/read", {"uri": link["uri"]})["result"]["contents"]
+        result = json.loads(contents[0]["text"])
+        assert result["structuredContent"] == {"text": "x" * 100_000}
+        assert job["result_link"]["bytes"] > 100_000
+        whole = client.call("jobs__status", {"job_id": id, "whole": True})["structuredContent"]
+        assert whole["result"] == result
+
+
+def test_no_result_is_read_of_a_job_that_runs_or_is_not_there() -> None:
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    with served() as server, server.client() as client:
+        server.tool("forever", forever, execution="async")
+        for id in (begin(client, "forever"), "nobody's"):
+            answer = client.request("resources/read", {"uri": f"job://{id}/result"})
+            assert answer["error"]["code"] == -32002
