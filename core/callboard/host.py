@@ -31,11 +31,18 @@ from callboard.hosting.contract import (
     Work,
     nearest_names,
 )
+from callboard.hosting.picture_ports import (
+    MATERIALS,
+    MaterialNotFound,
+    MaterialsPort,
+    Texture,
+)
 
 __all__ = [
     "ANIMATION",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
+    "MATERIALS",
     "RENDER",
     "SCENE_MUTATE",
     "SCENE_READ",
@@ -48,6 +55,8 @@ __all__ = [
     "HostEvent",
     "HostIdentity",
     "Json",
+    "MaterialNotFound",
+    "MaterialsPort",
     "ObjectNotFound",
     "PlugIn",
     "PrimitiveKind",
@@ -56,6 +65,7 @@ __all__ = [
     "SceneFiles",
     "SceneReader",
     "ScriptPort",
+    "Texture",
     "UndoPort",
     "UsdPort",
     "Vector",

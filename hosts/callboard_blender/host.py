@@ -14,12 +14,14 @@ from pathlib import Path
 import bpy
 
 from callboard.hosting import contract as host
+from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
+from callboard_blender.looks import BlenderMaterials
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
 from callboard_blender.scripts import BlenderScripts
@@ -48,6 +50,7 @@ class BlenderHost(host.Host):
         ports: dict[str, object] = {
             host.SCENE_READ: BlenderSceneReader(changes),
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
+            picture_ports.MATERIALS: BlenderMaterials(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),

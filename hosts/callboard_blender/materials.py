@@ -7,6 +7,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Vector
 from callboard_blender.linked import refuse_linked_data
+from callboard_blender.principled import shader_of
 
 
 def read_color(obj: bpy.types.Object) -> list[float] | None:
@@ -14,7 +15,7 @@ def read_color(obj: bpy.types.Object) -> list[float] | None:
     material = obj.material_slots[0].material if obj.material_slots else None
     if material is None:
         return None
-    shader = _principled(material)
+    shader = shader_of(material)
     if shader is None:
         return list(material.diffuse_color)[:3]
     base = shader.inputs["Base Color"]
@@ -29,7 +30,7 @@ def set_color(obj: bpy.types.Object, color: Vector) -> None:
     rgba = (*color, 1.0)
     material = _own_material(obj)
     material.diffuse_color = rgba
-    shader = _principled(material)
+    shader = shader_of(material)
     if shader is None:
         raise HostError(f"material '{material.name}' has no Principled BSDF to colour")
     base = shader.inputs["Base Color"]
@@ -43,8 +44,10 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
     if len(slots) == 1 and slots[0].material is not None:
         present = slots[0].material
         shared_mesh = slots[0].link == "DATA" and obj.data.users > 1
-        shared = shared_mesh or present.users > 1 or present.library is not None
-        if not shared and present.override_library is None and _principled(present) is not None:
+        # What keeps an unused material in the file counts as one.
+        users = present.users - present.use_fake_user
+        shared = shared_mesh or users > 1 or present.library is not None
+        if not shared and present.override_library is None and shader_of(present) is not None:
             return present
     material = bpy.data.materials.new(f"{obj.name} Look")
     if material.node_tree is None:
@@ -57,8 +60,3 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
             slot.link = "OBJECT"
         slot.material = material
     return material
-
-
-def _principled(material: bpy.types.Material) -> bpy.types.Node | None:
-    nodes = material.node_tree.nodes if material.node_tree else ()
-    return next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)

@@ -30,7 +30,7 @@ class UsdSceneEditor:
 
     @telling("create that")
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
-        stem = kind.capitalize() if name is None else _identifier(name)
+        stem = kind.capitalize() if name is None else identifier(name)
         path = self._document.opened.free_path(home(self._stage), stem)
         shapes.define(self._stage, path, kind, dimensions)
         return str(path)
@@ -69,7 +69,7 @@ class UsdSceneEditor:
     @telling("rename that")
     def rename(self, name: str, new_name: str) -> str:
         prim = self._own(name)
-        path = prim.GetPath().ReplaceName(_identifier(new_name))
+        path = prim.GetPath().ReplaceName(identifier(new_name))
         if path == prim.GetPath():
             return str(path)
         if self._stage.GetPrimAtPath(path):
@@ -90,7 +90,7 @@ class UsdSceneEditor:
     @telling("copy that")
     def duplicate(self, name: str, new_name: str | None) -> str:
         prim = self._own(name)
-        stem = prim.GetName() if new_name is None else _identifier(new_name)
+        stem = prim.GetName() if new_name is None else identifier(new_name)
         path = self._document.opened.free_path(prim.GetPath().GetParentPath(), stem)
         copies.copy(prim, self._document.opened, path)
         self._arrived(path, prim.GetName(), "copied")
@@ -163,7 +163,8 @@ class UsdSceneEditor:
             ) from None
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """The name, if a prim may have it. Raises HostError."""
     if Sdf.Path.IsValidIdentifier(name):
         return name
     allowed = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "object"

@@ -9,10 +9,12 @@ from pathlib import Path
 from pxr import Sdf, Usd
 
 from callboard.hosting import contract as host
+from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles
+from callboard_openusd.looks import UsdMaterials
 from callboard_openusd.scene import UsdSceneReader
 from callboard_openusd.undo import UsdUndo
 from callboard_openusd.usd import UsdStages
@@ -42,6 +44,7 @@ class OpenUsdHost(host.Host):
             {
                 host.SCENE_READ: UsdSceneReader(document),
                 host.SCENE_MUTATE: UsdSceneEditor(document),
+                picture_ports.MATERIALS: UsdMaterials(document),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: UsdStages(document),

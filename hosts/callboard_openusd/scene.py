@@ -46,10 +46,10 @@ class UsdSceneReader:
         prim = self._document.names.find(name)
         placed = read(prim)
         visibility = UsdGeom.Imageable(prim).ComputeVisibility(TIME)
-        doubt = self._doubt(prim)
+        why = doubt(self._document.stage, prim)
         return {
             **_summary(prim),
-            **({"doubt": doubt} if doubt else {}),
+            **({"doubt": why} if why else {}),
             "children": [str(child.GetPath()) for child in children_of(prim)],
             "translate": list(placed.translate),
             "rotate": list(placed.rotate),
@@ -67,18 +67,19 @@ class UsdSceneReader:
         selected = (opened.stage.GetPrimAtPath(path) for path in opened.selection)
         return [str(prim.GetPath()) for prim in selected if prim and prim.IsActive()]
 
-    def _doubt(self, prim: Usd.Prim) -> str | None:
-        """What is seen is composed of the layer that is saved, the files it refers to, and, where
-        a script wrote to it, the session layer, which nobody saves."""
-        stage = self._document.stage
-        if muted := stage.GetMutedLayers():
-            return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
-        session = stage.GetSessionLayer()
-        own = session.GetPrimAtPath(prim.GetPath())
-        above = (session.GetPrimAtPath(path) for path in prim.GetPath().GetPrefixes()[:-1])
-        if own or any(spec and (spec.properties or spec.ListInfoKeys() != _OVER) for spec in above):
-            return "the session layer, which isn't saved, has opinions on it"
-        return None
+
+def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
+    """Why the saved file may hold something else of the prim. What is seen is composed of the layer
+    that is saved, the files it refers to, and, where a script wrote to it, the session layer, which
+    nobody saves."""
+    if muted := stage.GetMutedLayers():
+        return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
+    session = stage.GetSessionLayer()
+    own = session.GetPrimAtPath(prim.GetPath())
+    above = (session.GetPrimAtPath(path) for path in prim.GetPath().GetPrefixes()[:-1])
+    if own or any(spec and (spec.properties or spec.ListInfoKeys() != _OVER) for spec in above):
+        return "the session layer, which isn't saved, has opinions on it"
+    return None
 
 
 class _Summaries(Sequence[Json]):

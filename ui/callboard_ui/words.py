@@ -10,6 +10,7 @@ from callboard.host import (
     ANIMATION,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
+    MATERIALS,
     RENDER,
     SCENE_MUTATE,
     SCENE_READ,
@@ -29,6 +30,7 @@ AREAS = (
         {
             SCENE_READ: "Read the scene",
             SCENE_MUTATE: "Change the scene",
+            MATERIALS: "Materials",
             ANIMATION: "Animation",
             USD: "USD import and export",
         },

@@ -25,12 +25,14 @@ from callboard.hosting.contract import (
     Host,
     HostEvent,
 )
+from callboard.hosting.picture_ports import MATERIALS
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (
     USD,
     SCENE_READ,
     SCENE_MUTATE,
+    MATERIALS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     VIEWPORT,

@@ -18,6 +18,7 @@ from callboard.host import Host
 from callboard.testing import (
     check_animation,
     check_files,
+    check_materials,
     check_objects,
     check_render,
     check_scripts,
@@ -35,6 +36,7 @@ Outcome = Literal["ok", "skipped", "failed"]
 _MODULES = (
     check_objects,
     check_undo,
+    check_materials,
     check_files,
     check_render,
     check_viewport,

@@ -60,6 +60,8 @@ class DirectCaller:
         #: What checks a tool's arguments, and its answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
+        #: The undo step of the last call that could be one; None where it changed nothing.
+        self.undo_id: str | None = None
         skills, _ = scan_and_load(host.identity.kind, [*skill_paths, *host.skill_paths])
         for skill in skills:
             scripts = SkillScripts(skill)
@@ -109,7 +111,7 @@ class DirectCaller:
                 undo.rollback(token)
             raise
         if undo:
-            undo.commit(token)
+            self.undo_id = undo.commit(token)
         return answer
 
     def _entry(self, name: str) -> Entry:

@@ -1,0 +1,94 @@
+"""A material's Principled BSDF: its values by our names, whatever a Blender calls its sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json
+
+#: The sockets by our names, as Blender 4 and later, and 3 call them.
+_SOCKETS = {
+    "color": ("Base Color",),
+    "metalness": ("Metallic",),
+    "roughness": ("Roughness",),
+    "specular": ("Specular IOR Level", "Specular"),
+    "ior": ("IOR",),
+    "transmission": ("Transmission Weight", "Transmission"),
+    "emission": ("Emission Color", "Emission"),
+    "emission_strength": ("Emission Strength",),
+    "opacity": ("Alpha",),
+    "normal": ("Normal",),
+}
+#: Where Blender reflects what the index of refraction says.
+_SPECULAR = 0.5
+
+
+def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
+    nodes = material.node_tree.nodes if material.node_tree else ()
+    return next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
+
+
+def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
+    """Raises HostError where the material has none."""
+    shader = shader_of(material)
+    if shader is None:
+        raise HostError(
+            f"material '{material.name}' has no Principled BSDF; make one with materials__create"
+        )
+    return shader
+
+
+def socket_of(shader: bpy.types.Node, key: str) -> Any:
+    inputs = shader.inputs
+    return next(inputs[name] for name in _SOCKETS[key] if name in inputs)
+
+
+def read(material: bpy.types.Material) -> Json:
+    """The values; None for one that a link decides, and for all of them without that shader."""
+    shader = shader_of(material)
+    keys = [key for key in _SOCKETS if key != "normal"]
+    if shader is None:
+        return {**dict.fromkeys(keys), "color": list(material.diffuse_color)[:3]}
+    return {key: _value(socket_of(shader, key), key) for key in keys}
+
+
+def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
+    """Sets what is given; what drives such a socket is cut off, by the caller."""
+    shader = needed_shader(material)
+    for key, value in values.items():
+        socket = socket_of(shader, key)
+        if key in ("color", "emission"):
+            socket.default_value = (*value, socket.default_value[3])
+        else:
+            socket.default_value = value * _SPECULAR if key == "specular" else value
+    # What the solid view shows.
+    if "color" in values:
+        material.diffuse_color = (*values["color"], material.diffuse_color[3])
+    for key, name in (("metalness", "metallic"), ("roughness", "roughness")):
+        if key in values:
+            setattr(material, name, values[key])
+    if values.get("opacity", 1) < 1:
+        let_through(material)
+    if values.get("transmission"):
+        name = "use_raytrace_refraction"
+        setattr(material, name if hasattr(material, name) else "use_screen_refraction", True)
+
+
+def let_through(material: bpy.types.Material) -> None:
+    """Since 4.2 EEVEE asks for nothing more."""
+    if bpy.app.version < (4, 2) and material.blend_method == "OPAQUE":
+        material.blend_method = "HASHED"
+        material.shadow_method = "HASHED"
+
+
+def _value(socket: Any, key: str) -> Any:
+    if socket.is_linked:
+        return None
+    if key in ("color", "emission"):
+        return list(socket.default_value)[:3]
+    value = float(socket.default_value)
+    return min(1.0, value / _SPECULAR) if key == "specular" else value
