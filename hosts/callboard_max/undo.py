@@ -20,6 +20,10 @@ class MaxUndo(UndoSteps):
         if self._steps and self._steps[-1].mark != now:
             # Somebody else's step lies on top.
             self._steps.clear()
+        if rt.theHold.Holding():
+            # Somebody else's step is open: a script's whole run may be one. What we do becomes a
+            # part of it, and is undone with it or not at all.
+            return OpenStep(now, recorded=False)
         step = OpenStep(now)
         # Without this, 3ds Max would record nothing of what Python does.
         step.recording.enter_context(pymxs.undo(True, label))
@@ -38,12 +42,14 @@ class MaxUndo(UndoSteps):
             rt.redrawViews()
 
     def _undo_newest(self) -> bool:
+        expected = self._own
         try:
-            rt.execute("max undo")
+            pymxs.run_undo()
         except RuntimeError:
             return False
-        # It has told of it by now, if it does at all.
-        self._own = 0
+        if self._own == expected:
+            # It raises nothing where it undid nothing. It tells of what it undid, and has not.
+            return False
         if self._steps:
             # Our step before is on top again, at a new count.
             self._steps[-1] = replace(self._steps[-1], mark=self._newest())

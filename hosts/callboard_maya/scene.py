@@ -12,17 +12,7 @@ from callboard_maya.materials import read_color
 from callboard_maya.names import bare, find, parent_of, paths
 from callboard_maya.shapes import kind_of
 from callboard_maya.timing import frames_per_second
-
-_PER_METER = {
-    "mm": 1000.0,
-    "cm": 100.0,
-    "m": 1.0,
-    "km": 0.001,
-    "in": 1 / 0.0254,
-    "ft": 1 / 0.3048,
-    "yd": 1 / 0.9144,
-    "mi": 1 / 1609.344,
-}
+from callboard_maya.units import units_per_meter
 
 
 class MayaSceneReader:
@@ -30,7 +20,7 @@ class MayaSceneReader:
         return {
             "file": cmds.file(query=True, sceneName=True) or None,
             "modified": bool(cmds.file(query=True, modified=True)),
-            "units_per_meter": _PER_METER[str(cmds.currentUnit(query=True, linear=True))],
+            "units_per_meter": units_per_meter(),
             "up_axis": str(cmds.upAxis(query=True, axis=True)).upper(),
             "frame_range": [
                 cmds.playbackOptions(query=True, minTime=True),

@@ -21,11 +21,12 @@ from callboard.hosting.matrices import (
     sixteen_of,
 )
 from callboard_maya.names import bare, telling
+from callboard_maya.units import from_centimetres, to_centimetres
 
 
 def read(path: str) -> Components:
     if not is_plain(path):
-        return decompose(rows_of_sixteen(cmds.getAttr(f"{path}.matrix")))
+        return decompose(from_centimetres(rows_of_sixteen(cmds.getAttr(f"{path}.matrix"))))
     return channels(path)
 
 
@@ -52,7 +53,7 @@ def write(path: str, translate: Vector | None, rotate: Vector | None, scale: Vec
                 for old, new in zip(now, (translate, rotate, scale), strict=True)
             ]
             # Sixteen numbers: the published stubs want a tuple of just that length.
-            matrix = sixteen_of(compose(*asked))
+            matrix = sixteen_of(to_centimetres(compose(*asked)))
             cmds.xform(path, objectSpace=True, matrix=matrix)  # type: ignore[call-overload]
             return
         if translate is not None:

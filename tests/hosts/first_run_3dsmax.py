@@ -33,6 +33,12 @@ def _count_rests(host: Any) -> object:
     return _count() - _count()
 
 
+def _holding(host: Any) -> object:
+    from pymxs import runtime as rt
+
+    return bool(rt.theHold.Holding())
+
+
 def _undone_at_once(host: Any) -> object:
     from pymxs import runtime as rt
 
@@ -61,7 +67,8 @@ if __name__ == "__main__":
         _version,
         {
             "The count of changes rests by itself (expected: 0)": _count_rests,
-            "max undo has undone when it returns (expected: (True, 0))": _undone_at_once,
+            "an undo has undone, and told, when it returns (expected: (True, 0))": _undone_at_once,
+            "no step is open between two calls (expected: False)": _holding,
             "undo(False) inside undo(True) records nothing (expected: None)": _off_inside_on,
         },
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent))
@@ -37,6 +38,36 @@ def _conditions(host: Any) -> object:
     return [name for name in ("playingBack", "playblasting", "busy") if name in there]
 
 
+def _matrix_in_metres(host: Any) -> object:
+    from maya import cmds
+
+    unit = cmds.currentUnit(query=True, linear=True)
+    cmds.currentUnit(linear="m")
+    try:
+        group = cmds.group(empty=True)
+        cmds.setAttr(f"{group}.translateX", 1.0)
+        held = cmds.getAttr(f"{group}.matrix")[12]
+        cmds.delete(group)
+        return round(held, 6)
+    finally:
+        cmds.currentUnit(linear=unit)
+
+
+def _kind_in_usd(host: Any) -> object:
+    from maya import cmds
+
+    usd = host.ports.get("usd")
+    if usd is None:
+        return "mayaUsdPlugin is not loaded"
+    made = host.ports["scene.mutate"].create("cube", "FirstRun", {"size": 1.0})
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "kind.usda")
+        usd.export_usd(str(file), False)
+        text = file.read_text("utf-8")
+    cmds.delete(made)
+    return "callboardKind" in text
+
+
 if __name__ == "__main__":
     sys.exit(
         run(
@@ -46,6 +77,8 @@ if __name__ == "__main__":
             {
                 "Undo is on in mayapy (expected: True)": _undo_is_on,
                 "An empty undo chunk leaves no step (expected: None)": _empty_chunk,
+                "One metre in a matrix (expected: 100.0)": _matrix_in_metres,
+                "callboardKind is in a USD export (expected: False)": _kind_in_usd,
                 "Conditions that are there in batch (expected: any)": _conditions,
             },
         )

@@ -187,6 +187,31 @@ def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     assert len(bench.reader.names()) == 2
 
 
+@pytest.mark.skipif(REAL, reason="3dsmaxbatch opens no step around a test")
+def test_inside_a_step_that_somebody_opened_nothing_is_ours_to_undo(bench: Bench) -> None:
+    def kept() -> list[str]:
+        return [one["name"] for one in bench.everything()]
+
+    with pymxs.undo(True, "a whole script"):
+        token = _undo(bench).begin("Callboard: same")
+        bench.cube("Kept")
+        assert _undo(bench).commit(token) == ""
+        token = _undo(bench).begin("Callboard: same")
+        bench.cube("Failed")
+        assert _undo(bench).rollback(token) is False
+        assert kept() == ["Kept", "Failed"]
+    rt.execute("max undo")
+    assert kept() == []
+
+
+@pytest.mark.skipif(REAL, reason="3ds Max itself forgets no step")
+def test_an_undo_that_does_nothing_is_none(bench: Bench) -> None:
+    undo_id = _step(bench, "Kept")
+    pymxs._session.session.undo.clear()
+    assert _undo(bench).undo(undo_id) is False
+    assert len(bench.reader.names()) == 1
+
+
 def test_a_step_after_the_artists_own_undo_is_undone_alone(bench: Bench) -> None:
     _step(bench, "One")
     rt.execute("max undo")

@@ -148,6 +148,23 @@ def test_another_rotate_order_is_read_and_written_as_xyz(bench: Bench) -> None:
     assert cmds.getAttr(f"{path}.rotate")[0] != pytest.approx((10, 20, 30))
 
 
+@pytest.mark.parametrize(("unit", "centimetres"), [("cm", 1.0), ("m", 100.0), ("ft", 30.48)])
+def test_a_matrix_is_in_centimetres_whatever_the_artists_unit(
+    bench: Bench, unit: str, centimetres: float
+) -> None:
+    cmds.currentUnit(linear=unit)
+    try:
+        path = bench.cube("Turned")
+        cmds.setAttr(f"{path}.rotateOrder", 5)
+        bench.editor.set_transform(path, [1, 2, 3], None, None)
+        assert bench.get(path)["translate"] == pytest.approx([1, 2, 3])
+        assert cmds.getAttr(f"{path}.translate")[0] == pytest.approx((1, 2, 3))
+        held = [value * centimetres for value in (1, 2, 3)]
+        assert cmds.getAttr(f"{path}.matrix")[12:15] == pytest.approx(held)
+    finally:
+        cmds.currentUnit(linear="cm")
+
+
 def test_a_locked_attribute_is_named(bench: Bench) -> None:
     path = bench.cube("Locked")
     cmds.setAttr(f"{path}.translate", lock=True)

@@ -11,6 +11,18 @@ from ._session import session
 _TYPES = {"string": str, "double3": list}
 
 
+#: Centimetres in the unit that the channels are in. Matrices are in centimetres.
+_CM = {"mm": 0.1, "cm": 1.0, "m": 100.0, "in": 2.54, "ft": 30.48}
+
+
+def _unit() -> str:
+    return session.units["linear"]
+
+
+def _scaled(matrix: mx.Matrix, factor: float) -> mx.Matrix:
+    return [*matrix[:3], [*(value * factor for value in matrix[3][:3]), 1.0]]
+
+
 def _plug(name: str):
     node_name, _, attribute = name.rpartition(".")
     node = one(node_name)
@@ -27,7 +39,7 @@ def getAttr(name, time=None):
     scene = session.scene
     node, attribute, axis = _plug(name)
     if attribute == "matrix":
-        return [value for row in scene.local(node) for value in row]
+        return [value for row in _scaled(scene.local(node), _CM[_unit()]) for value in row]
     value = node.attributes[attribute]
     if isinstance(value, list):
         value = list(value)
@@ -92,7 +104,7 @@ def xform(name, objectSpace=False, matrix=None):
     if matrix is None or not objectSpace or len(matrix) != 16:
         raise NotImplementedError("other uses of xform")
     rows = [[float(value) for value in matrix[i : i + 4]] for i in range(0, 16, 4)]
-    session.scene.set_local(one(name), rows)
+    session.scene.set_local(one(name), _scaled(rows, 1 / _CM[_unit()]))
 
 
 @command()

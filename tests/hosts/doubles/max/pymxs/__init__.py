@@ -8,11 +8,11 @@ silently.
 
 from __future__ import annotations
 
-from ._runtime import runtime
+from ._runtime import run_undo, runtime
 from ._scene import Scene
 from ._session import animate, attime, session, undo
 
-__all__ = ["animate", "attime", "runtime", "undo"]
+__all__ = ["animate", "attime", "run_undo", "runtime", "undo"]
 
 
 def _reset(*, windows: bool, usd: bool = True) -> None:

@@ -304,6 +304,11 @@ def resetMaxFile(name):
     return True
 
 
+def run_undo():
+    session.guard("pymxs.run_undo")
+    session.undo_newest()
+
+
 def execute(code):
     if code == "max undo":
         session.undo_newest()
@@ -362,6 +367,9 @@ class _MaxOps(_Struct):
 
 
 class _Hold(_Struct):
+    def Holding(self):
+        return session.hold is not None
+
     def GetGlobalPutCount(self):
         return session.puts
 
