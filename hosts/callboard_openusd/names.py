@@ -99,12 +99,15 @@ class NameIndex:
         return self._drift > _DRIFT + len(self._order) // 20
 
     def _count_all(self) -> None:
-        xformable = UsdGeom.Xformable
-        walked = [(prim.GetPath(), prim.IsA(xformable)) for prim in self._stage.Traverse()]
+        prims = list(self._stage.Traverse())
+        paths = list(map(Usd.Prim.GetPath, prims))
+        kinds = list(map(Usd.Prim.GetTypeName, prims))
+        placed = {kind: prims[kinds.index(kind)].IsA(UsdGeom.Xformable) for kind in set(kinds)}
+        walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
         self._order = [path for path, placed in walked if placed]
         world = self._stage.GetPrimAtPath(WORLD)
         # It is there at most once, and near the start, so this costs less than asking each.
-        if world and world.IsA(xformable) and not is_object(world):
+        if world and world.IsA(UsdGeom.Xformable) and not is_object(world):
             with suppress(ValueError):
                 self._order.remove(WORLD)
         self._walked, self._places, self._named = walked, {}, None

@@ -30,6 +30,10 @@ def check(folder: Path, body: str) -> None:
         'string s = "}}}" {\n' * DEEP,
         "string s = '}' {\n// }\n" * DEEP,
         '"""}\n}""" {\n' * DEEP,
+        'def "a" {\nstring s = "\\"}\\""\n' * DEEP,
+        "def 'a' {\nstring s = '\\'}\\''\n" * DEEP,
+        'def "a" {\nasset a = @@@\\@@@@@@ {\nasset b = @@@a\\@@@@@@\n' * DEEP,
+        'def "a" { asset a = @@@a@@@@ { asset b = @@ ' * DEEP,
     ],
 )
 def test_what_nests_too_deep_is_refused(tmp_path: Path, body: str) -> None:
@@ -45,6 +49,9 @@ def test_what_nests_too_deep_is_refused(tmp_path: Path, body: str) -> None:
         'string s = "' + "{" * 5000 + '"',
         "# " + "{" * 5000,
         'def "a" {\n' * 500 + "}\n" * 500,
+        # Looked through from each place where a text might begin, these take hours.
+        'string s = "' + '\\"' * 100_000,
+        '\\"""' * 100_000,
     ],
 )
 def test_what_is_long_or_quoted_is_fine(tmp_path: Path, body: str) -> None:
@@ -59,7 +66,7 @@ def test_other_files_are_not_its_business(tmp_path: Path) -> None:
 
 def test_the_quick_look_never_finds_less() -> None:
     dice = random.Random(3)
-    alphabet = [*"([{}])\"'@#", '"""', "//", "/*", "*/", "a", " ", *["\n"] * 3]
+    alphabet = [*"([{}])\"'@#", '"""', "//", "@@@", "\\", "/*", "*/", "a", " ", *["\n"] * 3]
     for _ in range(3000):
         text = "".join(dice.choices(alphabet, k=dice.randint(1, 60))).encode()
         assert _bound(text) >= _depth(text), text

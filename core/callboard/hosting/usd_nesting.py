@@ -11,23 +11,29 @@ from callboard.errors import HostError
 #: Deeper than any scene made by people or programs; a hundredth of what overflows.
 MAX_DEPTH = 1000
 
+#: What has no end is looked through once, and not from each place where it might begin.
 _FLAT = re.compile(
-    rb'"""(?:[^\\]|\\.)*?"""'
-    rb"|'''(?:[^\\]|\\.)*?'''"
-    rb'|"(?:[^"\\\n]|\\.)*"'
-    rb"|'(?:[^'\\\n]|\\.)*'"
-    rb"|@@@.*?@@@|@[^@\n]*@"
-    rb"|#[^\n]*|//[^\n]*|/\*.*?\*/"
+    rb'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\Z)'
+    rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\Z)"
+    rb'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
+    rb"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"
+    rb"|@@@[^@\\]*(?:(?:\\(?:@@@)?|@{1,2}(?!@))[^@\\]*)*(?:@{3,5}|\Z)"
+    rb"|@[^@\n]*@?"
+    rb"|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z)"
     rb"|\([^()\[\]{}\"'#@/]*\)",
     re.DOTALL,
 )
 _BRACKETS = re.compile(rb"[(\[{]+|[)\]}]+")
 
 
-#: Where one of these is, a line doesn't tell by itself which of its brackets are text.
-_OVER_LINES = (b'"""', b"'''", b"@@@", b"/*", b"//", b"\\\n", b"\\\r")
 _KEPT = b"()[]{}\"'@#\n"
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
+_PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
+#: Where one of these is, pairs of quotes don't tell by themselves what is text.
+_QUOTES = (b'"""', b"'''", b"@@@")
+_OTHERS = (b"\\", b"/*", b"//")
+#: How often pairs are taken out. Programs nest less deep than that.
+_ROUNDS = 64
 
 
 def check_usd_nesting(path: str) -> None:
@@ -43,37 +49,22 @@ def check_usd_nesting(path: str) -> None:
 
 
 def _bound(text: bytes) -> int:
-    """No less than how deep the text nests, found line by line: a closing bracket that may be part
-    of a quoted text doesn't count. Programs write few kinds of lines, so this is fast."""
-    if any(mark in text for mark in _OVER_LINES):
+    """No less than how deep the text nests, found fast: a pair without anything between changes
+    neither what is quoted nor how deep the rest is, so pairs are taken out until none is left."""
+    kept = text.translate(None, _DROPPED)
+    if any(mark in text for mark in _OTHERS) or any(q in kept and q in text for q in _QUOTES):
         return len(text)
-    known: dict[bytes, tuple[int, int]] = {}
-    depth = deepest = 0
-    for line in text.translate(None, _DROPPED).replace(b"()", b"").split():
-        if line not in known:
-            known[line] = _line(line)
-        rise, peak = known[line]
-        if depth + peak > deepest:
-            deepest = depth + peak
-        depth += rise
-    # An empty pair was left out, and may have been the deepest.
-    return deepest + 1
-
-
-def _line(line: bytes) -> tuple[int, int]:
-    """How much deeper it is after the line, and at most within it."""
-    quotes = [mark for mark in b"\"'@#" if mark in line]
-    if len(quotes) == 1 and quotes != [ord("#")] and line.count(bytes(quotes)) % 2 == 0:
-        line = b"".join(line.split(bytes(quotes))[::2])
-        quotes = []
-    depth = deepest = 0
-    for char in line:
-        if char in b"([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in b")]}" and not quotes:
-            depth -= 1
-    return depth, deepest
+    kept = kept.replace(b"#\n", b"\n")
+    for taken in range(_ROUNDS):
+        before = len(kept)
+        for pair in _PAIRS:
+            kept = kept.replace(pair, b"")
+        if not any(mark in kept for mark in b"\"'@#"):
+            # A line ends what is quoted, and nothing is.
+            kept = kept.replace(b"\n", b"")
+        if len(kept) == before:
+            break
+    return len(_PAIRS) * (taken + 1) + len(kept)
 
 
 def _depth(text: bytes) -> int:
