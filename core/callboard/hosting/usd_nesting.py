@@ -55,16 +55,15 @@ def _bound(text: bytes) -> int:
     if any(mark in text for mark in _OTHERS) or any(q in kept and q in text for q in _QUOTES):
         return len(text)
     kept = kept.replace(b"#\n", b"\n")
-    for taken in range(_ROUNDS):
-        before = len(kept)
+    before, rounds = len(kept) + 1, 0
+    while len(kept) < before and rounds < _ROUNDS:
+        before, rounds = len(kept), rounds + 1
         for pair in _PAIRS:
             kept = kept.replace(pair, b"")
         if not any(mark in kept for mark in b"\"'@#"):
             # A line ends what is quoted, and nothing is.
             kept = kept.replace(b"\n", b"")
-        if len(kept) == before:
-            break
-    return len(_PAIRS) * (taken + 1) + len(kept)
+    return len(_PAIRS) * rounds + len(kept)
 
 
 def _depth(text: bytes) -> int:
