@@ -44,10 +44,10 @@ def _matrix_in_metres(host: Any) -> object:
     unit = cmds.currentUnit(query=True, linear=True)
     cmds.currentUnit(linear="m")
     try:
-        group = cmds.group(empty=True)
-        cmds.setAttr(f"{group}.translateX", 1.0)
-        held = cmds.getAttr(f"{group}.matrix")[12]
-        cmds.delete(group)
+        made = host.ports["scene.mutate"].create("cube", "FirstRun", {"size": 1.0})
+        cmds.setAttr(f"{made}.translateX", 1.0)
+        held = cmds.getAttr(f"{made}.matrix")[12]
+        cmds.delete(made)
         return round(held, 6)
     finally:
         cmds.currentUnit(linear=unit)
