@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from callboard.changes import Changes as Watch
 from callboard_blender.modes import Mode
 from callboard_blender.names import forget
 
@@ -30,6 +31,10 @@ class Changes:
         self.replaced = False
         #: The running step went to another state of Blender's undo stack by itself.
         self.stepped = False
+        #: Somebody went to another state of Blender's undo stack, which is there now.
+        self.went: Watch[[]] = Watch()
+        #: Another file is open, and nothing of ours on the stack.
+        self.emptied: Watch[[]] = Watch()
         #: What the artist was in when the running step began.
         self.mode = Mode()
         self.unsaved = False
@@ -57,6 +62,7 @@ class Changes:
             self.based = not bpy.app.background
             self.touched = self.foreign = self.replaced = True
             self.unsaved, self._settling = False, self.in_step
+            self.emptied.tell()
             self._scene_replaced()
 
         @persistent  # type: ignore[untyped-decorator]
@@ -68,6 +74,9 @@ class Changes:
         def stepped(*_: object) -> None:
             forget()
             self.stepped = True
+            if not self._unnoticed:
+                self.unsaved = True
+            self.went.tell()
 
         @persistent  # type: ignore[untyped-decorator]
         def render_begins(*_: object) -> None:
@@ -109,11 +118,11 @@ class Changes:
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
         """What happens inside is put back, or is a state that was there before."""
-        self._unnoticed = True
+        before, self._unnoticed = self._unnoticed, True
         try:
             yield
         finally:
-            self._unnoticed = False
+            self._unnoticed = before
 
     def touch(self) -> None:
         """Something changes. Who adds, removes or renames objects also has them looked up anew."""

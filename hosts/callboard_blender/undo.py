@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 
+from callboard.changes import Changes as Watch
 from callboard.errors import HostError
 from callboard_blender import modes
 from callboard_blender.changes import Changes
 from callboard_blender.names import forget, view_layer
+from callboard_blender.state_mark import StateMark
 
 #: Steps of ours that can be undone; Blender keeps 32 states by default.
 HISTORY = 30
@@ -30,35 +32,56 @@ class _Begun:
     unsaved: bool
 
 
+@dataclass(frozen=True)
+class _Step:
+    """Blender's steps with these numbers and all between. ``follows``: right on top of the one of
+    ours before it."""
+
+    first: int
+    last: int
+    follows: bool
+
+
 class BlenderUndo:
     """The undo port. References to objects die with ``rollback`` and ``undo``."""
 
     joins = False
 
     def __init__(self, changes: Changes) -> None:
+        self.stepped: Watch[[Sequence[str], bool]] = Watch()
         self._changes = changes
         self._count = 0
-        #: Our steps that lie on top of Blender's stack, the newest last.
-        self._steps: deque[str] = deque(maxlen=HISTORY)
-        #: How many of Blender's steps one of ours is, where it isn't one.
-        self._counts: dict[str, int] = {}
+        self._mark = StateMark()
+        #: Our steps that can be undone or done again, oldest first.
+        self._known: deque[_Step] = deque(maxlen=HISTORY)
+        #: Those of them that lie on top of Blender's stack.
+        self._steps: list[_Step] = []
+        #: The newest that the scene holds, 0 for none.
+        self._at = 0
+        changes.went.watch(self._went)
+        changes.emptied.watch(self._emptied)
 
     def begin(self, label: str) -> object:
         changes = self._changes
         changes.mode = modes.current()
         unsaved = changes.unsaved
+        if not self._mark.ready:
+            view_layer().update()
+            with changes.unnoticed():
+                self._mark.prepare()
+                view_layer().update()
         if changes.mode.mode != "OBJECT":
             with changes.unnoticed():
                 modes.leave()
                 view_layer().update()
             if changes.foreign or not self._steps:
                 # Steps of other modes hold one object's data; the state to come back to is a whole.
-                changes.based = _push("before callboard")
+                changes.based = self._push("before callboard")
         # What somebody changed a moment ago is told now.
         view_layer().update()
         if not changes.based:
             # The state to come back to must be on the stack.
-            changes.based = _push("before callboard")
+            changes.based = self._push("before callboard")
         if changes.foreign:
             self._steps.clear()
         changes.in_step, changes.touched, changes.foreign = True, False, False
@@ -93,15 +116,17 @@ class BlenderUndo:
         if changes.stepped:
             # What was there before is no longer below what is there now.
             self._steps.clear()
-            _push(token.label)
+            self._push(token.label)
             return ""
         if not changes.touched:
             return None
-        if not changes.based or not _push(token.label):
+        number = self._count + 1
+        if not changes.based or not self._push(token.label, number):
             return ""
-        self._count += 1
-        self._steps.append(str(self._count))
-        return self._steps[-1]
+        self._count = self._at = number
+        self._known.append(_Step(number, number, follows=bool(self._steps)))
+        self._steps.append(self._known[-1])
+        return str(number)
 
     def rollback(self, token: object) -> bool:
         assert isinstance(token, _Begun)
@@ -114,7 +139,7 @@ class BlenderUndo:
             done = not changes.touched or (
                 changes.based
                 and not changes.stepped
-                and _push(f"{token.label} (failed)")
+                and self._push(f"{token.label} (failed)")
                 and _undo()
             )
         changes.in_step = False
@@ -125,34 +150,69 @@ class BlenderUndo:
 
     def undo(self, undo_id: str) -> bool:
         changes = self._changes
-        if changes.foreign or not self._steps or self._steps[-1] != undo_id:
+        if changes.foreign or not self._steps or str(self._steps[-1].last) != undo_id:
             return False
+        first = self._steps[-1].first
         with changes.unnoticed():
-            while self._counts.get(undo_id, 1):
+            while self._at >= first and not changes.foreign:
                 if not _undo():
                     return False
                 changes.unsaved = True
-                self._counts[undo_id] = self._counts.get(undo_id, 1) - 1
-        del self._counts[self._steps.pop()]
-        return True
+        return self._at < first
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         # What somebody else did in between has cleared the list.
-        if list(self._steps)[-len(undo_ids) :] != list(undo_ids):
+        joined = self._steps[-len(undo_ids) :]
+        if [str(step.last) for step in joined] != list(undo_ids):
             return None
-        count = sum(self._counts.get(id, 1) for id in undo_ids)
-        for _ in undo_ids:
+        for _ in joined:
             self._steps.pop()
-        last = undo_ids[-1]
-        self._steps.append(last)
-        self._counts = {id: many for id, many in self._counts.items() if id in self._steps}
-        self._counts[last] = count
-        return last
+            self._known.pop()
+        self._known.append(replace(joined[-1], first=joined[0].first, follows=joined[0].follows))
+        self._steps.append(self._known[-1])
+        return undo_ids[-1]
+
+    def _push(self, label: str, number: int | None = None) -> bool:
+        """Saves the state, the artist's own unless it has a number, and what was undone is gone."""
+        if not _may_undo():
+            return False
+        while self._known and self._known[-1].first > self._at:
+            self._known.pop()
+        with self._mark.on_top(self._at if number is None else number, ours=number is not None):
+            return _push(label)
+
+    def _went(self) -> None:
+        """Another state of Blender's stack is there: somebody undid, or did again."""
+        changes, before = self._changes, self._at
+        self._at, ours = self._mark.read()
+        with changes.unnoticed():
+            view_layer().update()
+        changes.foreign = not ours
+        self._steps.clear()
+        for step in self._known:
+            if step.first <= self._at:
+                if not step.follows:
+                    self._steps.clear()
+                self._steps.append(step)
+        gone = [str(one.last) for one in self._known if self._at < one.first <= before]
+        back = [str(one.last) for one in self._known if before < one.last <= self._at]
+        if gone:
+            self.stepped.tell(gone, True)
+        if back:
+            self.stepped.tell(back, False)
+
+    def _emptied(self) -> None:
+        """Another file is open."""
+        self._known.clear()
+        self._steps.clear()
+        self._at = 0
+
+
+def _may_undo() -> bool:
+    return bool(bpy.context.preferences.edit.use_global_undo)
 
 
 def _push(label: str) -> bool:
-    if not bpy.context.preferences.edit.use_global_undo:
-        return False
     with _in_a_window():
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pxr import Sdf
 
+from callboard.changes import Changes
 from callboard_openusd.document import Document, OpenStage
 from callboard_openusd.patch import Patch, difference, keep
 
@@ -40,6 +41,8 @@ class UsdUndo:
     joins = True
 
     def __init__(self, document: Document, scene_changed: Callable[[], None]) -> None:
+        #: Nobody else undoes here.
+        self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._document = document
         self._scene_changed = scene_changed
         self._steps: deque[_Step] = deque(maxlen=HISTORY)

@@ -67,6 +67,27 @@ def test_what_found_everything_as_asked_is_no_change() -> None:
         assert server.app.dispatcher.changed.all() == ()
 
 
+def test_what_the_artist_undid_is_marked_and_what_he_did_again_is_not() -> None:
+    with served() as server:
+        server.tool(
+            "build",
+            lambda ctx, name: ctx.port("scene.mutate").create("cube", name, {}),
+            required_capabilities=("scene.mutate",),
+        )
+        with server.client() as client:
+            for name in ("one", "two"):
+                client.call("build", {"name": name})
+        book, undo = server.app.dispatcher.changed, server.host.undo_stack
+        first, second = book.all()
+        server.on_main(lambda: undo.artist("ctrl+z"))
+        assert [one.undone for one in book.all()] == [False, True]
+        assert book.back_to(second.call) == []
+        assert book.back_to(first.call) == [first.undo_id]
+        server.on_main(lambda: undo.artist("ctrl+shift+z"))
+        assert [one.undone for one in book.all()] == [False, False]
+        assert book.back_to(first.call) == [second.undo_id, first.undo_id]
+
+
 def test_the_oldest_changes_are_forgotten() -> None:
     with served() as server:
         book = server.app.dispatcher.changed

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -121,3 +122,77 @@ def test_each_change_is_undone_exactly(rig: Rig) -> None:
     rig.tool("blender_library__make_override", name=base)
     assert near(rig.read.get("Base")["translate"], [0, 0, 0])
     assert "linked" in refused(lambda: rig.tool("blender_library__make_override", name="Plain"))
+
+
+def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: Rig) -> None:
+    import bpy
+
+    undo = rig.host.undo
+    undone: set[str] = set()
+
+    def stepped(ids: Any, gone: bool) -> None:
+        (undone.update if gone else undone.difference_update)(ids)
+
+    undo.stepped.watch(stepped)
+
+    def ours(name: str) -> str:
+        token = undo.begin(f"make {name}")
+        rig.edit.create("cube", name, {"size": 1})
+        id = undo.commit(token)
+        assert id
+        return str(id)
+
+    def theirs(name: str) -> None:
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))
+        bpy.context.view_layer.update()
+        bpy.ops.ed.undo_push(message="Add Empty")
+
+    def undo_until_gone(name: str) -> None:
+        while name in bpy.data.objects:
+            bpy.ops.ed.undo()
+
+    def redo_until_there(name: str) -> None:
+        while name not in bpy.data.objects:
+            bpy.ops.ed.redo()
+
+    one, two = ours("One"), ours("Two")
+    theirs("Theirs")
+    three = ours("Three")
+    undo_until_gone("Three")
+    assert undone == {three}
+    undo_until_gone("Theirs")
+    assert undone == {three}
+    undo_until_gone("Two")
+    assert undone == {three, two}
+    redo_until_there("Two")
+    assert undone == {three}
+    assert undo.undo(two), "it's the newest again"
+    redo_until_there("Theirs")
+    assert undone == {three}
+    assert not undo.undo(two), "what the artist did lies on top of it"
+    four = ours("Four")
+    undo_until_gone("Theirs")
+    assert undone == {three, four}
+    redo_until_there("Four")
+    assert undone == {three}, "what was done instead of it can't come back"
+    joined = undo.join([four, ours("Five")])
+    bpy.ops.ed.undo()
+    assert joined not in undone, "half of it is there"
+    assert undo.undo(joined)
+    assert "Four" not in bpy.data.objects
+    assert "Theirs" in bpy.data.objects
+    assert one not in undone
+
+
+def test_no_file_holds_what_tells_the_states_apart(rig: Rig) -> None:
+    import bpy
+
+    undo = rig.host.undo
+    token = undo.begin("one")
+    rig.edit.create("cube", "One", {"size": 1})
+    assert undo.commit(token)
+    path = rig.tool("scene__save_file", path=str(rig.folder / "marked.blend"))["path"]
+    another = shutil.copy(path, rig.folder / "another.blend")
+    with bpy.data.libraries.load(str(another)) as (there, _):
+        assert there.objects
+        assert not there.palettes

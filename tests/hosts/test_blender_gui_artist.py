@@ -165,3 +165,37 @@ def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: Fa
     assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
     create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
     assert not create.get("isError")
+
+
+#: The changes that the panel shows, and whether each is undone.
+CHANGES = """
+from callboard_blender import addon
+book = addon.residence.app.dispatcher.changed.all()
+answer = [[one.objects[0], one.undone] for one in book]
+"""
+
+
+def test_what_the_artist_undoes_himself_shows_as_undone(gui: Gui, client: FakeClient) -> None:
+    for name in ("One", "Two", "Three"):
+        made = client.call("scene__create_primitive", {"kind": "cube", "name": name, "size": 1})
+        assert not made.get("isError"), made
+
+    def shows(*undone: bool) -> None:
+        wanted = [list(pair) for pair in zip(("One", "Two", "Three"), undone, strict=True)]
+        gui.wait(lambda: gui.run(CHANGES) == wanted, f"{wanted}, not {gui.run(CHANGES)}")
+
+    gui.key("ctrl+z")
+    shows(False, False, True)
+    gui.key("ctrl+z")
+    shows(False, True, True)
+    gui.key("ctrl+shift+z")
+    shows(False, False, True)
+    gui.run(
+        "from callboard_blender import addon\n"
+        "app = addon.residence.app\n"
+        "app.controls.changes.undo_back(app.dispatcher.changed.all()[0].call)"
+    )
+    shows(True, True, True)
+    assert gui.names() == ["Camera", "Cube", "Light"]
+    gui.key("ctrl+shift+z")
+    shows(False, True, True)

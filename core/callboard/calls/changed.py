@@ -117,13 +117,13 @@ class ChangeBook:
         after = reversed(changes[at:])
         return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
 
-    def undone(self, undo_ids: Sequence[str]) -> None:
-        """These steps were undone."""
-        gone = set(undo_ids)
+    def undone(self, undo_ids: Sequence[str], undone: bool = True) -> None:
+        """These steps were undone, or done again."""
+        those = set(undo_ids)
         with self._lock:
             for call, one in self._changes.items():
-                if one.undo_id in gone:
-                    self._changes[call] = replace(one, undone=True)
+                if one.undo_id in those:
+                    self._changes[call] = replace(one, undone=undone)
             self._all = None
         self.changed.tell()
 

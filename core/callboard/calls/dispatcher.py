@@ -94,6 +94,8 @@ class Dispatcher(RunningCalls):
         self.closed = False
         self.default_timeout = default_timeout
         self.changed = ChangeBook()
+        if host.undo is not None:
+            host.undo.stepped.watch(self.changed.undone)
         self.ended.watch(self.changed.call_ended)
         self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe

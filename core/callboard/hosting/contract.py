@@ -258,6 +258,9 @@ class UndoPort(Protocol):
 
     #: Whether ``join`` makes one step of the artist's own list; else each stays one there.
     joins: bool
+    #: Tells which steps, by id, somebody undid (True) or did again (False) without being asked to
+    #: here: the artist with Ctrl+Z, a script. Only where the application lets that be known.
+    stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:
         """Starts a step; the token goes to ``commit`` or ``rollback``."""

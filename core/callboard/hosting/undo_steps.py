@@ -9,6 +9,8 @@ from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from callboard.changes import Changes
+
 #: Steps of ours that can be undone; what the application keeps is the artist's choice.
 HISTORY = 64
 
@@ -43,6 +45,7 @@ class UndoSteps(ABC):
     joins = False
 
     def __init__(self) -> None:
+        self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._count = 0
         #: Our steps that may still be the newest, the newest last.
         self._steps: deque[_Step] = deque(maxlen=HISTORY)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, ObjectNotFound, PrimitiveKind, Vector, nearest_names
@@ -284,6 +285,8 @@ class FakeUndo:
     def __init__(self, scene: FakeScene) -> None:
         self._scene = scene
         self._steps: list[_Step] = []
+        self._undone: list[_Step] = []
+        self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._open: _Step | None = None
         self._count = 0
 
@@ -309,6 +312,7 @@ class FakeUndo:
         if step.after == step.before:
             return None
         self._steps.append(step)
+        self._undone.clear()
         return step.id
 
     def rollback(self, token: object) -> bool:
@@ -332,6 +336,14 @@ class FakeUndo:
             return False
         self._scene.restore(self._steps.pop().before)
         return True
+
+    def artist(self, key: str) -> None:
+        """Presses ``ctrl+z``, or ``ctrl+shift+z``."""
+        undo = key == "ctrl+z"
+        step = (self._steps if undo else self._undone).pop()
+        (self._undone if undo else self._steps).append(step)
+        self._scene.restore(step.before if undo else step.after)
+        self.stepped.tell([step.id], undo)
 
     def _close(self, token: object) -> _Step:
         if not isinstance(token, _Step) or token is not self._open:
