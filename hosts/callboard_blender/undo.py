@@ -195,7 +195,7 @@ class BlenderUndo:
                     self._steps.clear()
                 self._steps.append(step)
         gone = [str(one.last) for one in self._known if self._at < one.first <= before]
-        back = [str(one.last) for one in self._known if before < one.last <= self._at]
+        back = [str(one.last) for one in self._known if before < one.first <= self._at]
         if gone:
             self.stepped.tell(gone, True)
         if back:

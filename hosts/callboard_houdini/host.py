@@ -54,8 +54,14 @@ class HoudiniHost(QtHost):
         )
 
     def _listen(self) -> HoudiniMessages:
-        replaced = self._steps.scene_replaced
-        return HoudiniMessages(self.tell("scene"), self.tell("project"), replaced)
+        steps, tell = self._steps, self.tell("scene")
+
+        def scene() -> None:
+            # Undoing is not told of, but what it does to nodes and the selection is.
+            steps.look()
+            tell()
+
+        return HoudiniMessages(scene, self.tell("project"), steps.scene_replaced)
 
     def _native_dialog(self) -> str | None:
         return self._own_loop.held_by() if self._own_loop is not None else None

@@ -1,16 +1,17 @@
 """Undo steps in Houdini's own list: a group per call.
 
-Houdini tells nobody that something was undone, but shows the labels of what can be undone.
+Houdini tells nobody that something was undone, but shows the labels of what can be undone, and done
+again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 
 import hou
 
-from callboard.hosting.undo_steps import OpenStep, UndoSteps, label_unlike
+from callboard.hosting.undo_steps import OpenStep, UndoSteps, applied_of
 from callboard_houdini.edit import selected_paths, set_selection
 
 
@@ -36,13 +37,16 @@ class HoudiniUndo(UndoSteps):
         selection = tuple(selected_paths())
         if not hou.undos.areEnabled():
             return OpenStep(None, recorded=False, selection=selection)
-        step = OpenStep(label_unlike(self._newest(), label), selection=selection)
+        step = OpenStep(self._unlike_known(label), selection=selection)
         step.recording.enter_context(_group(str(step.mark)))
         return step
 
     def _newest(self) -> str:
         labels = hou.undos.undoLabels()
         return labels[0] if labels else ""
+
+    def _applied(self, marks: Sequence[Hashable]) -> int | None:
+        return applied_of(marks, hou.undos.undoLabels(), hou.undos.redoLabels())
 
     def _undo_newest(self) -> bool:
         hou.undos.performUndo()

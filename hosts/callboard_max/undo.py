@@ -15,6 +15,20 @@ from callboard.hosting.undo_steps import OpenStep, UndoSteps
 
 
 class MaxUndo(UndoSteps):
+    """3ds Max tells that something was undone, and not what."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Undos of ours that it hasn't told of yet.
+        self._own = 0
+
+    def somebody_undid(self) -> None:
+        """Undone or done again: our steps may not be the newest any more."""
+        if self._own:
+            self._own -= 1
+        else:
+            self._steps.clear()
+
     def _open(self, label: str) -> OpenStep:
         now = self._newest()
         if self._steps and self._steps[-1].mark != now:
@@ -42,15 +56,18 @@ class MaxUndo(UndoSteps):
             rt.redrawViews()
 
     def _undo_newest(self) -> bool:
-        expected = self._own
+        self._own = 1
         try:
             pymxs.run_undo()
         except RuntimeError:
+            self._own = 0
             return False
-        if self._own == expected:
+        if self._own:
             # It raises nothing where it undid nothing. It tells of what it undid, and has not.
+            self._own = 0
             return False
         if self._steps:
             # Our step before is on top again, at a new count.
-            self._steps[-1] = replace(self._steps[-1], mark=self._newest())
+            top = self._steps[-1]
+            self._steps[-1] = replace(top, marks=(*top.marks[:-1], self._newest()))
         return True

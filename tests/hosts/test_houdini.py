@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
 from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
-from hosts.visits import check_visits
+from hosts.visits import check_undone_by_the_artist, check_visits
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -282,6 +282,23 @@ def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> 
 
     names = lambda: [one["name"] for one in bench.everything()]  # noqa: E731
     check_visits(bench.host.undo, bench.cube, theirs, names)
+
+
+@pytest.mark.skipif(REAL, reason="hython has no artist")
+def test_what_the_artist_undoes_himself_is_told(bench: Bench) -> None:
+    if not hou.isUIAvailable():
+        pytest.skip("nobody presses Undo there")
+
+    def told(act: Callable[[], object]) -> Callable[[], None]:
+        def pressed() -> None:
+            act()
+            hou._session.session.tell(hou._session.session.selection_callbacks, ())
+
+        return pressed
+
+    theirs = lambda: hou.node("/obj").createNode("geo", "Theirs")  # noqa: E731
+    back, again = told(hou.undos.performUndo), told(hou.undos.performRedo)
+    check_undone_by_the_artist(bench.host.undo, bench.cube, theirs, back, again)
 
 
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:

@@ -25,7 +25,7 @@ from callboard.host import (
 )
 from callboard.testing.check_shared import LOCKED
 from callboard.testing.compliance import Bench, Check, checks
-from hosts.visits import check_visits
+from hosts.visits import check_undone_by_the_artist, check_visits
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -302,6 +302,11 @@ def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> 
 
     names = lambda: [one["name"] for one in bench.everything()]  # noqa: E731
     check_visits(bench.host.undo, bench.cube, theirs, names)
+
+
+def test_what_the_artist_undoes_himself_is_told(bench: Bench) -> None:
+    theirs = lambda: cmds.polyCube(name="Theirs")  # noqa: E731
+    check_undone_by_the_artist(bench.host.undo, bench.cube, theirs, cmds.undo, cmds.redo)
 
 
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a call whose visits the artist comes between."""
+"""What becomes of a call whose visits the artist comes between, and of one he undoes himself."""
 
 from __future__ import annotations
 
@@ -44,3 +44,51 @@ def check_visits(
         call.end(None)
         assert undo.undo(call.id) is True
         assert set(names()) == {"First", "Theirs"}
+
+
+def check_undone_by_the_artist(
+    undo: Any,
+    ours: Callable[[str], object],
+    theirs: Callable[[], object],
+    back: Callable[[], object],
+    again: Callable[[], object],
+) -> None:
+    """``back`` and ``again`` are the artist's Undo and Redo, as often as the application tells of
+    them."""
+    undone: set[str] = set()
+
+    def stepped(ids: Any, gone: bool) -> None:
+        (undone.update if gone else undone.difference_update)(ids)
+
+    def step(name: str) -> str:
+        token = undo.begin("Callboard: same")
+        ours(name)
+        return str(undo.commit(token))
+
+    undo.stepped.watch(stepped)
+    one, two = step("One"), step("Two")
+    theirs()
+    three = step("Three")
+    back()
+    assert undone == {three}
+    back()
+    assert undone == {three}, "that was the artist's own"
+    back()
+    assert undone == {three, two}
+    again()
+    assert undone == {three}
+    assert undo.undo(two) is True, "it is the newest again"
+    again()
+    again()
+    assert undo.undo(two) is False, "what the artist did lies on top of it"
+    assert undone == {three}
+    again()
+    assert undone == set()
+    joined = undo.join([three, step("Four")])
+    back()
+    assert undone == set(), "half of it is there"
+    assert undo.undo(joined) is True
+    back()
+    back()
+    back()
+    assert undone >= {one, two}

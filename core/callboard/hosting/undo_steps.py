@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from callboard.changes import Changes
 
@@ -30,13 +30,17 @@ class OpenStep:
 
 @dataclass(frozen=True)
 class _Step:
-    """``count`` steps of the application's, one on top of the other, the newest marked ``mark``."""
+    """Steps of the application's, one on top of the other, by their marks, oldest first."""
 
     id: str
-    mark: Hashable
+    marks: tuple[Hashable, ...]
     #: Whether it lies right on top of the one before it here.
     follows: bool
-    count: int = 1
+
+    @property
+    def mark(self) -> Hashable:
+        """The newest one's."""
+        return self.marks[-1]
 
 
 class UndoSteps(ABC):
@@ -49,9 +53,9 @@ class UndoSteps(ABC):
         self._count = 0
         #: Our steps that may still be the newest, the newest last.
         self._steps: deque[_Step] = deque(maxlen=HISTORY)
+        #: Those that were undone and may be done again, the next one last.
+        self._undone: list[_Step] = []
         self._follows = False
-        #: Undos of ours that the application hasn't told of yet.
-        self._own = 0
         self._replaced = False
 
     @abstractmethod
@@ -66,6 +70,10 @@ class UndoSteps(ABC):
     def _undo_newest(self) -> bool:
         """Undoes what is on top; whether it did."""
 
+    def _applied(self, marks: Sequence[Hashable]) -> int | None:
+        """How many of these, oldest first, the scene holds; None where that can't be known."""
+        return None
+
     def _holds_changes(self, step: OpenStep) -> bool:
         """Whether the closed step is on top of the list: applications drop an empty one."""
         return self._newest() == step.mark
@@ -77,6 +85,7 @@ class UndoSteps(ABC):
         """After each step and each undo: has the views drawn again."""
 
     def begin(self, label: str) -> object:
+        self.look()
         self._replaced = False
         self._follows = bool(self._steps) and self._steps[-1].mark == self._newest()
         return self._open(label)
@@ -88,7 +97,8 @@ class UndoSteps(ABC):
         if not changed:
             return "" if self._replaced or not token.recorded else None
         self._count += 1
-        self._steps.append(_Step(str(self._count), self._newest(), self._follows))
+        self._undone.clear()
+        self._steps.append(_Step(str(self._count), (self._newest(),), self._follows))
         return self._steps[-1].id
 
     def rollback(self, token: object) -> bool:
@@ -98,7 +108,7 @@ class UndoSteps(ABC):
             if not token.recorded or self._replaced:
                 # Another scene can't be undone.
                 return False
-            if changed and not self._undo():
+            if changed and not self._undo_newest():
                 return False
             self._restore(token)
             return True
@@ -106,17 +116,22 @@ class UndoSteps(ABC):
             self._show()
 
     def undo(self, undo_id: str) -> bool:
+        self.look()
         newest = self._newest()
-        while self._steps and self._steps[-1].mark != newest:
-            # The artist undid it, or did something since.
-            self._steps.pop()
         if not self._steps or self._steps[-1].id != undo_id:
             return False
-        step = self._steps.pop()
+        step = self._steps[-1]
+        if newest not in step.marks:
+            # The artist did something since.
+            return False
+        self._steps.pop()
         try:
-            return all(self._undo() for _ in range(step.count))
+            done = all(self._undo_newest() for _ in range(step.marks.index(newest) + 1))
         finally:
             self._show()
+        if done:
+            self._undone.append(step)
+        return done
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         newest = list(self._steps)[-len(undo_ids) :]
@@ -126,20 +141,33 @@ class UndoSteps(ABC):
             return None
         for _ in newest:
             self._steps.pop()
-        count = sum(step.count for step in newest)
-        self._steps.append(replace(newest[-1], follows=newest[0].follows, count=count))
+        marks = tuple(mark for step in newest for mark in step.marks)
+        self._steps.append(_Step(undo_ids[-1], marks, newest[0].follows))
         return undo_ids[-1]
 
-    def somebody_undid(self) -> None:
-        """Undone or redone: our steps may not be the newest any more."""
-        if self._own:
-            self._own -= 1
-        else:
-            self._steps.clear()
+    def look(self) -> None:
+        """Finds out what somebody undid or did again, as far as the application lets it be known.
+        What is half undone counts as there."""
+        known = [*self._steps, *reversed(self._undone)]
+        applied = self._applied([mark for step in known for mark in step.marks])
+        if applied is None:
+            return
+        there = 0
+        while there < len(known) and applied > 0:
+            applied -= len(known[there].marks)
+            there += 1
+        before = len(self._steps)
+        self._steps = deque(known[:there], maxlen=HISTORY)
+        self._undone = known[there:][::-1]
+        if there < before:
+            self.stepped.tell([step.id for step in known[there:before]], True)
+        elif there > before:
+            self.stepped.tell([step.id for step in known[before:there]], False)
 
     def scene_replaced(self) -> None:
         """The application's list is empty now."""
         self._steps.clear()
+        self._undone.clear()
         self._replaced = True
 
     def _close(self, step: OpenStep) -> bool:
@@ -147,15 +175,22 @@ class UndoSteps(ABC):
         step.recording.close()
         return step.recorded and not self._replaced and self._holds_changes(step)
 
-    def _undo(self) -> bool:
-        self._own += 1
-        if self._undo_newest():
-            return True
-        self._own = max(0, self._own - 1)
-        return False
+    def _unlike_known(self, label: str) -> str:
+        """Where labels tell what was recorded and what is undone, none may come twice; spaces at
+        its end are seen by nobody."""
+        marks = {mark for step in (*self._steps, *self._undone) for mark in step.marks}
+        marks.add(self._newest())
+        while label in marks:
+            label += " "
+        return label
 
 
-def label_unlike(newest: Hashable, label: str) -> str:
-    """Where the newest label tells whether a step was recorded, the same one may not come twice in
-    a row; a space at its end is seen by nobody."""
-    return f"{label} " if newest == label else label
+def applied_of(
+    marks: Sequence[Hashable], newest: Container[Hashable], next: Container[Hashable]
+) -> int | None:
+    """How many of our steps the scene holds: up to the last that is among the ``newest`` of what
+    can be undone, or before the first that is among the ``next`` of what can be done again."""
+    held = [n + 1 for n, mark in enumerate(marks) if mark in newest]
+    if held:
+        return held[-1]
+    return min((n for n, mark in enumerate(marks) if mark in next), default=None)

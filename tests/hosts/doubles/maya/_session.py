@@ -33,6 +33,7 @@ class Session:
         #: mayapy starts without.
         self.undo_on = not batch
         self.undo: list[tuple[str, Scene]] = []
+        self.redo: list[tuple[str, Scene]] = []
         self.depth = 0
         self.chunk: _Chunk | None = None
         self.options: dict[str, Any] = {}
@@ -75,6 +76,7 @@ class Session:
             self.chunk.touched = True
         else:
             self.undo.append((command, copy.deepcopy(self.scene)))
+            self.redo.clear()
 
     def open_chunk(self, name: str) -> None:
         self.depth += 1
@@ -89,10 +91,12 @@ class Session:
         if self.depth == 0 and self.chunk is not None:
             if self.chunk.touched:
                 self.undo.append((self.chunk.name, self.chunk.before))
+                self.redo.clear()
             self.chunk = None
 
     def flush(self) -> None:
         self.undo.clear()
+        self.redo.clear()
         if self.chunk is not None:
             self.chunk = _Chunk(self.chunk.name, copy.deepcopy(self.scene))
 

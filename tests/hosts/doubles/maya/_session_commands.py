@@ -77,11 +77,13 @@ def warning(text):
 @command()
 def undoInfo(
     chunkName="", closeChunk=False, infinity=False, length=0, openChunk=False, state=None,
-    stateWithoutFlush=None, undoName=False, undoQueueEmpty=False, mode="create",
+    redoName=False, stateWithoutFlush=None, undoName=False, undoQueueEmpty=False, mode="create",
 ):  # fmt: skip
     if mode == "query":
         if undoName:
             return session.undo[-1][0] if session.undo else ""
+        if redoName:
+            return session.redo[-1][0] if session.redo else ""
         return session.undo_on if state else not session.undo
     if openChunk:
         session.open_chunk(chunkName)
@@ -102,9 +104,22 @@ def undo():
         raise RuntimeError("a chunk is open")
     if not session.undo:
         raise RuntimeError("There are no more commands to undo.")
-    _, session.scene = session.undo.pop()
+    name, before = session.undo.pop()
+    session.redo.append((name, session.scene))
+    session.scene = before
     session.modified = True
     session.tell("event", "Undo")
+
+
+@command()
+def redo():
+    if not session.redo:
+        raise RuntimeError("There are no more commands to redo.")
+    name, after = session.redo.pop()
+    session.undo.append((name, session.scene))
+    session.scene = after
+    session.modified = True
+    session.tell("event", "Redo")
 
 
 # -- files ----------------------------------------------------------------------------------------

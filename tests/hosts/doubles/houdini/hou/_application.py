@@ -129,7 +129,22 @@ class undos:
             raise OperationFailed("an undo group is open")
         if not session.undo:
             return False
-        _, scene = session.undo.pop()
+        label, scene = session.undo.pop()
+        session.redo.append((label, session.snapshot()))
+        session.put_back(scene)
+        session.modified = True
+        return True
+
+    @staticmethod
+    def redoLabels():
+        return tuple(label for label, _ in reversed(session.redo))
+
+    @staticmethod
+    def performRedo():
+        if not session.redo:
+            return False
+        label, scene = session.redo.pop()
+        session.undo.append((label, session.snapshot()))
         session.put_back(scene)
         session.modified = True
         return True
@@ -158,6 +173,7 @@ def _group(label):
             session.group = None
             if touched:
                 session.undo.append((label, before))
+                session.redo.clear()
 
 
 @guarded

@@ -32,6 +32,7 @@ class Session:
         self.modified = False
         self.licence = "Commercial"
         self.undo: list[tuple[str, Any]] = []
+        self.redo: list[tuple[str, Any]] = []
         self.undo_on = True
         #: hython keeps no list until it is told to, and says nothing of it.
         self.keeps_undo = windows
@@ -91,6 +92,7 @@ class Session:
             self.group[2] = True
         else:
             self.undo.append((label, self.snapshot()))
+            self.redo.clear()
 
     def snapshot(self) -> Any:
         return copy.deepcopy(self.scene)
@@ -104,6 +106,7 @@ class Session:
 
     def forget_undo(self) -> None:
         self.undo.clear()
+        self.redo.clear()
         if self.group is not None:
             self.group = [self.group[0], self.snapshot(), False]
 
