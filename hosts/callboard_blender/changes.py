@@ -74,8 +74,7 @@ class Changes:
         def stepped(*_: object) -> None:
             forget()
             self.stepped = True
-            if not self._unnoticed:
-                self.unsaved = True
+            self.unsaved |= not self._unnoticed
             self.went.tell()
 
         @persistent  # type: ignore[untyped-decorator]

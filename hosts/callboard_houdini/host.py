@@ -58,7 +58,7 @@ class HoudiniHost(QtHost):
 
         def scene() -> None:
             # Undoing is not told of, but what it does to nodes and the selection is.
-            steps.look()
+            steps.catch_up()
             tell()
 
         return HoudiniMessages(scene, self.tell("project"), steps.scene_replaced)

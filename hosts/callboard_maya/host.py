@@ -66,7 +66,7 @@ class MayaHost(QtHost):
         for event in PROJECT_EVENTS:
             messages.on_event(event, self.tell("project"))
         for event in ("Undo", "Redo"):
-            messages.on_event(event, self._steps.look)
+            messages.on_event(event, self._steps.catch_up)
         for message in (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kBeforeOpen):
             messages.on_scene(message, self._steps.scene_replaced)
         messages.on_scene(om.MSceneMessage.kMayaExiting, self.close)

@@ -72,6 +72,7 @@ def test_a_server_that_was_stopped_is_said_to_be(open_panel: Any) -> None:
         shown.until(lambda: header.state.text() == "The server was stopped")
         assert header.clients.text() == "No client is connected"
         assert not header.pause.isEnabled()
+        assert not header.connect_button.isEnabled(), "there is nothing to connect to"
 
 
 def test_the_header_says_who_is_connected_and_where(open_panel: Any) -> None:

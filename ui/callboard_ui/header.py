@@ -110,6 +110,7 @@ class Header(QWidget):
         )
         self.pause.setEnabled(snapshot.serving)
         self.stop.setEnabled(snapshot.serving)
+        self.connect_button.setEnabled(snapshot.serving)
         self.copy.setEnabled(bool(snapshot.url))
         self.address.show_text(snapshot.url)
         self._show_clients()

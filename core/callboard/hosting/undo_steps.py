@@ -85,7 +85,7 @@ class UndoSteps(ABC):
         """After each step and each undo: has the views drawn again."""
 
     def begin(self, label: str) -> object:
-        self.look()
+        self.catch_up()
         self._replaced = False
         self._follows = bool(self._steps) and self._steps[-1].mark == self._newest()
         return self._open(label)
@@ -116,7 +116,7 @@ class UndoSteps(ABC):
             self._show()
 
     def undo(self, undo_id: str) -> bool:
-        self.look()
+        self.catch_up()
         newest = self._newest()
         if not self._steps or self._steps[-1].id != undo_id:
             return False
@@ -145,7 +145,7 @@ class UndoSteps(ABC):
         self._steps.append(_Step(undo_ids[-1], marks, newest[0].follows))
         return undo_ids[-1]
 
-    def look(self) -> None:
+    def catch_up(self) -> None:
         """Finds out what somebody undid or did again, as far as the application lets it be known.
         What is half undone counts as there."""
         known = [*self._steps, *reversed(self._undone)]
