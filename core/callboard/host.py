@@ -31,6 +31,7 @@ from callboard.hosting.contract import (
     Work,
     nearest_names,
 )
+from callboard.hosting.looking import LOOK, Look, LookPort
 from callboard.hosting.picture_ports import (
     MATERIALS,
     MaterialNotFound,
@@ -42,6 +43,7 @@ __all__ = [
     "ANIMATION",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
+    "LOOK",
     "MATERIALS",
     "RENDER",
     "SCENE_MUTATE",
@@ -55,6 +57,8 @@ __all__ = [
     "HostEvent",
     "HostIdentity",
     "Json",
+    "Look",
+    "LookPort",
     "MaterialNotFound",
     "MaterialsPort",
     "ObjectNotFound",

@@ -15,12 +15,14 @@ import bpy
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
+from callboard_blender.looking import BlenderLook
 from callboard_blender.looks import BlenderMaterials
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
@@ -55,6 +57,7 @@ class BlenderHost(host.Host):
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),
             host.RENDER: BlenderRender(changes),
+            LOOK: BlenderLook(changes),
             host.SCRIPT: BlenderScripts(changes),
         }
         if not bpy.app.background:

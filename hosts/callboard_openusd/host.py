@@ -10,6 +10,7 @@ from pxr import Sdf, Usd
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
@@ -27,6 +28,14 @@ def hold_no_files(needed: bool) -> None:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 
 
+#: What draws a stage; none of it is part of usd-core.
+_RENDERER = host.PlugIn(
+    "a Hydra renderer (UsdImagingGL)",
+    "OpenUSD's package for Python has none; read bounds with scene__get_object and check with"
+    " check__run, or export and look in Blender",
+)
+
+
 class OpenUsdHost(host.Host):
     """A stage in memory, Y up, in centimetres, until a file is opened. ``post`` is whatever runs
     functions on the thread that made this object, which is the main thread from then on."""
@@ -40,6 +49,7 @@ class OpenUsdHost(host.Host):
         self._document = document = Document()
         self.undo = UsdUndo(document, lambda: self.announce("scene"))
         files = UsdFiles(document, lambda: self.announce("project"))
+        self.plug_ins = {LOOK: _RENDERER}
         self.set_ports(
             {
                 host.SCENE_READ: UsdSceneReader(document),

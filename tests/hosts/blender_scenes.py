@@ -22,6 +22,7 @@ MODULES = (
     "blender_scenes_places",
     "blender_scenes_motion",
     "blender_scenes_output",
+    "blender_scenes_looks",
     "blender_scenes_undo",
 )
 

@@ -40,7 +40,7 @@ def _pixels(path: str) -> list[float]:
     return pixels
 
 
-def _settings() -> dict[str, Any]:
+def simple_settings() -> dict[str, Any]:
     """Everything simple that the scene says of its pictures."""
     import bpy
 
@@ -91,9 +91,9 @@ def test_what_the_artist_writes_stays_set(rig: Rig) -> None:
         if hasattr(image, "media_type"):
             image.media_type = media
         image.file_format, image.color_mode, image.color_depth = kind, mode, depth
-        before = _settings()
+        before = simple_settings()
         rig.tool("render__still", path=str(rig.folder / f"{kind}.png"), width=16, height=16)
-        after = _settings()
+        after = simple_settings()
         changed = {key: (before[key], after[key]) for key in before if before[key] != after[key]}
         assert changed == {}, kind
 

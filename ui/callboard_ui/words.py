@@ -10,6 +10,7 @@ from callboard.host import (
     ANIMATION,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
+    LOOK,
     MATERIALS,
     RENDER,
     SCENE_MUTATE,
@@ -36,7 +37,7 @@ AREAS = (
         },
     ),
     ("Files", {FILESYSTEM_READ: "Open files", FILESYSTEM_WRITE: "Write files"}),
-    ("Pictures", {VIEWPORT: "See the viewport", RENDER: "Render"}),
+    ("Pictures", {VIEWPORT: "See the viewport", LOOK: "Look around the scene", RENDER: "Render"}),
     ("Code", {SCRIPT: "Run code of its own"}),
 )
 CAPABILITIES = {name: title for _, named in AREAS for name, title in named.items()}

@@ -25,6 +25,7 @@ from callboard.hosting.contract import (
     Host,
     HostEvent,
 )
+from callboard.hosting.looking import LOOK
 from callboard.hosting.picture_ports import MATERIALS
 
 #: The order in which known capabilities are shown; others follow, sorted.
@@ -36,6 +37,7 @@ VOCABULARY = (
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     VIEWPORT,
+    LOOK,
     ANIMATION,
     RENDER,
     SCRIPT,

@@ -22,6 +22,7 @@ from callboard.hosting.contract import (
     SCRIPT,
     Work,
 )
+from callboard.hosting.looking import LOOK
 from callboard.protocol.revisions import Revision
 from callboard.workspace.fields import PathFields
 
@@ -31,6 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _WORK: tuple[tuple[str, Work], ...] = (
     (SCRIPT, "script"),
     (RENDER, "render"),
+    (LOOK, "render"),
     (SCENE_MUTATE, "change"),
     (FILESYSTEM_WRITE, "files"),
 )

@@ -1,10 +1,12 @@
-"""A turntable: where its camera stands for each picture, and what the pictures are called."""
+"""Where a camera stands to see a scene, around it or from one angle, and what the pictures of a
+turntable are called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import cos, radians, sin, sqrt, tan, tau
 from pathlib import Path
 
@@ -15,6 +17,7 @@ Point = Sequence[float]
 #: Half of what is seen along the picture's shorter side, and how far the camera looks down.
 _HALF_ANGLE = radians(20)
 _DOWN = radians(20)
+_MARGIN = 1.08
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,56 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
 def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) -> View:
     """Sees the whole box from ``turn``, 0 to 1, of the way around it, beginning at its front.
     ``aspect`` is the picture's width by its height; ``up_axis`` is ``Y`` or ``Z``."""
-    centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
-    radius = max(sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True))) / 2, 1e-6)
+    axes = _axes(turn, _DOWN, up_axis)
+    radius = _radius(low, high)
+    # The same distance from everywhere: the scene must not jump while it turns.
+    distance = 1.1 * radius / sin(_HALF_ANGLE)
+    return _standing(low, high, axes, distance, tan(_HALF_ANGLE) * max(1.0, aspect))
+
+
+def seeing(
+    low: Point, high: Point, turn: float, down: float, half: float, aspect: float, up_axis: str
+) -> View:
+    """Sees the whole box, as large as it can be, from ``turn`` of the way around it and ``down``
+    degrees above it; ``half`` is half of the angle seen along the shorter side, in degrees."""
+    axes = _axes(turn, radians(down), up_axis)
+    tall = tan(radians(half)) / min(1.0, aspect)
+    wide = tall * aspect
+    middle = _middle(low, high)
+    distance = _radius(low, high) / 100
+    for corner in product(*zip(low, high, strict=True)):
+        offset = [a - b for a, b in zip(corner, middle, strict=True)]
+        x, y, z = (sum(a * b for a, b in zip(offset, axis, strict=True)) for axis in axes)
+        distance = max(distance, z + _MARGIN * max(abs(x) / wide, abs(y) / tall))
+    return _standing(low, high, axes, distance, wide)
+
+
+def _axes(turn: float, down: float, up_axis: str) -> list[list[float]]:
+    """To the right, up, and back to who looks."""
     s, c = sin(tau * turn), cos(tau * turn)
     # In a world with Z upwards; X, Y and Z there are X, -Z and Y in the other one.
     right = [c, s, 0.0]
-    back = [s * cos(_DOWN), -c * cos(_DOWN), sin(_DOWN)]
-    up = [-s * sin(_DOWN), c * sin(_DOWN), cos(_DOWN)]
-    rows = [right, up, back]
-    if up_axis == "Y":
-        rows = [[x, z, -y] for x, y, z in rows]
-    distance = 1.1 * radius / sin(_HALF_ANGLE)
-    eye = [a + distance * b for a, b in zip(centre, rows[2], strict=True)]
-    wide = tan(_HALF_ANGLE) * max(1.0, aspect)
-    return View([*rows, eye], wide, near=distance / 1000, far=distance + 2 * radius)
+    back = [s * cos(down), -c * cos(down), sin(down)]
+    up = [-s * sin(down), c * sin(down), cos(down)]
+    axes = [right, up, back]
+    return [[x, z, -y] for x, y, z in axes] if up_axis == "Y" else axes
+
+
+def _standing(
+    low: Point, high: Point, axes: list[list[float]], distance: float, wide: float
+) -> View:
+    middle = _middle(low, high)
+    eye = [a + distance * b for a, b in zip(middle, axes[2], strict=True)]
+    far = distance + 2 * _radius(low, high)
+    return View([*axes, eye], wide, near=distance / 1000, far=far)
+
+
+def _middle(low: Point, high: Point) -> list[float]:
+    return [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+
+
+def _radius(low: Point, high: Point) -> float:
+    return max(sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True))) / 2, 1e-6)
 
 
 def numbered(pattern: str, number: int) -> str:

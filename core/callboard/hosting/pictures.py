@@ -14,8 +14,9 @@ from callboard.hosting.png import Picture, encode
 
 _GAP = 4
 _GROUND = bytes((24, 24, 24))
-#: A difference of fewer steps is noise, and the difference is shown that much brighter.
-_NOISE, _BRIGHTER = 8, 4
+#: A difference of fewer steps is noise, and the difference is shown that much brighter. What is
+#: empty may differ by more.
+_NOISE, _BRIGHTER, _EVEN = 8, 4, 24
 #: Pixels that are looked at one by one.
 _SAMPLE = 40_000
 
@@ -100,7 +101,7 @@ def numbers_of(picture: Picture) -> Json:
     contrast = sqrt(sum((light - mean) ** 2 for light in lights) / len(lights))
     ground = _ground(picture)
     empty = sum(
-        abs(r - ground[0]) + abs(g - ground[1]) + abs(b - ground[2]) < _NOISE for r, g, b in pixels
+        abs(r - ground[0]) + abs(g - ground[1]) + abs(b - ground[2]) < _EVEN for r, g, b in pixels
     )
     dark = sum(max(pixel) <= 1 for pixel in pixels)
     bright = sum(min(pixel) >= 254 for pixel in pixels)

@@ -18,6 +18,7 @@ from callboard.host import Host
 from callboard.testing import (
     check_animation,
     check_files,
+    check_look,
     check_materials,
     check_objects,
     check_render,
@@ -40,6 +41,7 @@ _MODULES = (
     check_files,
     check_render,
     check_viewport,
+    check_look,
     check_animation,
     check_scripts,
     check_shared,

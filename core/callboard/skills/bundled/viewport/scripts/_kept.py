@@ -1,0 +1,30 @@
+"""The newest pictures, so that an agent can compare a later one with them. Main thread."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+from callboard.hosting.png import Picture, decode, encode
+
+_MOST = 8
+#: As files: a tenth of their size. Whoever knows the id may see it, so it can't be guessed.
+_kept: dict[str, bytes] = {}
+
+
+def keep(picture: Picture) -> str:
+    """Its id from now on, until there are eight newer ones."""
+    while len(_kept) >= _MOST:
+        del _kept[next(iter(_kept))]
+    id = token_hex(6)
+    _kept[id] = encode(picture)
+    return id
+
+
+def earlier(id: str) -> Picture:
+    """Raises ValueError where it isn't kept any more."""
+    if id not in _kept:
+        raise ValueError(
+            f"'{id}' is no picture that is kept: the newest {_MOST} are; look without 'before', and"
+            " give the id in that answer"
+        )
+    return decode(_kept[id])

@@ -1,0 +1,73 @@
+"""Looking around: pictures of what was asked for, and nothing else changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from callboard.errors import HostError
+from callboard.host import LOOK, SCENE_MUTATE, SCENE_READ
+from callboard.hosting.png import Picture, decode
+from callboard.testing.check_objects import raised
+
+if TYPE_CHECKING:
+    from callboard.testing.bench import Bench
+
+_SIZE = {"width": 96, "height": 64}
+
+
+def _seen(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
+    """The answer, and the last picture in it."""
+    answer = bench.call("viewport__look", {**_SIZE, **asked})
+    block: Any = bench.call.content[-1]
+    return answer, decode(block.data)
+
+
+class Looking:
+    needs = (SCENE_READ, SCENE_MUTATE, LOOK)
+
+    def test_a_sheet_shows_the_scene_from_each_angle(self, bench: Bench) -> None:
+        # Long, wide and flat: it looks different from everywhere.
+        bench.editor.set_transform(bench.cube("Slab"), None, None, [4.0, 1.0, 0.25])
+        before, selected = bench.everything(), bench.reader.selection()
+        answer, picture = _seen(bench, angles=["front", "right", "top"], shading="solid")
+        assert (picture.width, picture.height) == (answer["width"], answer["height"])
+        assert [each["view"] for each in answer["pictures"]] == ["front", "right", "top"]
+        assert 0.2 < answer["empty"] < 1
+        assert bench.everything() == before
+        assert bench.reader.selection() == selected
+
+    def test_each_shading_shows_something_of_its_own(self, bench: Bench) -> None:
+        bench.editor.create("torus", "Ring", {"major_radius": 1.0, "minor_radius": 0.25})
+        seen = {
+            shading: _seen(bench, shading=shading, angles=["three_quarter"])[1].rgb
+            for shading in ("solid", "wireframe", "xray", "material")
+        }
+        assert len(set(seen.values())) == 4
+        assert all(len(set(rgb)) > 8 for rgb in seen.values())
+
+    def test_objects_fill_the_picture(self, bench: Bench) -> None:
+        bench.cube("Small", 1.0)
+        bench.editor.set_transform(bench.cube("Far", 1.0), [100.0, 0.0, 0.0], None, None)
+        whole, _ = _seen(bench, angles=["three_quarter"], shading="solid")
+        near, _ = _seen(bench, frame=["Small"], shading="solid")
+        assert near["empty"] < 0.8 < whole["empty"]
+
+    def test_a_picture_is_compared_with_an_earlier_one(self, bench: Bench) -> None:
+        path = bench.cube("Moves", 1.0)
+        bench.editor.set_transform(bench.cube("Stays", 6.0), [0.0, 0.0, -10.0], None, None)
+        asked = {"angles": ["front"], "shading": "solid"}
+        first, _ = _seen(bench, **asked)
+        same, _ = _seen(bench, **asked, before=first["id"])
+        assert same["compared"]["changed"] < 0.01
+        bench.editor.set_transform(path, None, [0.0, 0.0, 30.0], [2.0, 2.0, 2.0])
+        other, picture = _seen(bench, **asked, before=first["id"])
+        assert other["compared"]["changed"] > 0.02
+        assert picture.width > 2 * first["width"]
+        raised(ValueError, bench.call, "viewport__look", {**_SIZE, "before": "0123"})
+
+    def test_what_is_not_there_is_refused(self, bench: Bench) -> None:
+        bench.cube("Here")
+        before = bench.everything()
+        for wrong in ({"camera": "Nowhere"}, {"camera": "Here"}, {"frame": ["Nowhere"]}):
+            raised(HostError, bench.call, "viewport__look", {**_SIZE, **wrong})
+        assert bench.everything() == before

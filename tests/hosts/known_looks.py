@@ -1,0 +1,50 @@
+"""A known scene as each kind of picture showed it, to compare with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from callboard.hosting.png import Picture, decode
+
+FOLDER = Path(__file__).parent / "looks"
+#: Mean difference of a channel, of 255 steps: drivers, samples and versions differ a little.
+TOLERANCE = 6.0
+
+#: By the picture's name, what is asked of ``viewport__look``.
+MODES: dict[str, dict[str, Any]] = {
+    **{
+        shading: {"shading": shading, "angles": ["three_quarter"], "frame": ["Ring", "Box"]}
+        for shading in ("solid", "wireframe", "xray", "material", "rendered")
+    },
+    "sheet": {"shading": "solid", "angles": ["front", "right", "top", "three_quarter"]},
+    "camera": {"shading": "solid", "camera": "Camera"},
+    "overlays": {"shading": "solid", "angles": ["three_quarter"], "overlays": True},
+}
+SIZE = {"width": 192, "height": 108}
+
+
+def make(call: Any) -> None:
+    """The scene: a red ring around a box, with what every new file of Blender's has."""
+    ring = {"kind": "torus", "name": "Ring", "major_radius": 2, "minor_radius": 0.5}
+    call("scene__create_primitive", {**ring, "translate": [0, 0, 1]})
+    call("scene__set_material_color", {"name": "Ring", "color": [0.8, 0.1, 0.05]})
+    call("scene__create_primitive", {"kind": "cube", "name": "Box", "size": 1.5})
+
+
+def assert_known(name: str, data: bytes) -> None:
+    """Compares with the picture of that name. Where there is none, it is made, and the test fails:
+    somebody looks at it first."""
+    file = FOLDER / f"{name}.png"
+    if not file.exists():
+        FOLDER.mkdir(exist_ok=True)
+        file.write_bytes(data)
+        raise AssertionError(f"{file} is new; look at it and run again")
+    kept, now = decode(file.read_bytes()), decode(data)
+    assert (kept.width, kept.height) == (now.width, now.height)
+    differing = mean_difference(kept, now)
+    assert differing <= TOLERANCE, f"{name}: {differing:.1f} of 255 steps"
+
+
+def mean_difference(a: Picture, b: Picture) -> float:
+    return sum(abs(x - y) for x, y in zip(a.rgb, b.rgb, strict=True)) / len(a.rgb)
