@@ -1,11 +1,13 @@
 """A real Windows Python on a Debian machine, under Wine, with what the tests need.
 
+    python3.11 packaging/windows_python.py try
     python3.11 packaging/windows_python.py make FOLDER
     python3.11 packaging/windows_python.py run FOLDER -- -m pytest -q tests/workspace
 
 It is CPython's own `python3xx.dll` and extension modules, which come with the Windows wheel of
 panda3d, over the standard library of the Python that runs this program; `python.exe` is one line of
-C. `make` takes about a minute and wants Debian's `wine`, `wine64` and `gcc-mingw-w64-x86-64`.
+C. `make` takes about a minute and wants Debian's `wine`, `wine64` and `gcc-mingw-w64-x86-64`; it
+leaves alone what it made before of the same pins. `try` says what of that is missing.
 
 Not to be seen with it: links and junctions, what NTFS refuses while a file is mapped, Qt's windows.
 """
@@ -13,17 +15,21 @@ Not to be seen with it: links and junctions, what NTFS refuses while a file is m
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import requires, version
 from pathlib import Path
+from typing import IO
 
 from packaging.requirements import Requirement
 
@@ -33,8 +39,12 @@ DIGITS = SHORT.replace(".", "")
 #: The wheel whose Windows build carries Python's own files.
 CARRIER = "panda3d==1.10.16"
 #: What the tests want besides what the project's pins name; without Qt, which Wine can't show.
-WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye", "colorama")
+WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
+#: What pip, which runs on Linux, doesn't see that these need on Windows.
+THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
+#: A file in the folder that says what was made there, and that this program may make it anew.
+MADE = "callboard-made"
 #: What the library needs of the carrier's files is all but these.
 _LEFT_OUT = re.compile(r"cp313t|api-ms|/python3|vcruntime|tcl|tk8|_tkinter|_wmi\.pyd", re.I)
 _STARTER = (
@@ -58,8 +68,8 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T left) {
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="A Windows Python under Wine.")
-    parser.add_argument("what", choices=["make", "run"])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("what", choices=["try", "make", "run"])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path())
     parser.add_argument("arguments", nargs="*", help="after --: what Python is to run")
     asked = parser.parse_args(words)
     folder = asked.folder.resolve()
@@ -69,27 +79,43 @@ def main(words: Sequence[str] | None = None) -> int:
     if missing:
         print(f"missing: {', '.join(missing)} (apt-get install wine wine64 gcc-mingw-w64-x86-64)")
         return 1
-    make(folder)
+    if asked.what == "try":
+        return 0
+    if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
+        print(f"{folder} holds something else, or half of one: move it away, or delete it")
+        return 1
+    if not _is_made(folder):
+        make(folder)
     return run(folder, ["-c", "import sys, ssl, sqlite3, ctypes; print(sys.version)"])
 
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
-    """Runs it in the current folder. Wine wants pipes for all three standard streams, and gives a
-    folder to everybody that the Linux machine's umask does."""
+    """Runs it in the current folder, and ends it when told to end. Wine wants pipes for all three
+    standard streams, and gives a folder to everybody that the Linux machine's umask does."""
+    _lead_to_this_checkout(folder)
     process = subprocess.Popen(
         ["wine", str(_python(folder)), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         env=_environment(folder),
         umask=0o077,
     )
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     assert process.stdout is not None
+    assert process.stderr is not None
+    errors = threading.Thread(target=_hand_on, args=(process.stderr, sys.stderr.buffer))
     with process:
-        for line in process.stdout:
-            sys.stdout.buffer.write(line)
-            sys.stdout.flush()
+        errors.start()
+        _hand_on(process.stdout, sys.stdout.buffer)
+        errors.join()
     return process.returncode
+
+
+def _hand_on(source: IO[bytes], target: IO[bytes]) -> None:
+    for line in source:
+        target.write(line)
+        target.flush()
 
 
 def make(folder: Path) -> None:
@@ -97,6 +123,7 @@ def make(folder: Path) -> None:
     home = _python(folder).parent
     shutil.rmtree(folder, ignore_errors=True)
     (home / "DLLs").mkdir(parents=True)
+    (folder / MADE).touch()
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
         _unpack(work, home)
@@ -104,6 +131,20 @@ def make(folder: Path) -> None:
         _start_program(work, home)
         _prefix(work, folder)
     _packages(home / "Lib" / "site-packages")
+    (folder / MADE).write_text(_wanted(), "utf-8")
+
+
+def _wanted() -> str:
+    """Changes when what is to be made does."""
+    files = (Path(__file__), PROJECT / "constraints.txt", PROJECT / "pyproject.toml")
+    return hashlib.sha256(
+        b"\0".join([SHORT.encode(), *(f.read_bytes() for f in files)])
+    ).hexdigest()
+
+
+def _is_made(folder: Path) -> bool:
+    made = folder / MADE
+    return made.is_file() and made.read_text("utf-8") == _wanted()
 
 
 def _python(folder: Path) -> Path:
@@ -111,8 +152,10 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
+    # What this Python was told to import fits this Python.
+    mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
-    return {**os.environ, **own}
+    return {**mine, **own}
 
 
 def _do(*command: str, cwd: Path | None = None) -> str:
@@ -191,8 +234,7 @@ def _prefix(work: Path, folder: Path) -> None:
 
 
 def _packages(target: Path) -> None:
-    """The pinned packages that Windows takes, and this checkout, by a file that names its folders
-    on the drive that Wine makes of the machine."""
+    """The pinned packages that Windows takes."""
     marks = {
         "sys_platform": "win32",
         "platform_system": "Windows",
@@ -208,20 +250,26 @@ def _packages(target: Path) -> None:
 
     lines = (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
     pins = [pin for pin in map(Requirement, filter(_is_pin, lines)) if fits(pin)]
-    needed = map(Requirement, [*(requires("callboard") or ()), *WANTED])
+    needed = map(Requirement, [*(requires("callboard") or ()), *WANTED, *THERE])
     names = [each.name for each in needed if fits(each)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
         constraints.write("\n".join(f"{pin.name}{pin.specifier}" for pin in pins))
         constraints.flush()
         _pip("install", "--no-compile", "--target", str(target), "-c", constraints.name, *names)
-    folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
-    drive = "".join("Z:" + str(folder).replace("/", "\\") + "\n" for folder in folders)
-    (target / "callboard.pth").write_text(drive, "utf-8")
     # As an editable installation has it: what `callboard config` looks for.
     record = target / f"callboard-{version('callboard')}.dist-info"
     record.mkdir()
     words = f"Metadata-Version: 2.1\nName: callboard\nVersion: {version('callboard')}\n"
     (record / "METADATA").write_text(words, "utf-8")
+
+
+def _lead_to_this_checkout(folder: Path) -> None:
+    """By a file that names its folders on the drive that Wine makes of the machine."""
+    folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
+    lines = "".join("Z:" + str(each).replace("/", "\\") + "\n" for each in folders)
+    file = _python(folder).parent / "Lib" / "site-packages" / "callboard.pth"
+    if not file.is_file() or file.read_text("utf-8") != lines:
+        file.write_text(lines, "utf-8")
 
 
 def _is_pin(line: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -42,7 +41,6 @@ def missing_capabilities(tools: list[dict[str, Any]]) -> dict[str, list[str]]:
     ],
     ids=["maya", "houdini", "3dsmax", "3dsmaxbatch"],
 )
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to end it with")
 def test_it_serves_a_scene_and_ends(
     rig: str, command: list[str], path: str, tmp_path: Path
 ) -> None:
@@ -75,9 +73,10 @@ def test_it_serves_a_scene_and_ends(
         assert "scene__transform" not in missing
         # Maya's comes with a plug-in, which nobody has loaded.
         assert ("usd__import_usd" in missing) == (rig == "maya")
-        process.send_signal(signal.SIGTERM)
+        process.terminate()
         _, errors = process.communicate(timeout=30)
-        assert process.returncode == 0, errors
+        # Windows has no signal that a process could answer.
+        assert process.returncode == 0 or os.name == "nt", errors
     finally:
         if process.poll() is None:
             process.kill()

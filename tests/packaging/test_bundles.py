@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import zipfile
@@ -100,7 +99,6 @@ def test_licences_come_along_and_changes_are_said(host: str) -> None:
     assert b"# Changed by callboard" in web
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to end it with")
 def test_it_serves_without_windows_where_nothing_else_is_installed(tmp_path: Path) -> None:
     (archive,) = built("maya")
     with zipfile.ZipFile(archive) as opened:
@@ -125,9 +123,10 @@ def test_it_serves_without_windows_where_nothing_else_is_installed(tmp_path: Pat
             create = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
             made = client.request("tools/call", create)["structuredContent"]
         assert made["created"] == ["|Cube"]
-        process.send_signal(signal.SIGTERM)
+        process.terminate()
         _, errors = process.communicate(timeout=30)
-        assert process.returncode == 0, errors
+        # Windows has no signal that a process could answer.
+        assert process.returncode == 0 or os.name == "nt", errors
     finally:
         if process.poll() is None:
             process.kill()

@@ -1,0 +1,40 @@
+"""What is built for each host goes into a user's folders and out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from archives import built
+
+from callboard.cli import main
+
+#: Where each host's files go below a user's folder, and what of the archive is a library.
+PLACES = {
+    "maya": ("Documents/maya/2026/modules", "callboard/python"),
+    "houdini": ("Documents/houdini21.0", "packages/callboard/python"),
+    "3dsmax": ("Roaming/Autodesk/ApplicationPlugins", "callboard/Contents/python"),
+    "blender": (
+        "Roaming/Blender Foundation/Blender/4.1/scripts/addons",
+        "callboard_addon/lib",
+    ),
+}
+#: What ``--dir`` names, where that isn't the place itself.
+CHOSEN = {"maya": 1, "blender": 2}
+
+
+@pytest.mark.parametrize("host", PLACES)
+def test_it_goes_in_and_out_again(host: str, tmp_path: Path) -> None:
+    user = tmp_path / "Zoë Müller"
+    below, library = PLACES[host]
+    place = user / below
+    chosen = Path(*place.parts[: len(place.parts) - CHOSEN.get(host, 0)])
+    place.mkdir(parents=True)
+    (place / "theirs.txt").write_text("theirs")
+    # For Blender the older kind: extensions are installed by Blender itself.
+    words = ["install", host, "--dir", str(chosen), "--archive", str(built(host)[-1])]
+    assert main(words) == 0
+    skill = place / library / "callboard" / "skills" / "bundled" / "scene" / "SKILL.md"
+    assert skill.is_file()
+    assert main(["uninstall", host, "--dir", str(chosen)]) == 0
+    assert [each.name for each in place.rglob("*") if each.is_file()] == ["theirs.txt"]
