@@ -5,9 +5,10 @@ the machine does hits all of them alike. Read the ratios; the absolutes are this
 
     python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
     python benchmarks/run.py --cache DIR --before TREE     # beside another checkout, set up
+    python benchmarks/run.py --cache DIR --windows FOLDER  # the servers under Wine
 
 TREE is a checkout of callboard in which `bootstrap.py test --version` has run: what a change costs
-is its ratio to that.
+is its ratio to that. FOLDER is what ``packaging/windows_python.py make`` made.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -24,6 +26,7 @@ from typing import Any
 from load_client import Connection, measure
 from report import Results, markdown
 from server_process import Contender, ServerProcess
+from windows_process import WindowsServers
 
 CONTENDERS = (
     Contender("callboard", "callboard_server.py"),
@@ -48,12 +51,13 @@ def main() -> int:
         action="store_true",
         help="with --before: these two alone, by fresh processes each round",
     )
+    parser.add_argument("--windows", type=Path, help="a Windows Python for the servers, under Wine")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--markdown", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         results = compare(arguments, Path(home))
-    text = markdown(results)
+    text = markdown(results, "Windows by Wine" if arguments.windows else platform.system())
     print(text)
     if arguments.markdown:
         arguments.markdown.write_text(text, encoding="utf-8")
@@ -77,13 +81,16 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
     contenders = [*CONTENDERS, *before(arguments.before)]
     if arguments.only_before:
         contenders = [contenders[0], *before(arguments.before)]
-    pythons = {one.name: one.interpreter(arguments.cache) for one in contenders}
+    windows = WindowsServers(arguments.windows, arguments.cache) if arguments.windows else None
+    pythons = {one.name: one.interpreter(arguments.cache) for one in contenders if windows is None}
     results: Results = {one.name: {} for one in contenders}
 
     def start(one: Contender) -> ServerProcess:
         # A home each: two versions would throw away each other's cache at every start.
         own = home / one.name
         own.mkdir(exist_ok=True)
+        if windows is not None:
+            return windows.start(one, own)
         return ServerProcess(pythons[one.name], one.script, own, one.arguments)
 
     for one in contenders:
@@ -94,7 +101,9 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             facts = server.facts
             server.stop()
             note(results, one, "start ms", facts["start_seconds"] * 1000)
-            note(results, one, "start MiB", (facts["start_bytes"] - facts["bare_bytes"]) / 2**20)
+            if windows is None:
+                added = facts["start_bytes"] - facts["bare_bytes"]
+                note(results, one, "start MiB", added / 2**20)
     # How a process happens to lie in memory moves its figures by some per cent: to tell two
     # versions apart, each round has processes of its own.
     visits = arguments.rounds if arguments.only_before else 1
@@ -106,7 +115,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
                 for count in CONNECTIONS:
                     for one, server, connections in running:
                         one_round(results, one, server, connections[:count], arguments.calls)
-            for one, server, _ in running:
+            for one, server, _ in running if windows is None else ():
                 bare = server.facts["bare_bytes"] / 2**20
                 note(results, one, "loaded MiB", server.status("VmRSS") / 1024 - bare)
         contenders.reverse()

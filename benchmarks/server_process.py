@@ -14,7 +14,7 @@ from typing import Any
 
 from load_client import Target
 
-_SERVERS = Path(__file__).parent / "servers"
+_SERVERS = Path(__file__).resolve().parent / "servers"
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,18 @@ class ServerProcess:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         command = [str(python), str(_SERVERS / script), *arguments]
         self._log = (home / f"{Path(script).name}.log").open("ab")
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self._log, env=environment, text=True
-        )
+        self._process = self._begin(command, environment)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
             self.stop()
             raise RuntimeError(f"{script} did not start; see {self._log.name}")
         self.facts: dict[str, Any] = json.loads(line)
+
+    def _begin(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self._log, env=environment, text=True
+        )
 
     @property
     def pid(self) -> int:

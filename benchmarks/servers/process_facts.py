@@ -12,7 +12,9 @@ BEGAN = perf_counter()
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory (Linux)."""
+    """Bytes of this process that are in memory (Linux; elsewhere 0)."""
+    if sys.platform != "linux":
+        return 0
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
