@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from pxr import Sdf, Tf, Usd
 
@@ -134,17 +135,18 @@ class UsdSceneEditor:
         return list(dict.fromkeys(names))
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
-        name = prim.GetName()
-        try:
+        # It asks itself whether it can; only what it can't is asked why.
+        with suppress(Tf.ErrorException):
+            if editor.ApplyEdits():
+                return
+        name, able = prim.GetName(), None
+        with suppress(Tf.ErrorException):
             able = editor.CanApplyEdits()
-            done = bool(able) and editor.ApplyEdits()
-        except Tf.ErrorException:
+        if able is None or able:
             raise HostError(
                 f"OpenUSD can't work out what depends on '{name}', so it can't {doing} it;"
                 f" {doing} what is below it instead, one by one"
-            ) from None
-        if done:
-            return
+            )
         if others := ", ".join(self._elsewhere(prim)[:3]):
             raise HostError(
                 f"OpenUSD can't {doing} '{name}' here, because {others} says what it is;"

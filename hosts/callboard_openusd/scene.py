@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
 from pxr import Gf, Sdf, Usd, UsdGeom
@@ -18,6 +18,8 @@ from callboard_openusd.transforms import TIME, read
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
 #: All that a spec says which is there for the sake of those below it.
 _OVER = ["specifier"]
+#: How many entries of a list are made at a time.
+_TOGETHER = 50
 
 
 class UsdSceneReader:
@@ -51,9 +53,9 @@ class UsdSceneReader:
             **_summary(prim),
             **({"doubt": why} if why else {}),
             "children": [str(child.GetPath()) for child in children_of(prim)],
-            "translate": list(placed.translate),
-            "rotate": list(placed.rotate),
-            "scale": list(placed.scale),
+            "translate": _list(placed.translate),
+            "rotate": _list(placed.rotate),
+            "scale": _list(placed.scale),
             "visible": visibility != UsdGeom.Tokens.invisible,
             "color": read_color(prim),
             "bounds": _bounds(prim),
@@ -100,21 +102,37 @@ class _Summaries(Sequence[Json]):
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         if isinstance(index, slice):
             return _Summaries(self._stage, self._paths[index])
-        path = self._paths[index]
-        prim = self._stage.GetPrimAtPath(path)
-        if prim:
-            return _summary(prim)
-        return {"name": path.name, "path": str(path), "type": "prim", "parent": None}
+        return next(self._told([self._paths[index]]))
+
+    def __iter__(self) -> Iterator[Json]:
+        for start in range(0, len(self._paths), _TOGETHER):
+            yield from list(self._told(self._paths[start : start + _TOGETHER]))
+
+    def named(self, fits: Callable[[str], bool]) -> _Summaries:
+        return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
+
+    def _told(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
+        """Of one moment: siblings have the same object above them."""
+        above: dict[Sdf.Path, str | None] = {}
+        for path in paths:
+            prim = self._stage.GetPrimAtPath(path)
+            if not prim:
+                yield {"name": path.name, "path": str(path), "type": "prim", "parent": None}
+                continue
+            holder = path.GetParentPath()
+            if holder not in above:
+                parent = parent_of(prim)
+                above[holder] = str(parent.GetPath()) if parent else None
+            yield _told(path, prim, above[holder])
 
 
 def _summary(prim: Usd.Prim) -> Json:
     parent = parent_of(prim)
-    return {
-        "name": prim.GetName(),
-        "path": str(prim.GetPath()),
-        "type": kind_of(prim),
-        "parent": str(parent.GetPath()) if parent else None,
-    }
+    return _told(prim.GetPath(), prim, str(parent.GetPath()) if parent else None)
+
+
+def _told(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
+    return {"name": path.name, "path": str(path), "type": kind_of(prim), "parent": parent}
 
 
 def _bounds(prim: Usd.Prim) -> Json | None:
@@ -129,4 +147,5 @@ def _bounds(prim: Usd.Prim) -> Json | None:
 
 
 def _list(point: Gf.Vec3d) -> list[float]:
-    return [float(value) for value in point]
+    # Going through it asks OpenUSD for a fourth as well, and that takes longest.
+    return [point[0], point[1], point[2]]

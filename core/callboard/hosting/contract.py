@@ -121,7 +121,8 @@ class SceneReader(Protocol):
     def summaries(self) -> Iterable[Json]:
         """``{name, path, type, parent}`` of every object, in scene order. What has a length and
         takes slices as well makes a page cost what it shows, not what the scene holds; it may be
-        read on after the scene changed, and tells of what is gone by its name alone."""
+        read on after the scene changed, and tells of what is gone by its name alone. Where a slice
+        has ``named(fits)``, those alone whose bare name fits, no entry is made of the others."""
 
     def selection(self) -> list[str]:
         """Full paths of what is selected, in selection order where the host knows it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sized
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Callable, Generator, Iterable, Sized
+from fnmatch import translate
 from time import monotonic
 from typing import Any
 
@@ -35,13 +36,16 @@ def list_objects(
     count = len(summaries) if isinstance(summaries, Sized) else None
     if pattern is type is above is None and count is not None:
         return _page(list(summaries[offset : offset + limit]), count, offset)
-    name, kind = pattern and pattern.lower(), type and type.lower()
+    fits = None if pattern is None else _fitting(pattern)
+    kind = type and type.lower()
     page: list[Json] = []
     total = seen = 0
     slice_ends = monotonic() + SLICE
     for stretch in _stretches(summaries, count):
+        if fits is not None and hasattr(stretch, "named"):
+            stretch = stretch.named(fits)
         for summary in stretch:
-            if name is not None and not fnmatchcase(summary["name"].lower(), name):
+            if fits is not None and not fits(summary["name"]):
                 continue
             if kind is not None and summary["type"] != kind:
                 continue
@@ -58,7 +62,12 @@ def list_objects(
     return _page(page, total, offset)
 
 
-def _stretches(summaries: Any, count: int | None) -> Iterable[Iterable[Json]]:
+def _fitting(pattern: str) -> Callable[[str], bool]:
+    match = re.compile(translate(pattern.lower())).match
+    return lambda name: match(name.lower()) is not None
+
+
+def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
     """What has no length is one: it lives only as long as the scene stays as it is."""
     if count is None:
         return [summaries]
