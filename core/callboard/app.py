@@ -14,6 +14,7 @@ from callboard import __version__
 from callboard.bundles.installed.origin import bundle_of
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
+from callboard.calls.batch import batch_tool
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.project_rules import RuleKeeper
@@ -305,7 +306,7 @@ class Callboard:
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
-            self.tools.add(*catalog_tools(self.catalog, self.capabilities))
+            self.tools.add(batch_tool(), *catalog_tools(self.catalog, self.capabilities))
             files = file_tools(self.bundles.workspaces)
             self.tools.add(*workflow_tools(lambda: self.workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))

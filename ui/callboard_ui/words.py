@@ -127,5 +127,8 @@ def _own_title(shown: Snapshot, tool: str) -> str:
 
 def reason(question: QuestionStatus, tr: Translate = str) -> str:
     """Why it is asked."""
+    several = [tr(text) for text in _REASONS.values() if text in question.why]
+    if len(several) > 1:  # a batch of calls
+        return ", ".join(several)
     known = _REASONS.get(question.subject)
     return one_line(question.why) if known is None else tr(known)

@@ -11,6 +11,7 @@ from time import monotonic, time
 from typing import Any
 
 from callboard.calls.call import Call
+from callboard.calls.tools import BATCH
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.hosting.contract import UndoPort
@@ -158,6 +159,8 @@ def in_words(
     """What a call did ("created /World/ball"), and the objects that are there because of it.
     ``found`` is its structured result, whatever that is."""
     content = content if isinstance(content, dict) else {}
+    if tool == BATCH:
+        return _batch_in_words(arguments, content)
     created, changed = _paths(content.get("created")), _paths(content.get("changed"))
     deleted = _paths(content.get("deleted"))
     did = _DID.get(tool)
@@ -179,6 +182,19 @@ def in_words(
         return f"{did} {named[0]}", named
     called = title or tool
     return (f"{called}: {named[0]}", named) if named else (called, ())
+
+
+def _batch_in_words(
+    arguments: Mapping[str, Any], content: Mapping[str, Any]
+) -> tuple[str, tuple[str, ...]]:
+    each = [
+        in_words(asked["tool"], None, asked["arguments"], made.get("result"))
+        for asked, made in zip(arguments["calls"], content.get("results", ()), strict=False)
+    ]
+    what = [words for words, objects in each if objects or " " in words]
+    more = f" and {len(what) - 3} more" if len(what) > 3 else ""
+    objects = tuple(dict.fromkeys(path for _, paths in each for path in paths))[:MOST_OBJECTS]
+    return ("; ".join(what[:3]) or "ran several calls") + more, objects
 
 
 def _paths(value: object) -> tuple[str, ...]:

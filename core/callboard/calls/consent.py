@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import time
 from typing import Literal
 
 from callboard.calls.call import Call
 from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
+from callboard.calls.tools import BATCH
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
@@ -39,6 +40,9 @@ _WHY: dict[Subject, str] = {
     "outside_roots": "writes outside the workspace",
     "client_roots": "names folders of its own to work in",
 }
+
+#: What of a call is asked about, and the tools that do it.
+Concerned = Mapping[Subject, Sequence[str]]
 
 _STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
 _SCOPES: dict[Decision, Scope] = {
@@ -152,9 +156,14 @@ class ConsentDesk:
             self._changes.tell()
 
     async def check(self, call: Call) -> None:
-        """Returns when the call may run. Raises RefusedByArtist."""
-        for subject in _subjects(call):
-            await self._check(call, subject)
+        """Returns when the call may run; a batch is one question, whatever its calls do. Raises
+        RefusedByArtist."""
+        concerned = _concerned(call)
+        if call.tool.name == BATCH:
+            await self._check(call, concerned)
+            return
+        for subject, tools in concerned.items():
+            await self._check(call, {subject: tools})
 
     async def ask_about_roots(self, call: Call, folders: list[str]) -> RootsDecision | None:
         """Whether folders that a client named outside the artist's roots count for it. None where
@@ -169,21 +178,33 @@ class ConsentDesk:
         except RefusedByArtist:
             return "refuse"
 
-    async def _check(self, call: Call, subject: Subject) -> None:
-        policy, peer, tool = self.policies[subject], call.request.peer, call.tool.name
-        if policy == "refuse":
-            why = f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
-            raise _refused(call, why)
-        if policy == "allow" or not self.attended or self.grants.cover(peer, subject, tool):
+    async def _check(self, call: Call, concerned: Concerned) -> None:
+        asked = {s: tools for s, tools in concerned.items() if self._asks(call, s, tools)}
+        if not asked:
             return
-        suggests: Decision = "allow_session" if policy == "ask_once" else "allow"
-        answer = await self._ask(call, subject, suggests)
+        once = all(self.policies[subject] == "ask_once" for subject in asked)
+        suggests: Decision = "allow_session" if once else "allow"
+        why = " and ".join(_WHY[subject] for subject in asked)
+        answer = await self._ask(call, next(iter(asked)), suggests, why)
         if answer == "refuse":
             raise _refused(call, "the artist refused it")
         scope = _SCOPES.get(answer)
-        if scope is not None:
-            self.grants.add(peer, subject, tool if answer == "allow_tool" else None, scope)
-            self._decided()
+        if scope is None:
+            return
+        for subject, tools in asked.items():
+            for tool in tools if answer == "allow_tool" else (None,):
+                self.grants.add(call.request.peer, subject, tool, scope)
+        self._decided()
+
+    def _asks(self, call: Call, subject: Subject, tools: Sequence[str]) -> bool:
+        """Whether it needs an answer. Raises RefusedByArtist where the policy is a no."""
+        policy, peer = self.policies[subject], call.request.peer
+        if policy == "refuse":
+            why = f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
+            raise _refused(call, why)
+        if policy == "allow" or not self.attended:
+            return False
+        return not all(self.grants.cover(peer, subject, tool) for tool in tools)
 
     async def _ask(
         self, call: Call, subject: Subject, suggests: Decision, why: str = ""
@@ -214,12 +235,11 @@ class ConsentDesk:
             self._changes.tell()
 
 
-def _subjects(call: Call) -> list[Subject]:
-    concern = call.tool.concern
-    subjects: list[Subject] = [] if concern is None else [concern]
+def _concerned(call: Call) -> Concerned:
+    concerned = dict(call.tool.concerned)
     if call.leaves_roots:
-        subjects.append("outside_roots")
-    return subjects
+        concerned.setdefault("outside_roots", (call.tool.name,))
+    return concerned
 
 
 def _refused(call: Call, why: str) -> RefusedByArtist:

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
+from callboard.calls.batch import BatchTool, GatheredTool, gather, put_back_in_words, require_plain
 from callboard.calls.call import Call
 from callboard.calls.call_paths import CallPaths
 from callboard.calls.call_workers import CallWorkers
@@ -170,11 +171,13 @@ class Dispatcher(RunningCalls):
             tool.arguments.check(call.arguments)
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
-        if self._paths.concern(tool):
+        if isinstance(tool, BatchTool):
+            tool = await self._gather(call)
+        elif self._paths.concern(tool):
             needed = await self._needs_roots(call)
             await self._paths.find_roots(call, needed, self._asking)
             await self._in_time(call, self._paths.resolve(call))
-        if tool.concern is not None or call.leaves_roots:
+        if tool.concerned or call.leaves_roots:
             await self._ask_artist(call)
         elif self.activity.watched:
             self.activity.tell()
@@ -187,6 +190,25 @@ class Dispatcher(RunningCalls):
                 await self._answer(call, needed.asks)
                 call.changes_begun = False
         raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
+
+    async def _gather(self, call: Call) -> GatheredTool:
+        """Each of a batch's calls passes the gate, before the first one runs."""
+        tool = call.tool = gather(call, self.tools, self.admit, self)
+        for inner in tool.inner:
+            inner.task = call.task
+            if "entry" not in inner.tool.__dict__:
+                await self._in_time(call, self._load(inner))
+        require_plain(tool)
+        of_paths = [inner for inner in tool.inner if self._paths.concern(inner.tool)]
+        if of_paths:
+            needed = any([await self._needs_roots(inner) for inner in of_paths])
+            await self._paths.find_roots(call, needed, self._asking)
+        for inner in of_paths:
+            inner.roots = call.roots
+            await self._in_time(call, self._paths.resolve(inner))
+            call.leaves_roots |= inner.leaves_roots
+        call.arguments = tool.shown_arguments
+        return tool
 
     def _asking(self, call: Call) -> None:
         """A person is about to be asked."""
@@ -245,6 +267,8 @@ class Dispatcher(RunningCalls):
         undo = call.undo
         if result["isError"] and call.tool.concern == "script":
             results.add_printed(result, call.output.excerpts())
+        if result["isError"] and isinstance(call.tool, GatheredTool):
+            results.add_text(result, put_back_in_words(undo))
         if undo is not None or call.output.written:
             results.add_meta(
                 result,

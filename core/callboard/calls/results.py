@@ -119,7 +119,12 @@ def _is_ours(filename: str) -> bool:
 def add_printed(result: Json, printed: Mapping[str, str]) -> None:
     """Adds what a tool printed on each stream to the end of what a client reads."""
     for stream, text in printed.items():
-        result["content"].append({"type": "text", "text": f"{stream}:\n{text}"})
+        add_text(result, f"{stream}:\n{text}")
+
+
+def add_text(result: Json, text: str) -> None:
+    """Adds a text to the end of what a client reads."""
+    result["content"].append({"type": "text", "text": text})
 
 
 def add_meta(result: Json, entries: Mapping[str, Any]) -> None:

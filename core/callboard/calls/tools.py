@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from callboard.calls.capabilities import Offer, missing
 from callboard.calls.entry import Entry, entry_of
+from callboard.calls.grants import Subject
 from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
@@ -36,6 +37,10 @@ _WORK: tuple[tuple[str, Work], ...] = (
     (SCENE_MUTATE, "change"),
     (FILESYSTEM_WRITE, "files"),
 )
+#: Kinds of work, that which most stands in the artist's way first.
+WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
+#: The tool that makes several calls as one.
+BATCH = "batch__run"
 #: What every capability begins with that is about files.
 FILES = "filesystem."
 #: The format of an argument by which a client says how long a call may take, in seconds.
@@ -121,6 +126,11 @@ class Tool:
         # Where somebody else's tool says nothing, the specification's default holds: it deletes.
         unknown = hint is None and self._is_theirs and not self.reads_only
         return "destructive" if hint is True or unknown else None
+
+    @cached_property
+    def concerned(self) -> Mapping[Subject, tuple[str, ...]]:
+        """What the policies are about, and the tools that do it: more than one in a batch."""
+        return {} if self.concern is None else {self.concern: (self.name,)}
 
     @cached_property
     def reads_only(self) -> bool:

@@ -1,0 +1,293 @@
+"""Several calls as one: one question to the artist, one undo step, all of them or none.
+
+They run in one turn of the main thread, so that nothing of anybody else's comes between two. Each
+passes the gate by itself before the first one runs: its capabilities, its arguments, its paths.
+What needs the server's loop while it runs, a job, a coroutine or a question, can't be among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, cast
+
+from callboard.calls.asks import InputNeeded
+from callboard.calls.batch_references import check_references, refers, resolve_references
+from callboard.calls.call import Call, CallServer
+from callboard.calls.context import ToolContext
+from callboard.calls.entry import Entry, entry_of
+from callboard.calls.grants import Subject
+from callboard.calls.json_schema import SchemaViolation
+from callboard.calls.outcomes import ToolRaised, finished, made
+from callboard.calls.results import name_of
+from callboard.calls.tools import BATCH, WORK_ORDER, Tool, ToolRegistry
+from callboard.calls.undo_step import UndoStep
+from callboard.content import Block, Json, Result
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CapabilityMissing,
+    SkillError,
+)
+from callboard.hosting.contract import Work
+from callboard.protocol.jsonrpc import encode
+from callboard.protocol.peer import Ask, AskFailed, PeerRequest
+
+#: Calls of one batch.
+MOST_CALLS = 100
+#: Seconds that a call adds which says no limit, where another one does.
+SECONDS = 10.0
+_DESCRIPTION = (
+    "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
+    "are rolled back. An argument of a later call may be an earlier result: "
+    '{"$result": 0, "path": "object.path"} is that value of the first call\'s structured result. '
+    "Not for jobs, for what asks the client, nor for batches."
+)
+_CALL: Json = {
+    "type": "object",
+    "required": ["tool"],
+    "additionalProperties": False,
+    "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+}
+_SCHEMA: Json = {
+    "type": "object",
+    "required": ["calls"],
+    "additionalProperties": False,
+    "properties": {
+        "calls": {"type": "array", "minItems": 1, "maxItems": MOST_CALLS, "items": _CALL}
+    },
+}
+
+
+class BatchFailed(SkillError):
+    """One of the calls failed, and with it all."""
+
+
+class NotInABatch(SkillError):
+    """A call can't be part of a batch."""
+
+
+class InnerRequest(PeerRequest):
+    """The request of one call of a batch: the client's, without its progress."""
+
+    def __init__(self, origin: PeerRequest) -> None:
+        meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
+        super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
+        self._origin = origin
+
+    def notify(self, method: str, params: Json) -> None:
+        self._origin.notify(method, params)
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        return await self._origin.ask_all(asks)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchTool(Tool):
+    """``batch__run`` as it is listed."""
+
+
+def batch_tool() -> BatchTool:
+    """The tool; the dispatcher gathers its calls and runs them."""
+
+    def never() -> Entry:
+        raise AssertionError("a batch is gathered before it runs")
+
+    return BatchTool(
+        BATCH,
+        _DESCRIPTION,
+        _SCHEMA,
+        never,
+        title="Run several calls",
+        ours=True,
+        annotations={"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredTool(Tool):
+    """One batch with its calls: what the gate and the artist see of it."""
+
+    inner: tuple[Call, ...] = ()
+
+    @cached_property
+    def concerned(self) -> Mapping[Subject, tuple[str, ...]]:
+        names: dict[Subject, tuple[str, ...]] = {}
+        for call in self.inner:
+            for subject, tools in call.tool.concerned.items():
+                names[subject] = tuple(dict.fromkeys((*names.get(subject, ()), *tools)))
+            if call.leaves_roots:
+                already = names.get("outside_roots", ())
+                names["outside_roots"] = tuple(dict.fromkeys((*already, call.tool.name)))
+        return names
+
+    @property
+    def shown_arguments(self) -> Json:
+        """As the artist is asked about them: with the paths that the tools are given."""
+        return {"calls": [{"tool": c.tool.name, "arguments": c.arguments} for c in self.inner]}
+
+    @cached_property
+    def mutates(self) -> bool:
+        return any(call.tool.mutates for call in self.inner)
+
+    @cached_property
+    def writes_files(self) -> bool:
+        return any(call.tool.writes_files for call in self.inner)
+
+    @cached_property
+    def work(self) -> Work:
+        return min((call.tool.work for call in self.inner), key=WORK_ORDER.index)
+
+
+def gather(
+    call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
+) -> GatheredTool:
+    """The batch that ``call`` asks for. Raises InvalidParams, and what ``admit`` raises."""
+    inner: list[Call] = []
+    for index, asked in enumerate(call.arguments["calls"]):
+        tool = tools.get(asked["tool"])
+        _require_suitable(index, tool)
+        admit(tool)
+        arguments = asked.get("arguments", {})
+        check_references(arguments, index, tool.strict_paths)
+        if not refers(arguments):
+            _check(index, tool, arguments)
+        inner.append(Call(tool, arguments, InnerRequest(call.request), server))
+    needed = dict.fromkeys(each for one in inner for each in one.tool.required_capabilities)
+    limits = [one.tool.time_limit(one.arguments) for one in inner]
+    entry = entry_of(partial(_perform, call, inner), BATCH, BATCH)
+    own = call.tool
+    return GatheredTool(
+        own.name,
+        own.description,
+        own.input_schema,
+        lambda: entry,
+        required_capabilities=tuple(needed),
+        timeout_secs=sum(limit or SECONDS for limit in limits) if any(limits) else None,
+        title=own.title,
+        annotations=own.annotations,
+        ours=True,
+        inner=tuple(inner),
+    )
+
+
+def require_plain(tool: GatheredTool) -> None:
+    """Once the calls' scripts are loaded. Raises NotInABatch for a coroutine."""
+    for index, call in enumerate(tool.inner):
+        if call.tool.entry.kind == "coroutine":
+            raise _unsuitable(index, call.tool, "runs beside the main thread")
+
+
+def put_back_in_words(undo: UndoStep | None) -> str:
+    """What became of a batch that failed."""
+    if undo is None:
+        return "nothing of the scene was changed, or this application has no undo"
+    if undo.rolled_back is None:
+        return "no call was run"
+    if undo.rolled_back:
+        return "all that its calls changed in the scene was rolled back; files they wrote stay"
+    return "what its calls changed in the scene could not be put back; look at it before you go on"
+
+
+def _require_suitable(index: int, tool: Tool) -> None:
+    if tool.name == BATCH:
+        raise NotInABatch(f"call {index}: a batch holds no other batch; list its calls instead")
+    if tool.execution == "async":
+        raise _unsuitable(index, tool, "is a job")
+    if tool.affinity == "any":
+        raise _unsuitable(index, tool, "runs beside the main thread")
+
+
+def _unsuitable(index: int, tool: Tool, why: str) -> NotInABatch:
+    return NotInABatch(f"call {index}: {tool.name} {why}, so call it by itself; nothing was run")
+
+
+def _check(index: int, tool: Tool, arguments: Json) -> None:
+    try:
+        tool.arguments.check(arguments)
+    except SchemaViolation as wrong:
+        raise NotInABatch(
+            f"call {index}: invalid arguments for {tool.name}: {wrong}; nothing was run"
+        ) from None
+
+
+# -- on the main thread ---------------------------------------------------------------------------
+
+
+def _perform(batch: Call, inner: list[Call], calls: object) -> Result:
+    """Runs them, one after the other. Raises BatchFailed, CapabilityMissing, CallCancelled."""
+    answered: list[Any] = []
+    entries: list[Json] = []
+    pictures: list[Json] = []
+    for index, call in enumerate(inner):
+        if batch.cancelled:
+            raise CallCancelled("cancelled")
+        try:
+            result = _one(call, index, answered)
+        except (CapabilityMissing, CallCancelled):
+            raise
+        except CallboardError as error:
+            raise _failed(index, call, f"{name_of(error)}: {error.message}") from None
+        except ToolRaised as error:
+            raise _failed(index, call, _text(error.result)) from None
+        except InputNeeded:
+            why = "it asks its client, which a batch can't; call it by itself"
+            raise _failed(index, call, why) from None
+        if result["isError"]:
+            raise _failed(index, call, _text(result))
+        value = result.get("structuredContent", {"text": _text(result)})
+        answered.append(value)
+        entries.append({"tool": call.tool.name, "result": value})
+        pictures += [block for block in result["content"] if block["type"] != "text"]
+    structured = {"results": entries}
+    blocks = [encode(structured).decode("utf-8"), *(cast(Block, _Made(one)) for one in pictures)]
+    return Result(blocks, structured)
+
+
+def _one(call: Call, index: int, answered: list[Any]) -> Json:
+    tool, arguments = call.tool, call.arguments
+    if refers(arguments):
+        arguments = resolve_references(arguments, answered)
+        _check(index, tool, arguments)
+    entry = tool.entry
+    extra: dict[str, Any] = {"ctx": ToolContext(call)} if entry.takes_ctx else {}
+    extra.update(entry.roots(call.visible_roots))
+    call.state = "running"
+    run = partial(finished, partial(entry.function, **arguments, **extra), made)
+    result: Json = call.context.run(_to_the_end, run)
+    if tool.output is not None and not result["isError"]:
+        try:
+            tool.output.check(result.get("structuredContent"))
+        except SchemaViolation as wrong:
+            raise SkillError(f"{tool.name} broke its own outputSchema: {wrong}") from None
+    return result
+
+
+def _to_the_end(run: Callable[[], Any]) -> Any:
+    value = run()
+    if not isinstance(value, Generator):
+        return value
+    while True:
+        try:
+            next(value)
+        except StopIteration as stop:
+            return stop.value
+
+
+def _failed(index: int, call: Call, why: str) -> BatchFailed:
+    return BatchFailed(f"call {index} ({call.tool.name}) failed: {why}")
+
+
+def _text(result: Json) -> str:
+    return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A block that a call's result has already."""
+
+    made: Json
+
+    def block(self) -> Json:
+        return self.made

@@ -1,0 +1,83 @@
+"""How a call of a batch uses what an earlier one answered.
+
+``{"$result": 0, "path": "object.path"}`` stands for that value of the structured result of the
+batch's first call; without ``path`` for all of it. ``path`` is the way to it, object keys and list
+positions joined by dots; nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.errors import SkillError
+from callboard.workspace.fields import PathFields
+
+KEY = "$result"
+
+
+class BadReference(SkillError):
+    """It names no earlier call, leads nowhere, or stands where none may."""
+
+
+def is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and KEY in value and set(value) <= {KEY, "path"}
+
+
+def refers(value: Any) -> bool:
+    """Whether there is a reference anywhere in it."""
+    if is_reference(value):
+        return True
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(refers(item) for item in items)
+
+
+def check_references(value: Any, index: int, paths: PathFields | None) -> None:
+    """Raises BadReference where call ``index`` refers to what isn't there before it, or to a path:
+    those are checked, and shown to the artist, before anything runs."""
+    if is_reference(value):
+        number, way = value[KEY], value.get("path", "")
+        if type(number) is not int or not 0 <= number < index or not isinstance(way, str):
+            raise BadReference(
+                f"call {index}: {{'{KEY}': n}} names an earlier call, 0 to {index - 1}"
+                if index
+                else f"call 0: there is no call before it, so no {KEY}"
+            )
+        if paths:
+            raise BadReference(
+                f"call {index}: a file's path can't be a {KEY}; write the path out, because the "
+                "artist is shown it before anything runs"
+            )
+    elif isinstance(value, dict):
+        below = {} if paths is None else paths.properties
+        for name, item in value.items():
+            check_references(item, index, below.get(name))
+    elif isinstance(value, list):
+        for item in value:
+            check_references(item, index, None if paths is None else paths.items)
+
+
+def resolve_references(value: Any, answered: Sequence[Any]) -> Any:
+    """A copy with each reference replaced. Raises BadReference where one leads nowhere."""
+    if is_reference(value):
+        return _look_up(value, answered)
+    if isinstance(value, dict):
+        return {name: resolve_references(item, answered) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolve_references(item, answered) for item in value]
+    return value
+
+
+def _look_up(reference: Any, answered: Sequence[Any]) -> Any:
+    value = answered[reference[KEY]]
+    for key in filter(None, reference.get("path", "").split(".")):
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isascii() and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            there = list(value)[:20] if isinstance(value, dict) else type(value).__name__
+            raise BadReference(
+                f"the result of call {reference[KEY]} has no '{key[:80]}'; there is {there}"
+            )
+    return value
