@@ -16,13 +16,18 @@ _BAR = 30
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool")
-    parser.add_argument("--json", metavar="ARGS", default="{}", dest="arguments")
+    parser.add_argument(
+        "--json", metavar="ARGS", default="{}", dest="arguments", help="- reads them from stdin"
+    )
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        given = json.loads(arguments.arguments)
+        # Bytes: PowerShell may pipe UTF-16, or a mark before it, and JSON's reader sees that.
+        given = json.loads(
+            sys.stdin.buffer.read() if arguments.arguments == "-" else arguments.arguments
+        )
     except ValueError as error:
         raise PeerError(f"--json is not JSON: {error}") from None
     if not isinstance(given, dict):
