@@ -1,24 +1,22 @@
-"""Calls every tool of ``dcc-mcp-blender`` through callboard and through dcc-mcp's own way.
+"""Calls every tool of ``dcc-mcp-blender`` through callboard and through dcc-mcp's own server.
 
     python tests/e2e/every_dcc_mcp_tool.py SITE
 
 ``SITE`` is a folder with the packages ``dcc_mcp_blender`` and ``dcc_mcp_core``, as ``pip install
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
-each tool's schema. Dcc-mcp's own way is what its server does in the application: the script is
-imported, its package importable, and ``main`` is called. Both sides go through the tools in one
-order, in a process with the factory scene; after one that ends the process, another begins. Both
-work in a folder that goes afterwards: tools write files where they stand. Prints a line for each
-tool that differs, then the figures.
+each tool's schema. Both servers take the tools in one order, in a process with the factory scene;
+after one that ends the process, or takes too long, another begins. Both work in a folder that goes
+afterwards: tools write files where they stand. Prints a line for each tool that differs, then the
+figures.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import subprocess
+import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Timer
@@ -26,7 +24,7 @@ from typing import Any, NamedTuple
 
 from callboard.skills.discovery import skill_folders
 from callboard.skills.load import load_skill
-from callboard.testing.fake_client import FakeClient
+from callboard.transport.client import Client, RemoteError
 
 try:
     from e2e.serving import Program, callboard, environment
@@ -36,7 +34,6 @@ except ModuleNotFoundError:  # run as a program
 
 #: Seconds that one tool may take.
 PATIENCE = 25.0
-MARK = "@outcome "
 
 
 class OwnTool(NamedTuple):
@@ -50,6 +47,8 @@ class Sums(NamedTuple):
     tools: int
     work: int
     same: int
+    #: Of those, in the same words.
+    to_the_letter: int
     differing: list[str]
 
 
@@ -102,116 +101,91 @@ def tools_in(site: Path) -> list[OwnTool]:
     )
 
 
-def outcome(value: Any) -> str:
-    """What counts of a result: whether it went well, and what kind of error it was."""
-    if not isinstance(value, Mapping):
-        return "success"
-    if value.get("success") is False:
-        return f"error: {value.get('error')}"[:160]
-    return "success"
-
-
 def through_callboard(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]:
-    """The outcome of each, called over MCP."""
+    skills = str(site / "dcc_mcp_blender" / "skills")
+    command = callboard("serve", "--host", "blender", "--skills", skills, "--auth", "none")
+    command += ["--allow", "script.execute"]
+    load = lambda skill: {"name": "skills__load", "arguments": {"name": skill}}  # noqa: E731
+    return outcomes_of(tools, Program(command, environment(home), cwd=home), load)
+
+
+def through_their_server(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]:
+    command = [sys.executable, str(Path(__file__).absolute()), str(site), "--theirs"]
+    # It would join a gateway of the user's, and log and keep jobs in the home folder.
+    own = {"HOME": str(home), "DCC_MCP_GATEWAY_PORT": "0", "DCC_MCP_REGISTRY_DIR": str(home)}
+    load = lambda skill: {"name": "load_skill", "arguments": {"skill_name": skill}}  # noqa: E731
+    return outcomes_of(tools, Program(command, {**environment(home), **own}, cwd=home), load)
+
+
+def outcomes_of(
+    tools: list[OwnTool], program: Program, load: Callable[[str], Mapping[str, Any]]
+) -> dict[str, str]:
+    """The outcome of each, called over MCP; ``load`` makes the call that loads a skill."""
     outcomes: dict[str, str] = {}
     while rest := [tool for tool in tools if tool.name not in outcomes]:
-        skills = str(site / "dcc_mcp_blender" / "skills")
-        command = callboard("serve", "--host", "blender", "--skills", skills, "--auth", "none")
-        command += ["--allow", "script.execute"]
-        with (
-            Program(command, environment(home), cwd=home) as program,
-            ExitStack() as stack,
-            suppress(Exception),
-        ):
+        with program, ExitStack() as stack, suppress(Exception):
             stack.callback(program.process.kill)
-            client = FakeClient(program.url, None)
-            client.__enter__()
+            client = stack.enter_context(Client(program.url, None))
             for skill in sorted({tool.skill for tool in rest}):
-                client.call("skills__load", {"name": skill})
+                client.request("tools/call", dict(load(skill)))
             for tool in rest:
-                params = {"name": tool.name, "arguments": tool.arguments}
                 outcomes[tool.name] = "ended"  # until it answers
-                answer = client.start("tools/call", params).result(PATIENCE)
-                outcomes[tool.name] = outcome_of_answer(answer)
-    return outcomes
-
-
-def outcome_of_answer(answer: Mapping[str, Any]) -> str:
-    if "error" in answer:
-        return f"refused: {answer['error']['message'][:120]}"
-    result = answer["result"]
-    if "structuredContent" in result:
-        return outcome(result["structuredContent"])
-    told = result["content"][0].get("text", "") if result["content"] else ""
-    return f"error: {told}"[:160] if result["isError"] else "success"
-
-
-def in_their_way(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]:
-    """The outcome of each, called as dcc-mcp's server does in the application."""
-    outcomes: dict[str, str] = {}
-    while rest := [tool for tool in tools if tool.name not in outcomes]:
-        command = [sys.executable, str(Path(__file__).absolute()), str(site), "--theirs"]
-        work = json.dumps([[tool.name, str(tool.script), tool.arguments] for tool in rest])
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(home),
-            cwd=home,
-            text=True,
-        )
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(work)
-        child.stdin.close()
-        watch = Timer(PATIENCE, child.kill)
-        watch.start()
-        for line in child.stdout:
-            if line.startswith(MARK):
-                watch.cancel()
-                watch = Timer(PATIENCE, child.kill)
+                watch = Timer(PATIENCE, program.process.kill)
                 watch.start()
-                name, ended = json.loads(line.removeprefix(MARK))
-                outcomes[name] = ended
-        watch.cancel()
-        if child.wait() != 0:
-            outcomes.setdefault(next(t.name for t in rest if t.name not in outcomes), "ended")
+                try:
+                    outcomes[tool.name] = outcome_of_call(client, tool)
+                finally:
+                    watch.cancel()
     return outcomes
 
 
-def call_all(site: Path) -> None:
-    """In the child: one line on stdout for each tool that is read from stdin."""
-    work = json.load(sys.stdin)
+def outcome_of_call(client: Client, tool: OwnTool) -> str:
+    """What counts of a result: whether it went well, and what kind of error it was."""
+    try:
+        result = client.request("tools/call", {"name": tool.name, "arguments": tool.arguments})
+    except RemoteError as error:
+        return f"refused: {error.message[:120]}"
+    text = result["content"][0].get("text", "") if result.get("content") else ""
+    value = result.get("structuredContent")
+    if value is None:
+        with suppress(ValueError):
+            value = json.loads(text)
+    if isinstance(value, Mapping) and value.get("success") is False:
+        return f"error: {value.get('error')}"[:160]
+    return f"error: {text}"[:160] if result.get("isError") else "success"
+
+
+def serve_theirs(site: Path) -> None:
+    """In the child: their server, headless as their bootstrap runs it; says where it serves."""
+    telling = os.dup(1)
+    os.dup2(2, 1)  # what it logs goes to the other stream
     sys.path.append(str(site))
-    importlib.import_module("bpy")
-    for number, (name, script, arguments) in enumerate(work):
-        try:
-            sys.path.insert(0, str(Path(script).parent))
-            spec = importlib.util.spec_from_file_location(f"own_{number}", script)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            ended = outcome(module.main(**arguments))
-        except BaseException as error:
-            ended = f"error: {type(error).__name__}: {error}"[:160]
-        finally:
-            sys.path.remove(str(Path(script).parent))
-        print(f"\n{MARK}{json.dumps([name, ended])}", flush=True)
+    import bpy  # noqa: F401 - before what needs it
+    from dcc_mcp_blender.host import BlenderHost
+    from dcc_mcp_blender.server import BlenderMcpServer
+    from dcc_mcp_core.host import BlockingDispatcher
+
+    dispatcher = BlockingDispatcher()
+    server = BlenderMcpServer(port=0, dispatcher=dispatcher)
+    server.start()
+    server.discover_skills()
+    ready = {"event": "ready", "url": server.mcp_url, "token": None}
+    os.write(telling, f"{json.dumps(ready)}\n".encode())
+    BlenderHost(dispatcher).run_headless()
 
 
 def compare(site: Path, home: Path) -> Sums:
     """Goes through all tools on both sides."""
     tools = tools_in(site)
-    ours, theirs = through_callboard(site, tools, home), in_their_way(site, tools, home)
+    ours, theirs = through_callboard(site, tools, home), through_their_server(site, tools, home)
     differing = [
         f"{tool.name}: here {ours[tool.name]!r}, there {theirs[tool.name]!r}"
         for tool in tools
         if kind(ours[tool.name]) != kind(theirs[tool.name])
     ]
     working = sum(kind(ours[tool.name]) == "success" for tool in tools)
-    return Sums(len(tools), working, len(tools) - len(differing), differing)
+    alike = sum(ours[tool.name] == theirs[tool.name] for tool in tools)
+    return Sums(len(tools), working, len(tools) - len(differing), alike, differing)
 
 
 def kind(ended: str) -> str:
@@ -221,9 +195,12 @@ def kind(ended: str) -> str:
 if __name__ == "__main__":
     place = Path(sys.argv[1]).absolute()
     if "--theirs" in sys.argv:
-        call_all(place)
+        serve_theirs(place)
     else:
         with tempfile.TemporaryDirectory() as folder:
             sums = compare(place, Path(folder))
         print("\n".join(sums.differing))
-        print(f"{sums.tools} tools, {sums.work} succeed, {sums.same} as in their own way")
+        print(
+            f"{sums.tools} tools, {sums.work} succeed, {sums.same} end as on their own server, "
+            f"{sums.to_the_letter} of them in the same words"
+        )

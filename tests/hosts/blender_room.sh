@@ -20,13 +20,19 @@ cannot() {
 for program in debootstrap unshare chroot; do
     command -v "$program" >/dev/null || cannot "$program is not installed"
 done
-unshare --mount true 2>/dev/null || cannot "it needs the right to mount"
+# In a plain chroot / is no mount, which nobody can make private; there we unmount by ourselves.
+propagation=private
+if ! unshare --mount true 2>/dev/null; then
+    propagation=unchanged
+    unshare --mount --propagation "$propagation" true 2>/dev/null ||
+        cannot "it needs the right to mount"
+fi
 [ "$room" != --try ] || exit 0
 # What is mounted in a name space of its own is gone with the last process in it.
 mkdir -p "$room"
 room=$(realpath "$room")
 if [ "${CALLBOARD_INSIDE:-}" != "$PPID $room" ]; then
-    CALLBOARD_INSIDE="$$ $room" unshare --mount --propagation private -- \
+    CALLBOARD_INSIDE="$$ $room" unshare --mount --propagation "$propagation" -- \
         "$BASH" "$0" "$suite" "$room" "$@"
     exit
 fi
@@ -65,20 +71,33 @@ make() {
 }
 
 enter() {
-    mount --rbind /proc "$room/proc"
-    mount --rbind /dev "$room/dev"
+    local folder
+    for folder in /proc /dev; do
+        mount --rbind "$folder" "$room$folder"
+        # Or unmounting it here would unmount what is below it outside.
+        mount --make-rslave "$room$folder"
+    done
+}
+
+leave() {
+    [ "$propagation" = private ] || umount --lazy --recursive "$room/dev" "$room/proc"
 }
 
 if [ -e "$room/made" ]; then
     enter
 else
-    [ -e "$room.log" ] || [ -z "$(ls -A "$room")" ] || cannot "$room holds something else"
-    # Half a room is made anew: nobody knows what it lacks.
+    [ -e "$room/making" ] || [ -z "$(ls -A "$room")" ] || cannot "$room holds something else"
+    # Half a room is made anew: nobody knows what it lacks. Nothing else is ever removed.
     rm -rf --one-file-system "$room"
-    trap 'tail -n 20 "$room.log"' EXIT
+    mkdir "$room"
+    touch "$room/making"
+    trap 'tail -n 20 "$room.log"; leave' EXIT
     make >"$room.log" 2>&1
-    trap - EXIT
-    touch "$room/made"
+    mv "$room/making" "$room/made"
 fi
+trap leave EXIT
 chroot "$room" /usr/bin/env PATH=/usr/bin:/bin blender --version | sed -n 1p
-[ $# = 0 ] || exec "$@"
+if [ $# != 0 ]; then
+    [ "$propagation" = unchanged ] || exec "$@"
+    "$@"
+fi
