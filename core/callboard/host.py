@@ -33,7 +33,10 @@ from callboard.hosting.contract import (
 )
 from callboard.hosting.looking import LOOK, Look, LookPort
 from callboard.hosting.picture_ports import (
+    LIGHTS,
     MATERIALS,
+    LightKind,
+    LightsPort,
     MaterialNotFound,
     MaterialsPort,
     Texture,
@@ -43,6 +46,7 @@ __all__ = [
     "ANIMATION",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
+    "LIGHTS",
     "LOOK",
     "MATERIALS",
     "RENDER",
@@ -57,6 +61,8 @@ __all__ = [
     "HostEvent",
     "HostIdentity",
     "Json",
+    "LightKind",
+    "LightsPort",
     "Look",
     "LookPort",
     "MaterialNotFound",

@@ -26,7 +26,7 @@ class BlenderSceneEditor:
         self._changes.touch()
         named = kind.capitalize() if name is None else name
         obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
-        _home().objects.link(obj)
+        home().objects.link(obj)
         return self._changed(obj)
 
     def set_transform(
@@ -85,7 +85,7 @@ class BlenderSceneEditor:
     def duplicate(self, name: str, new_name: str | None) -> str:
         original = find(name)
         self._changes.touch()
-        copy = copy_tree(original, _home())
+        copy = copy_tree(original, home())
         if new_name is not None:
             copy.name = new_name
         return self._changed(copy)
@@ -117,7 +117,7 @@ class BlenderSceneEditor:
         return str(obj.name_full)
 
 
-def _home() -> bpy.types.Collection:
+def home() -> bpy.types.Collection:
     """Where new objects go: what is active, unless it is another file's."""
     active = bpy.context.collection
     if active is None or active.library is not None or active.override_library is not None:

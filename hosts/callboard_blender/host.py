@@ -22,6 +22,7 @@ from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
+from callboard_blender.lights import BlenderLights
 from callboard_blender.looking import BlenderLook
 from callboard_blender.looks import BlenderMaterials
 from callboard_blender.render import BlenderRender
@@ -53,6 +54,7 @@ class BlenderHost(host.Host):
             host.SCENE_READ: BlenderSceneReader(changes),
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
             picture_ports.MATERIALS: BlenderMaterials(changes),
+            picture_ports.LIGHTS: BlenderLights(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),

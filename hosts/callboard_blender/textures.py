@@ -3,6 +3,7 @@ number or a direction of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def clear(tree: Any, socket: Any) -> None:
 
 def connect(tree: Any, shader: Any, socket: Any, slot: str, texture: Texture) -> None:
     """Raises HostError where Blender reads no picture there."""
-    image = _image(texture)
+    image = picture_of(texture, (_SPACES[texture.color_space],))
     clear(tree, socket)
     x, y = shader.location.x, shader.location.y - 40 * list(shader.inputs).index(socket)
     picture = _node(tree, "ShaderNodeTexImage", x - 600, y, slot)
@@ -91,9 +92,11 @@ def _node(tree: Any, kind: str, x: float, y: float, slot: str) -> Any:
     return node
 
 
-def _image(texture: Texture) -> bpy.types.Image:
-    """The picture with this colour space. One that others read in another way stays theirs."""
-    space = _SPACES[texture.color_space]
+def picture_of(texture: Texture, spaces: Sequence[str]) -> bpy.types.Image:
+    """The picture with the first of these colour spaces that this Blender knows. One that others
+    read in another way stays theirs. Raises HostError where Blender reads none there."""
+    names = bpy.types.ColorManagedInputColorspaceSettings.bl_rna.properties["name"].enum_items
+    space = next((each for each in spaces if each in names), spaces[-1])
     for known in bpy.data.images:
         if (
             known.source == "FILE"

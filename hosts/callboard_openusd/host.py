@@ -15,6 +15,7 @@ from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles
+from callboard_openusd.lights import UsdLights
 from callboard_openusd.looks import UsdMaterials
 from callboard_openusd.scene import UsdSceneReader
 from callboard_openusd.undo import UsdUndo
@@ -55,6 +56,7 @@ class OpenUsdHost(host.Host):
                 host.SCENE_READ: UsdSceneReader(document),
                 host.SCENE_MUTATE: UsdSceneEditor(document),
                 picture_ports.MATERIALS: UsdMaterials(document),
+                picture_ports.LIGHTS: UsdLights(document),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: UsdStages(document),

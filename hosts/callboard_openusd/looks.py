@@ -112,7 +112,7 @@ class UsdMaterials:
         material = self._own(name)
         asset, uvs = "", None
         if texture is not None:
-            asset = _asset(texture.path, self._document.opened.folder)
+            asset = asset_of(texture.path, self._document.opened.folder)
             uvs = self._uvs(str(material.GetPath()))
         surfaces.write_texture(material, slot, texture, asset, uvs)
         return str(material.GetPath())
@@ -243,7 +243,7 @@ def _free_child(prim: Usd.Prim, name: str) -> str:
     return free
 
 
-def _asset(path: str, folder: Path | None) -> str:
+def asset_of(path: str, folder: Path | None) -> str:
     """How the layer names the file: relative to its folder where the file is in it."""
     full = Path(path)
     if folder is not None and full.is_relative_to(folder):

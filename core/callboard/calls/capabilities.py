@@ -26,7 +26,7 @@ from callboard.hosting.contract import (
     HostEvent,
 )
 from callboard.hosting.looking import LOOK
-from callboard.hosting.picture_ports import MATERIALS
+from callboard.hosting.picture_ports import LIGHTS, MATERIALS
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (
@@ -34,6 +34,7 @@ VOCABULARY = (
     SCENE_READ,
     SCENE_MUTATE,
     MATERIALS,
+    LIGHTS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     VIEWPORT,

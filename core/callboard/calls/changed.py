@@ -34,6 +34,7 @@ _DID = {
     "animation__bake": "baked",
     "render__still": "rendered",
     "render__turntable": "rendered",
+    "materials__assign": "gave a material to",
     "usd__import_usd": "imported",
     "usd__export_usd": "exported",
     "viewport__save_capture": "saved",

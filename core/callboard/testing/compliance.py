@@ -18,6 +18,7 @@ from callboard.host import Host
 from callboard.testing import (
     check_animation,
     check_files,
+    check_lights,
     check_look,
     check_materials,
     check_objects,
@@ -38,6 +39,7 @@ _MODULES = (
     check_objects,
     check_undo,
     check_materials,
+    check_lights,
     check_files,
     check_render,
     check_viewport,

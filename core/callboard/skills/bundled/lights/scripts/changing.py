@@ -1,0 +1,185 @@
+"""Tools that change lights. Each reads back what it did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.hosting.aiming import box_of, facing, place, placed, point_of
+from callboard.hosting.colors import linear, of_kelvin
+from callboard.hosting.matrices import compose
+
+#: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
+THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
+#: Watts at one metre with which an area light makes white paper as bright as white is.
+AT_A_METRE = math.pi**2
+
+
+def create(ctx: Any, kind: str, name: str | None = None, **given: Any) -> Json:
+    port, reader, editor = _ports(ctx)
+    path = port.create(kind, name)
+    if not any(key in given for key in ("rotate", "look_at")):
+        given["rotate"] = _downwards(reader) if kind != "dome" else None
+    _set(port, reader, editor, path, given)
+    return _done(port, reader, path, created=[path])
+
+
+def set(ctx: Any, name: str, **given: Any) -> Json:
+    if not given:
+        raise ValueError("give at least one value to set")
+    port, reader, editor = _ports(ctx)
+    path = port.get(name)["path"]
+    _set(port, reader, editor, path, given)
+    return _done(port, reader, path, changed=[path])
+
+
+def set_environment(ctx: Any, **given: Any) -> Json:
+    ctx.port("filesystem.read")
+    if not given:
+        raise ValueError("give at least one of path, color, sun_elevation, strength, rotate")
+    if sum(key in given for key in ("path", "color", "sun_elevation")) > 1:
+        raise ValueError("give one of path, color and sun_elevation")
+    if "path" in given and not Path(given["path"]).is_file():
+        raise ValueError(f"there is no file '{Path(given['path']).name}' there")
+    port, _, _ = _ports(ctx)
+    values: Json = {k: linear(value) if k == "color" else value for k, value in given.items()}
+    port.set_environment(values)
+    environment: Json = port.environment()
+    for key, value in values.items():
+        actual = environment[key]
+        if key == "path":
+            right = actual is not None and Path(actual).is_file() and Path(actual).samefile(value)
+        elif key == "rotate":
+            right = actual is not None and _alike((actual - value + 180) % 360, 180.0)
+        else:
+            right = _alike(value, actual)
+        _expect(right, f"the environment's {key}", value, actual)
+    doubt = environment.get("doubt")
+    told: Json = {} if doubt is None else {"doubt": doubt}
+    return {"verified": doubt is None, **told, "environment": environment}
+
+
+def three_point(
+    ctx: Any, objects: Sequence[str], angle: float = 0.0, brightness: float = 1.0
+) -> Json:
+    port, reader, editor = _ports(ctx)
+    info = reader.info()
+    low, high = box_of(reader, objects)
+    middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    metre = info["units_per_meter"]
+    radius = math.dist(low, high) / 2 or metre
+    away = 3 * radius
+    power = AT_A_METRE * (away / metre) ** 2 * brightness
+    created = []
+    for name, (around, above, part) in THREE.items():
+        path = port.create("area", name)
+        values = {"power": power * part, "size": radius * 1.5}
+        _set_values(port, path, values)
+        eye = _around(middle, away, around + angle, above, info["up_axis"])
+        place(reader, editor, path, facing(eye, middle, info["up_axis"]))
+        created.append(path)
+    doubts = [doubt for path in created if (doubt := port.get(path).get("doubt"))]
+    told: Json = {"doubt": doubts[0]} if doubts else {}
+    return {"changed": [], "created": created, "verified": not doubts, **told}
+
+
+def _ports(ctx: Any) -> tuple[Any, Any, Any]:
+    return ctx.port("lights"), ctx.port("scene.read"), ctx.port("scene.mutate")
+
+
+def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
+    for one, other in (("color", "kelvin"), ("power", "intensity"), ("rotate", "look_at")):
+        if one in given and other in given:
+            raise ValueError(f"give {one} or {other}, not both")
+    values = dict(given)
+    translate, rotate = values.pop("translate", None), values.pop("rotate", None)
+    target = values.pop("look_at", None)
+    if "kelvin" in values:
+        values["color"] = of_kelvin(values.pop("kelvin"))
+    elif "color" in values:
+        values["color"] = linear(values["color"])
+    _set_values(port, path, values)
+    if translate is not None or rotate is not None:
+        editor.set_transform(path, translate, rotate, None)
+        there = reader.get(path)
+        if translate is not None:
+            _expect(_alike([*translate], there["translate"]), "translate", translate, there)
+        if rotate is not None:
+            _expect_turned(rotate, there["rotate"])
+    if target is not None:
+        eye = placed(reader, path)[3]
+        aim = facing(eye, point_of(reader, target), reader.info()["up_axis"])
+        place(reader, editor, path, aim)
+
+
+def _set_values(port: Any, path: str, values: Json) -> None:
+    if not values:
+        return
+    port.set(path, values)
+    light = port.get(path)
+    for key, value in values.items():
+        actual = light[key]
+        if key == "size" and isinstance(actual, list | tuple) and not isinstance(value, list):
+            value = [value, value]
+        _expect(_alike(value, actual), key, value, actual)
+
+
+def _downwards(reader: Any) -> list[float]:
+    return [-90.0, 0.0, 0.0] if reader.info()["up_axis"] == "Y" else [0.0, 0.0, 0.0]
+
+
+def _around(
+    middle: Sequence[float], away: float, around: float, above: float, up_axis: str
+) -> list[float]:
+    """A point at that distance, degrees around from the front and degrees above the ground."""
+    turn, rise = math.radians(around), math.radians(above)
+    x, y = away * math.cos(rise) * math.sin(turn), -away * math.cos(rise) * math.cos(turn)
+    z = away * math.sin(rise)
+    offset = [x, z, -y] if up_axis == "Y" else [x, y, z]
+    return [a + b for a, b in zip(middle, offset, strict=True)]
+
+
+def _expect_turned(asked: Sequence[float], actual: Sequence[float]) -> None:
+    """The same turn has several Euler angles."""
+    still, one = [0.0] * 3, [1.0] * 3
+    turns = (compose(still, asked, one), compose(still, actual, one))
+    same = all(_alike(a, b) for a, b in zip(*turns, strict=True))
+    _expect(same, "rotate", asked, actual)
+
+
+def _alike(asked: Any, actual: Any) -> bool:
+    if actual is None:
+        return False
+    if not isinstance(asked, list):
+        asked, actual = [asked], [actual]
+    if not isinstance(actual, list) or len(actual) != len(asked):
+        return False
+    pairs = zip(asked, actual, strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-3) for a, b in pairs)
+
+
+def _expect(right: bool, what: str, asked: object, actual: object) -> None:
+    if not right:
+        raise HostError(
+            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
+            " The change was taken back."
+        )
+
+
+def _done(
+    port: Any, reader: Any, path: str, changed: Sequence[str] = (), created: Sequence[str] = ()
+) -> Json:
+    entry = reader.get(path)
+    light = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
+    doubt = entry.get("doubt") or light.get("doubt")
+    return {
+        "changed": [*changed],
+        "created": [*created],
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
+        "light": light,
+    }

@@ -1,0 +1,19 @@
+"""Tools that look at lights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.content import Json
+
+
+def list(ctx: Any, offset: int = 0, limit: int = 100) -> Json:
+    port = ctx.port("lights")
+    paths = [*port.names()]
+    end = offset + limit
+    answer: Json = {
+        "lights": [port.get(path) for path in paths[offset:end]],
+        "total": len(paths),
+        "environment": port.environment(),
+    }
+    return {**answer, "next_offset": end} if offset < end < len(paths) else answer
