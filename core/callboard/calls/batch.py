@@ -15,6 +15,7 @@ from typing import Any, cast
 from callboard.calls.asks import InputNeeded
 from callboard.calls.batch_references import check_references, refers, resolve_references
 from callboard.calls.call import Call, CallServer
+from callboard.calls.capabilities import Offer
 from callboard.calls.context import ToolContext
 from callboard.calls.entry import Entry, entry_of
 from callboard.calls.grants import Subject
@@ -122,6 +123,9 @@ class GatheredTool(Tool):
                 names["outside_roots"] = tuple(dict.fromkeys((*already, call.tool.name)))
         return names
 
+    def lacking(self, offer: Offer) -> list[str]:
+        return list(dict.fromkeys(each for call in self.inner for each in call.tool.lacking(offer)))
+
     @property
     def shown_arguments(self) -> Json:
         """As the artist is asked about them: with the paths that the tools are given."""
@@ -138,6 +142,18 @@ class GatheredTool(Tool):
     @cached_property
     def work(self) -> Work:
         return min((call.tool.work for call in self.inner), key=WORK_ORDER.index)
+
+
+def asked_tools(name: str, arguments: Json) -> list[str]:
+    """The tools that a call names, whatever its arguments are: its own and, of a batch, its
+    calls'."""
+    calls = arguments.get("calls") if name == BATCH else None
+    named = (
+        [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]
+        if isinstance(calls, list)
+        else []
+    )
+    return [name, *dict.fromkeys(each for each in named if isinstance(each, str))]
 
 
 def gather(

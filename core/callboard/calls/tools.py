@@ -175,8 +175,9 @@ class Tool:
         """What it requires and isn't offered, in declared order."""
         return missing(self.required_capabilities, offer.to(self.ships))
 
-    def describe(self, features: Revision, offer: Offer) -> Json:
-        """The entry of ``tools/list``."""
+    def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
+        """The entry of ``tools/list``, ``whole`` with everything. What ships leaves its output
+        schema out there: those are half of the list, and skills__describe tells them."""
         entry: Json = {
             "name": self.name,
             "description": self.description,
@@ -186,7 +187,8 @@ class Tool:
             if self.title is not None:
                 entry["title"] = self.title
             # A job's handle isn't the result that the schema describes.
-            if self.output_schema is not None and self.execution == "sync":
+            listed = self.execution == "sync" and (whole or not self.ships)
+            if self.output_schema is not None and listed:
                 entry["outputSchema"] = self.output_schema
         if features.icons and self.icons:
             entry["icons"] = list(self.icons)
@@ -214,6 +216,9 @@ class ToolRegistry:
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
         self._why_absent: Callable[[str], str | None] = lambda name: None
+        #: Loads what would bring a tool that no tool has the name of, where anything would; may
+        #: wait for a disk.
+        self.load_absent: Callable[[str], None] = lambda name: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
         """``why`` is asked about names that no tool has: what to do to get one, or None."""

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from callboard.calls.batch import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import failure, success
@@ -174,10 +175,12 @@ class Service:
         """The entry of ``tools/list`` for one tool. Raises InvalidParams where there is none."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return request_capability.descriptor()
-        return self._tool_entry(self.tools.get(name), features, self._capabilities.offer)
+        return self._tool_entry(self.tools.get(name), features, self._capabilities.offer, True)
 
-    def _tool_entry(self, tool: Tool, features: Revision, offer: Offer) -> Json:
-        entry = tool.describe(features, offer)
+    def _tool_entry(
+        self, tool: Tool, features: Revision, offer: Offer, whole: bool = False
+    ) -> Json:
+        entry = tool.describe(features, offer, whole=whole)
         lacking = tool.lacking(offer)
         if lacking:
             entry["description"] += f" {self._capabilities.in_words(lacking)}"
@@ -195,6 +198,11 @@ class Service:
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
         arguments = _arguments(request)
+        for absent in (each for each in asked_tools(name, arguments) if each not in self.tools):
+            # Its skill may not be loaded yet; then the call loads it.
+            self.dispatcher.require_going()
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, self.tools.load_absent, absent)
         tool = self._find_tool(request, name, arguments)
         intent = None
         if self._capture_intent:

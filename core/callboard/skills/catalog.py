@@ -185,11 +185,14 @@ class SkillCatalog:
             self._tell(CatalogChange(loaded=tuple(new)))
             return new
 
-    def load_scope(self, scope: SkillScope) -> list[SkillMetadata]:
-        """Loads every skill of a scope; one that can't be loaded is logged and left."""
+    def load_scope(self, scope: SkillScope, *, at_start: bool = False) -> list[SkillMetadata]:
+        """Loads every skill of a scope; one that can't be loaded is logged and left. ``at_start``
+        leaves those out that are loaded when they are called."""
         loaded: list[SkillMetadata] = []
         with self._lock:
             for name in sorted(name for name, given in self._scope_of.items() if given == scope):
+                if at_start and self._known[name].when_called:
+                    continue
                 try:
                     loaded += self.load(name)
                 except SkillError as error:

@@ -102,6 +102,13 @@ class SkillMetadata:
         """Sorted union over the skill's tools."""
         return sorted({c for tool in self.tools for c in tool.required_capabilities})
 
+    @property
+    def when_called(self) -> bool:
+        """Whether it says ``load: when-called``: it is rarely needed, so a search finds it, and a
+        call of one of its tools loads it."""
+        block = self.metadata.get("dcc-mcp")
+        return isinstance(block, Mapping) and block.get("load") == "when-called"
+
     def wire_name(self, tool: str) -> str:
         """``maya-geometry`` and ``bevel`` make ``maya_geometry__bevel``."""
         return f"{self.name.replace('-', '_')}__{tool}"

@@ -10,6 +10,7 @@ from callboard.calls.capabilities import Capabilities, Offer, missing
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
+from callboard.errors import SkillError
 from callboard.skills.catalog import KnownSkill, SkillCatalog
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
@@ -18,6 +19,16 @@ _NAME: Json = {
     "properties": {"name": {"type": "string", "minLength": 1, "description": "The skill's name."}},
     "required": ["name"],
     "additionalProperties": False,
+}
+_DESCRIBE: Json = {
+    **_NAME,
+    "properties": {
+        **_NAME["properties"],
+        "tool": {
+            "type": "string",
+            "description": "Only this tool, with the schemas of its arguments and result.",
+        },
+    },
 }
 _SEARCH: Json = {
     "type": "object",
@@ -46,9 +57,11 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
     def search(query: str, limit: int = 10, callable: bool = False) -> Json:
         return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
 
-    def describe(name: str) -> Json:
+    def describe(name: str, tool: str | None = None) -> Json:
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
+        if tool is not None:
+            return _describe_one(known, tool, capabilities.offer)
         return describe_skill(catalog, known, capabilities.offer)
 
     def load(name: str) -> Json:
@@ -65,16 +78,17 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
     return [
         _tool(
             "skills__search",
-            "Finds skills and tools, loaded or not, by what they are for. Load a skill with "
-            "skills__load to be able to call its tools.",
+            "Finds skills and tools, loaded or not, by what they are for. A tool can be called "
+            "though its skill isn't loaded; skills__describe tells its arguments.",
             _SEARCH,
             search,
             read_only=True,
         ),
         _tool(
             "skills__describe",
-            "Tells what a skill is for, which tools it has and what they need.",
-            _NAME,
+            "Tells what a skill is for, which tools it has and what they need; of one tool, the "
+            "schemas of its arguments and of its result.",
+            _DESCRIBE,
             describe,
             read_only=True,
         ),
@@ -147,6 +161,20 @@ def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Js
         "failures": [failure.as_json() for failure in dict.fromkeys(own)],
         **({} if bundle is None else {"bundle": bundle}),
     }
+
+
+def _describe_one(known: KnownSkill, tool: str, offer: Offer) -> Json:
+    """One tool with its schemas, by its wire name or its own. Raises SkillError."""
+    skill = known.skill
+    for one in skill.tools:
+        if tool in (one.name, skill.wire_name(one.name)):
+            return {
+                **_describe_tool(skill, one, offer.to(known.scope == "bundled")),
+                "input_schema": one.input_schema,
+                **({} if one.output_schema is None else {"output_schema": one.output_schema}),
+            }
+    names = ", ".join(one.name for one in skill.tools)
+    raise SkillError(f"skill '{skill.name}' has no tool '{tool[:100]}'; it has: {names}")
 
 
 def _describe_tool(skill: SkillMetadata, tool: ToolDeclaration, declared: Sequence[str]) -> Json:
