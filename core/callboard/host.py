@@ -1,6 +1,7 @@
 """What an adapter imports: the host contract, wherever in :mod:`callboard.hosting` it stands."""
 
 from callboard.content import Json
+from callboard.hosting.checking import CHECK, CheckPort, Fault, MeshData, UsedFile
 from callboard.hosting.contract import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -44,6 +45,7 @@ from callboard.hosting.picture_ports import (
 
 __all__ = [
     "ANIMATION",
+    "CHECK",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
     "LIGHTS",
@@ -57,6 +59,8 @@ __all__ = [
     "VIEWPORT",
     "AmbiguousName",
     "AnimationPort",
+    "CheckPort",
+    "Fault",
     "Host",
     "HostEvent",
     "HostIdentity",
@@ -67,6 +71,7 @@ __all__ = [
     "LookPort",
     "MaterialNotFound",
     "MaterialsPort",
+    "MeshData",
     "ObjectNotFound",
     "PlugIn",
     "PrimitiveKind",
@@ -78,6 +83,7 @@ __all__ = [
     "Texture",
     "UndoPort",
     "UsdPort",
+    "UsedFile",
     "Vector",
     "ViewportPort",
     "Work",

@@ -15,11 +15,13 @@ import bpy
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.checking import CHECK
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
+from callboard_blender.checks import BlenderChecks
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
 from callboard_blender.lights import BlenderLights
@@ -50,11 +52,13 @@ class BlenderHost(host.Host):
         self._busy = Busy()
         self.undo = BlenderUndo(changes)
         files = BlenderFiles()
+        materials = BlenderMaterials(changes)
         ports: dict[str, object] = {
             host.SCENE_READ: BlenderSceneReader(changes),
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
-            picture_ports.MATERIALS: BlenderMaterials(changes),
+            picture_ports.MATERIALS: materials,
             picture_ports.LIGHTS: BlenderLights(changes),
+            CHECK: BlenderChecks(materials),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),

@@ -10,8 +10,10 @@ from pxr import Sdf, Usd
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.checking import CHECK
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard_openusd.checks import UsdChecks
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles
@@ -51,12 +53,14 @@ class OpenUsdHost(host.Host):
         self.undo = UsdUndo(document, lambda: self.announce("scene"))
         files = UsdFiles(document, lambda: self.announce("project"))
         self.plug_ins = {LOOK: _RENDERER}
+        materials = UsdMaterials(document)
         self.set_ports(
             {
                 host.SCENE_READ: UsdSceneReader(document),
                 host.SCENE_MUTATE: UsdSceneEditor(document),
-                picture_ports.MATERIALS: UsdMaterials(document),
+                picture_ports.MATERIALS: materials,
                 picture_ports.LIGHTS: UsdLights(document),
+                CHECK: UsdChecks(document, materials),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: UsdStages(document),

@@ -31,7 +31,7 @@ class UsdStages:
         above = home(stage)
         if parent is not None:
             above = owned_parent(self._document.names.find(parent)).GetPath()
-        source = _open(path)
+        source = open_file(path)
         roots = source.GetPseudoRoot().GetChildren()
         if not roots:
             raise HostError(f"'{Path(path).name}' holds no prims")
@@ -73,10 +73,10 @@ class UsdStages:
         return exported(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, _open(path))
+        return metadata(path, open_file(path))
 
 
-def _open(path: str) -> Usd.Stage:
+def open_file(path: str) -> Usd.Stage:
     with read_layer(path) as layer:
         try:
             return Usd.Stage.Open(layer)

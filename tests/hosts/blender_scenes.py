@@ -23,6 +23,7 @@ MODULES = (
     "blender_scenes_motion",
     "blender_scenes_output",
     "blender_scenes_looks",
+    "blender_scenes_checks",
     "blender_scenes_undo",
 )
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from callboard.host import (
     ANIMATION,
+    CHECK,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     LIGHTS,
@@ -31,6 +32,7 @@ AREAS = (
         "Scene",
         {
             SCENE_READ: "Read the scene",
+            CHECK: "Check the scene",
             SCENE_MUTATE: "Change the scene",
             MATERIALS: "Materials",
             LIGHTS: "Lights",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CapabilityMissing
+from callboard.hosting.checking import CHECK
 from callboard.hosting.contract import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -39,6 +40,7 @@ VOCABULARY = (
     FILESYSTEM_WRITE,
     VIEWPORT,
     LOOK,
+    CHECK,
     ANIMATION,
     RENDER,
     SCRIPT,

@@ -17,6 +17,7 @@ from typing import Literal
 from callboard.host import Host
 from callboard.testing import (
     check_animation,
+    check_checks,
     check_files,
     check_lights,
     check_look,
@@ -44,6 +45,7 @@ _MODULES = (
     check_render,
     check_viewport,
     check_look,
+    check_checks,
     check_animation,
     check_scripts,
     check_shared,

@@ -1,0 +1,41 @@
+"""The rules about one mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from callboard.hosting.checking import Fault, MeshFacts, Severity
+
+RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
+#: Faces of a mesh that is still looked at: some seconds.
+LARGEST = 500_000
+#: So much of the UVs may be used twice: seams touch.
+_SHARED = 0.02
+
+
+def findings_of(path: str, facts: MeshFacts, port: Any, chosen: set[str]) -> Iterator[Fault]:
+    for rule, severity, why in _wrong(facts):
+        if rule in chosen:
+            yield Fault(rule, path, why, severity, port.fix(rule, path))
+
+
+def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Severity, str]]:
+    if facts.non_manifold:
+        yield "non_manifold", "error", f"{_edges(facts.non_manifold)} more than two faces"
+    if facts.flipped:
+        yield "inside_out", "error", f"the faces at {facts.flipped} edges look to opposite sides"
+    elif facts.volume < 0 and not facts.open_edges:
+        yield "inside_out", "error", "it is closed, and its faces look inwards"
+    if facts.zero_faces:
+        yield "zero_faces", "error", f"{facts.zero_faces} of {facts.faces} faces have no area"
+    if facts.ngons:
+        yield "ngons", "hint", f"{facts.ngons} of {facts.faces} faces have more than four corners"
+    if facts.overlap is None and facts.faces:
+        yield "uvs_missing", "warning", "it has no UVs, so no texture can be put on it"
+    if (facts.overlap or 0.0) > _SHARED:
+        yield "uvs_overlap", "hint", f"{facts.overlap:.0%} of its UV area is used more than once"
+
+
+def _edges(count: int) -> str:
+    return "1 edge has" if count == 1 else f"{count} edges have"

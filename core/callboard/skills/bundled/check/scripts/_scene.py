@@ -1,0 +1,202 @@
+"""The rules about objects and their places, by what the host's reader tells."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from callboard.content import Json
+from callboard.hosting.checking import Fault
+
+#: What applications call a thing that nobody named.
+_DEFAULT = re.compile(
+    r"(p?(cube|sphere|cylinder|cone|plane|torus|box|circle|grid|suzanne|icosphere)|ufsphere|object"
+    r"|geo|mesh|group|null|empty|polysurface|curve|nurbs\w*|untitled|teapot|text|material)"
+    r"([._ ]?\d+)?",
+    re.IGNORECASE,
+)
+#: Objects of which each is held against those near it.
+_MOST = 5000
+#: Metres that a whole scene hardly has.
+_TINY, _HUGE = 0.001, 20_000.0
+
+
+class Seen:
+    """What was read of the objects, for the rules that look at several."""
+
+    def __init__(self, port: Any, reader: Any) -> None:
+        self._port, self._info, self._reader = port, reader.info(), reader
+        self._up = "XYZ".index(self._info["up_axis"])
+        self._objects: dict[str, Json] = {}
+        self._meshes = set(port.meshes())
+
+    def read(self, path: str) -> None:
+        self._objects[path] = self._reader.get(path)
+
+    def findings(self, chosen: set[str]) -> Iterator[Fault]:
+        for rule, find in _RULES.items():
+            if rule in chosen:
+                yield from find(self)
+
+    def scale(self) -> Iterator[Fault]:
+        for path in self._meshes:
+            scale = self._objects[path]["scale"]
+            if min(scale) < 0:
+                why = f"its scale {_numbers(scale)} is negative, which turns faces and normals over"
+                yield Fault("scale", path, why, "warning", self._port.fix("scale", path))
+            elif max(abs(each - 1) for each in scale) > 1e-4:
+                why = f"its scale {_numbers(scale)} isn't applied to its mesh"
+                yield Fault("scale", path, why, "hint", self._port.fix("scale", path))
+
+    def floating(self) -> Iterator[Fault]:
+        up, boxes = self._up, self._boxes()
+        touching = {path for pair in self._near(boxes) for path in pair}
+        for path, (low, _) in boxes.items():
+            if low[up] > self._slack() and path not in touching:
+                why = f"it touches nothing, {low[up]:.4g} above the ground"
+                yield Fault("floating", path, why, "hint", self._lifted(path, -low[up]))
+
+    def sunk(self) -> Iterator[Fault]:
+        up = self._up
+        for path, (low, high) in self._boxes().items():
+            if low[up] < -self._slack() and high[up] > self._slack():
+                why = f"it reaches {-low[up]:.4g} below the ground"
+                yield Fault("sunk", path, why, "hint", self._lifted(path, -low[up]))
+
+    def interpenetrating(self) -> Iterator[Fault]:
+        boxes = self._boxes()
+        for one, other in self._near(boxes):
+            share, depth = _shared(boxes[one], boxes[other])
+            if depth > self._slack() and 0.02 < share < 0.98:
+                why = f"its box holds {share:.0%} of the smaller of its own and that of '{other}'"
+                yield Fault("interpenetrating", one, why, "hint")
+
+    def doubles(self) -> Iterator[Fault]:
+        alike: defaultdict[Any, list[str]] = defaultdict(list)
+        slack = self._slack() or 1e-6
+        for path, corners in self._boxes().items():
+            place = tuple(round(each / slack) for corner in corners for each in corner)
+            alike[place, self._port.face_count(path)].append(path)
+        for first, *others in alike.values():
+            for path in others:
+                fix = {"tool": "scene__delete", "arguments": {"names": [path]}}
+                why = f"it has the place, the size and as many faces as '{first}'"
+                yield Fault("doubles", path, why, "warning", fix)
+
+    def default_names(self) -> Iterator[Fault]:
+        for path, each in self._objects.items():
+            if _DEFAULT.fullmatch(each["name"]):
+                wanted = {"name": path, "new_name": "…"}
+                fix = {"tool": "scene__rename", "arguments": wanted}
+                why = f"'{each['name']}' says nothing about it"
+                yield Fault("default_names", path, why, "hint", fix)
+
+    def missing_files(self) -> Iterator[Fault]:
+        for file in self._port.files():
+            if file.missing:
+                why = f"'{file.path}' is not there"
+                yield Fault("missing_files", file.object, why, "error")
+
+    def color_space(self) -> Iterator[Fault]:
+        for file in self._port.files():
+            if file.color_space == "":
+                why = f"nothing says in which colour space '{file.path}' is"
+                fix = self._port.fix("color_space", file.object)
+                yield Fault("color_space", file.object, why, "warning", fix)
+
+    def units(self) -> Iterator[Fault]:
+        boxes, meter = self._boxes(), self._info["units_per_meter"]
+        if not boxes:
+            return
+        low, high = zip(*boxes.values(), strict=True)
+        sides = (
+            max(axis) - min(rest)
+            for axis, rest in zip(zip(*high, strict=True), zip(*low, strict=True), strict=True)
+        )
+        meters = max(sides) / meter
+        if not _TINY < meters < _HUGE:
+            why = f"all objects together are {meters:.3g} m large, at {meter:g} units a metre"
+            yield Fault("units", "", why, "warning")
+
+    def _boxes(self) -> dict[str, tuple[list[float], list[float]]]:
+        """Of the meshes that are visible, low and high corner."""
+        told = ((path, self._objects[path]) for path in self._objects if path in self._meshes)
+        return {
+            path: (each["bounds"]["min"], each["bounds"]["max"])
+            for path, each in told
+            if each["bounds"] is not None and each["visible"]
+        }
+
+    def _slack(self) -> float:
+        """A millimetre, in scene units."""
+        return float(self._info["units_per_meter"]) / 1000
+
+    def _near(self, boxes: dict[str, tuple[list[float], list[float]]]) -> Iterator[tuple[str, str]]:
+        """Pairs whose boxes touch, none of whom holds the other one in the scene's tree."""
+        slack = self._slack()
+        ordered = sorted(boxes, key=lambda path: boxes[path][0][0])[:_MOST]
+        open_boxes: list[str] = []
+        for path in ordered:
+            low, high = boxes[path]
+            open_boxes = [one for one in open_boxes if boxes[one][1][0] >= low[0] - slack]
+            for one in open_boxes:
+                a, b = boxes[one]
+                apart = any(a[n] > high[n] + slack or low[n] > b[n] + slack for n in (1, 2))
+                if not apart and not self._related(one, path):
+                    yield one, path
+            open_boxes.append(path)
+
+    def _related(self, one: str, other: str) -> bool:
+        return other in self._line(one) or one in self._line(other)
+
+    def _line(self, path: str) -> Iterator[str]:
+        parent = self._objects[path]["parent"]
+        while parent is not None and parent in self._objects:
+            yield parent
+            parent = self._objects[parent]["parent"]
+
+    def _lifted(self, path: str, by: float) -> Json | None:
+        """The call that moves it up; of what has a parent that is another direction."""
+        each = self._objects[path]
+        if each["parent"] is not None:
+            return None
+        place = list(each["translate"])
+        place[self._up] += by
+        return {"tool": "scene__transform", "arguments": {"name": path, "translate": place}}
+
+
+_RULES: dict[str, Callable[[Seen], Iterator[Fault]]] = {
+    "scale": Seen.scale,
+    "floating": Seen.floating,
+    "sunk": Seen.sunk,
+    "interpenetrating": Seen.interpenetrating,
+    "doubles": Seen.doubles,
+    "default_names": Seen.default_names,
+    "missing_files": Seen.missing_files,
+    "units": Seen.units,
+    "color_space": Seen.color_space,
+}
+RULES = tuple(_RULES)
+
+
+def _shared(
+    a: tuple[list[float], list[float]], b: tuple[list[float], list[float]]
+) -> tuple[float, float]:
+    """The share of the smaller box that lies in the other one, and how far they reach into each
+    other."""
+    sides = [min(a[1][n], b[1][n]) - max(a[0][n], b[0][n]) for n in range(3)]
+    if min(sides) <= 0:
+        return 0.0, 0.0
+    smaller = min(_volume(a), _volume(b))
+    return (sides[0] * sides[1] * sides[2] / smaller if smaller else 0.0), min(sides)
+
+
+def _volume(box: tuple[list[float], list[float]]) -> float:
+    x, y, z = (high - low for low, high in zip(*box, strict=True))
+    return x * y * z
+
+
+def _numbers(values: list[float]) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)

@@ -1,0 +1,130 @@
+"""What is told of the scene so that it can be checked: the port ``check``. Meshes are told as they
+are modelled, before their modifiers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy_extras.object_utils import (  # type: ignore[import-not-found,unused-ignore]
+    world_to_camera_view,
+)
+from mathutils import Vector
+
+from callboard.errors import HostError
+from callboard.host import Json, MaterialsPort
+from callboard.hosting.checking import Fault, MeshData, UsedFile
+from callboard_blender.names import find, objects, scene
+
+_MESH = """import bmesh, bpy
+mesh = bpy.data.objects[{name!r}].data
+b = bmesh.new()
+b.from_mesh(mesh)
+{do}
+b.to_mesh(mesh)
+b.free()
+mesh.update()"""
+_UNWRAP = """import bpy
+obj = bpy.data.objects[{name!r}]
+bpy.context.view_layer.objects.active = obj
+for each in bpy.context.view_layer.objects:
+    each.select_set(each == obj)
+bpy.ops.object.mode_set(mode="EDIT")
+bpy.ops.mesh.select_all(action="SELECT")
+bpy.ops.uv.smart_project()
+bpy.ops.object.mode_set(mode="OBJECT")"""
+_APPLY = """import bpy
+obj = bpy.data.objects[{name!r}]
+with bpy.context.temp_override(object=obj, active_object=obj, selected_editable_objects=[obj]):
+    bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)"""
+_DO = {
+    "inside_out": "bmesh.ops.recalc_face_normals(b, faces=b.faces)",
+    "zero_faces": "bmesh.ops.dissolve_degenerate(b, dist=1e-6, edges=b.edges)",
+    "ngons": "bmesh.ops.triangulate(b, faces=[face for face in b.faces if len(face.verts) > 4])",
+}
+_CODE = {
+    **{rule: _MESH.replace("{do}", do) for rule, do in _DO.items()},
+    "uvs_missing": _UNWRAP,
+    "uvs_overlap": _UNWRAP,
+    "scale": _APPLY,
+}
+
+
+class BlenderChecks:
+    def __init__(self, materials: MaterialsPort) -> None:
+        self._materials = materials
+
+    def fix(self, rule: str, path: str) -> Json | None:
+        if rule not in _CODE or find(path).library is not None:
+            return None
+        code = _CODE[rule].format(name=find(path).name)
+        return {"tool": "script__execute", "arguments": {"code": code}}
+
+    def meshes(self) -> list[str]:
+        return [obj.name_full for obj in objects() if obj.type == "MESH"]
+
+    def face_count(self, path: str) -> int:
+        return len(find(path).data.polygons)
+
+    def mesh(self, path: str) -> MeshData:
+        mesh = find(path).data
+        points = _read(mesh.vertices, "co", "f", 3)
+        counts = _read(mesh.polygons, "loop_total", "i")
+        corners = _read(mesh.loops, "vertex_index", "i")
+        layer = mesh.uv_layers.active
+        uvs = _read(layer.data, "uv", "f", 2) if layer is not None and len(layer.data) else None
+        return MeshData(_in(points, 3), counts, corners, _in(uvs, 2) if uvs is not None else None)
+
+    def files(self) -> Iterator[UsedFile]:
+        for image in bpy.data.images:
+            if image.source in ("FILE", "SEQUENCE", "MOVIE") and image.filepath:
+                space = image.colorspace_settings.name
+                yield _file(image, None if image.packed_file else space)
+        for kind in ("libraries", "sounds", "fonts", "cache_files", "volumes", "movieclips"):
+            for each in getattr(bpy.data, kind):
+                if each.filepath and not each.filepath.startswith("<"):
+                    yield _file(each, None)
+
+    def materials_of(self, name: str) -> list[str]:
+        return list(self._materials.assigned(name))
+
+    def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
+        through = find(camera) if camera is not None else scene().camera
+        if through is None or through.type != "CAMERA":
+            raise HostError(
+                "the scene has no camera, so nothing is seen by one"
+                if through is None
+                else f"'{through.name}' is not a camera"
+            )
+        places = [world_to_camera_view(scene(), through, Vector(point)) for point in points]
+        inside: int = sum(0 <= x <= 1 and 0 <= y <= 1 and z > 0 for x, y, z in places)
+        return inside / max(1, len(places))
+
+    def validate(self, path: str | None) -> Iterable[Fault]:
+        if path is None:
+            return []
+        raise HostError(
+            "this application brings no validators of OpenUSD's; check the file with"
+            " `callboard serve --host openusd`"
+        )
+
+
+def _read(items: Any, name: str, code: str, width: int = 1) -> array[Any]:
+    values = array(code, bytes(4 * width * len(items)))
+    items.foreach_get(name, values)
+    return values
+
+
+def _in(values: array[Any], width: int) -> list[Any]:
+    return list(zip(*(values[n::width] for n in range(width)), strict=True))
+
+
+def _file(named: Any, color_space: str | None) -> UsedFile:
+    packed = getattr(named, "packed_file", None) is not None
+    path = bpy.path.abspath(named.filepath, library=named.library)
+    several = "<UDIM>" in path or getattr(named, "source", "") == "SEQUENCE"
+    there = packed or several or Path(path).exists()
+    return UsedFile(named.filepath, named.name, not there, color_space)

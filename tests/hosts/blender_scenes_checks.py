@@ -1,0 +1,91 @@
+"""Cases: faults that are found, and mended by the call that is told. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosts.blender_scenes import Rig
+
+
+def _run(rig: Rig, *rules: str) -> list[Any]:
+    findings: list[Any] = rig.tool("check__run", rules=list(rules))["findings"]
+    return findings
+
+
+def _mend(rig: Rig, finding: Any) -> None:
+    fix = finding["fix"]
+    if fix["tool"] == "script__execute":
+        # The tool itself is offered while somebody is there.
+        rig.port("script.execute").execute(fix["arguments"]["code"], "python")
+    else:
+        rig.call(fix["tool"], fix["arguments"])
+
+
+def _mesh(name: str, points: list[Any], faces: list[Any]) -> None:
+    import bpy
+
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, [], faces)
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, mesh))
+
+
+_CORNERS = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
+_BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def test_each_fault_of_a_mesh_is_found_and_mended(rig: Rig) -> None:
+    _mesh("Inside", _CORNERS, [face[::-1] for face in _BOX])
+    _mesh("Flipped", _CORNERS, [_BOX[0][::-1], *_BOX[1:]])
+    _mesh("Many", _CORNERS, [(0, 1, 3, 7, 6)])
+    _mesh("Flat", [*_CORNERS, (0.0, 0.5, 0.0)], [*_BOX, (0, 2, 8)])
+    _mesh("Wall", _CORNERS, [*_BOX, (0, 1, 7, 6)])
+    rules = ("inside_out", "zero_faces", "ngons", "uvs_missing", "non_manifold")
+    told = {(each["rule"], each["object"]): each for each in _run(rig, *rules[:3])}
+    expected = {("inside_out", "Inside"), ("inside_out", "Flipped"), ("ngons", "Many")}
+    assert set(told) == expected | {("zero_faces", "Flat")}, sorted(told)
+    for each in told.values():
+        _mend(rig, each)
+    assert _run(rig, *rules[:2]) == []
+    # What had no area was on an edge, whose faces have a corner more now.
+    (corners,) = _run(rig, "ngons")
+    assert corners["object"] == "Flat"
+    _mend(rig, corners)
+    assert _run(rig, *rules[:3]) == []
+    assert [each["object"] for each in _run(rig, "non_manifold")] == ["Wall"]
+
+
+def test_uvs_and_scale_are_mended(rig: Rig) -> None:
+    _mesh("Box", _CORNERS, _BOX)
+    rig.tool("scene__transform", name="Box", scale=[1, 2, 1])
+    missing, scaled = _run(rig, "uvs_missing", "scale")
+    assert (missing["rule"], scaled["rule"]) == ("uvs_missing", "scale")
+    before = rig.read.get("Box")["bounds"]
+    _mend(rig, missing)
+    _mend(rig, scaled)
+    assert _run(rig, "uvs_missing", "uvs_overlap", "scale") == []
+    assert rig.read.get("Box")["bounds"] == before
+
+
+def test_a_file_that_is_missing_is_told(rig: Rig) -> None:
+    import bpy
+
+    image = bpy.data.images.new("Wood", 4, 4)
+    image.source = "FILE"
+    image.filepath = str(rig.folder / "gone.png")
+    (told,) = _run(rig, "missing_files")
+    assert (told["object"], told["severity"]) == ("Wood", "error")
+
+
+def test_the_camera_and_materials_are_compared(rig: Rig) -> None:
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    rig.cube("Behind", translate=[50, -50, 50])
+    asked = [{"name": "Cube", "seen": True, "material": "Material"}]
+    assert rig.tool("check__compare", objects=asked)["matches"]
+    asked = [{"name": "Behind", "seen": True, "material": "Material"}]
+    told = rig.tool("check__compare", objects=asked)["differences"]
+    assert [each["what"] for each in told] == ["material", "seen"]
+    _mend(rig, told[0])
+    told = rig.tool("check__compare", objects=asked)["differences"]
+    assert [each["what"] for each in told] == ["seen"]
