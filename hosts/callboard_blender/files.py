@@ -12,7 +12,8 @@ from callboard.host import Json
 from callboard.hosting.held_folder import require_folder
 from callboard.hosting.replacing import mode_to_keep, pointed_at
 from callboard_blender.blend_named import refuse_blend_outside
-from callboard_blender.names import scene
+from callboard_blender.changes import Changes
+from callboard_blender.names import scene, view_layer
 from callboard_blender.outside import own_folders
 
 #: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
@@ -21,6 +22,9 @@ _STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 class BlenderFiles:
     suffixes = (".blend",)
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
 
     def open(self, path: str) -> Json:
         """Never runs the scripts that the file may hold."""
@@ -55,8 +59,13 @@ class BlenderFiles:
             # Blender would put a file in its place; what it points at is meant.
             file = pointed_at(file)
         mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
+        # What the call changed before is told now.
+        view_layer().update()
         try:
-            bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
+            # Blender 5.2 evaluates the scene anew when it saves, which is nothing to undo.
+            with self._changes.unnoticed():
+                bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
+                view_layer().update()
         except RuntimeError as error:
             raise HostError(f"Blender could not save '{file.name}': {_reason(error)}") from None
         if mode is not None:

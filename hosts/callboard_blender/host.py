@@ -51,7 +51,7 @@ class BlenderHost(host.Host):
         self._changes = changes = Changes(lambda: self.announce("project"))
         self._busy = Busy()
         self.undo = BlenderUndo(changes)
-        files = BlenderFiles()
+        files = BlenderFiles(changes)
         materials = BlenderMaterials(changes)
         ports: dict[str, object] = {
             host.SCENE_READ: BlenderSceneReader(changes),

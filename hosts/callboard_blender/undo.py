@@ -30,6 +30,8 @@ HISTORY = 30
 class _Begun:
     label: str
     unsaved: bool
+    #: Whether only a state that equals what was there had to be pushed.
+    based_anew: bool
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class BlenderUndo:
     def begin(self, label: str) -> object:
         changes = self._changes
         changes.mode = modes.current()
-        unsaved = changes.unsaved
+        unsaved, based_anew = changes.unsaved, False
         if not self._mark.ready:
             view_layer().update()
             with changes.unnoticed():
@@ -76,7 +78,7 @@ class BlenderUndo:
                 view_layer().update()
             if changes.foreign or not self._steps:
                 # Steps of other modes hold one object's data; the state to come back to is a whole.
-                changes.based = self._push("before callboard")
+                based_anew, changes.based = changes.based, self._push("before callboard")
         # What somebody changed a moment ago is told now.
         view_layer().update()
         if not changes.based:
@@ -87,7 +89,7 @@ class BlenderUndo:
         changes.in_step, changes.touched, changes.foreign = True, False, False
         changes.replaced = changes.stepped = False
         forget()
-        return _Begun(label, unsaved)
+        return _Begun(label, unsaved, based_anew)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, _Begun)
@@ -95,6 +97,10 @@ class BlenderUndo:
         if not changes.replaced:
             modes.leave()
         id = self._commit(token)
+        if id is None and token.based_anew:
+            # Nothing changed, and so there is nothing for the artist to undo.
+            with changes.unnoticed():
+                _undo()
         self._back_to_the_artists_mode()
         return id
 

@@ -149,6 +149,45 @@ def test_a_call_works_in_each_mode_and_leaves_it_as_it_was(
     assert gui.run("answer = list(bpy.data.objects['Cube'].location)") == [1, 2, 3]
 
 
+#: A tool in many slices that changes nothing.
+LOOKS = """
+from callboard_blender import addon
+
+def looks():
+    for _ in range(40):
+        yield
+    return {}
+
+addon.residence.app.tools.register(
+    "look__slowly", looks, "Looks.", required_capabilities=("scene.mutate",)
+)
+"""
+#: How far to the right the mesh reaches, also in Edit Mode.
+RIGHT = """
+cube = bpy.context.object
+cube.update_from_editmode()
+answer = max(one.co.x for one in cube.data.vertices)
+"""
+
+
+def test_a_slow_tool_that_changes_nothing_leaves_the_artists_undo_alone(
+    gui: Gui, client: FakeClient
+) -> None:
+    gui.run(LOOKS)
+    gui.key("Tab")
+    gui.wait(lambda: gui.run(MODE) == "EDIT", "Edit Mode")
+    for number in (2, 3):
+        gui.key("g", "x", "1", "Return")
+        gui.wait(lambda: gui.run(RIGHT) == pytest.approx(number), "a move in Edit Mode")  # noqa: B023
+    result = client.call("look__slowly")
+    assert not result.get("isError"), result
+    assert gui.run(MODE) == "EDIT"
+    assert gui.run(RIGHT) == pytest.approx(3)
+    for number in (2, 1):
+        gui.key("ctrl+z")
+        gui.wait(lambda: gui.run(RIGHT) == pytest.approx(number), "one Undo takes back one move")  # noqa: B023
+
+
 def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: FakeClient) -> None:
     gui.run(PERMIT)
     began = gui.folder / "began"
