@@ -21,7 +21,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -241,6 +241,13 @@ def pytest_arguments(arguments: Sequence[str]) -> list[str]:
     return [*chosen, *(one for one in arguments if one not in ours)]
 
 
+def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
+    """Whoever wants no bytecode beside the sources gets it inside the environment: without any,
+    every process of the tests compiles everything anew, and there are hundreds."""
+    if variables.pop("PYTHONDONTWRITEBYTECODE", None):
+        variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))
+
+
 def start(command: list[str]) -> NoReturn:
     """Becomes the command, or where a process cannot, waits for it and ends like it."""
     if not WINDOWS:
@@ -290,6 +297,7 @@ def main(arguments: Sequence[str]) -> int:
     if asked.command == "serve":
         start([str(program(venv, "callboard")), "serve", *asked.arguments])
     os.chdir(PROJECT)
+    keep_bytecode(venv, os.environ)
     start([str(program(venv, "python")), "-m", "pytest", *pytest_arguments(asked.arguments)])
 
 

@@ -4,17 +4,20 @@ taken in at once."""
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parent.parent
+from source_trees import PROJECT, nodes
+
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 #: They say how one came by a value, and not what it is.
 EMPTY_NAMES = {"found", "said", "look"}
+_EMPTY = re.compile(rf"\b_*(?:{'|'.join(sorted(EMPTY_NAMES))})\b")
 
 
 def sources(*roots: str) -> list[Path]:
@@ -23,7 +26,7 @@ def sources(*roots: str) -> list[Path]:
 
 def functions(path: Path) -> Iterator[tuple[str, int]]:
     """Each function's name and its lines."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+    for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             assert node.end_lineno is not None
             yield node.name, node.end_lineno - node.lineno + 1
@@ -31,7 +34,7 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
 
 def given_names(path: Path) -> Iterator[tuple[str, int]]:
     """Each name that a module gives to a value or a function, and its line."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+    for node in nodes(path):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 yield name, node.lineno
@@ -54,7 +57,9 @@ def test_no_public_class_of_core_has_a_namesake() -> None:
     for path in sources("core"):
         # Skill scripts are what a user would write.
         if "scripts" not in path.parts:
-            for node in ast.parse(path.read_text("utf-8"), str(path)).body:
+            module = nodes(path)[0]
+            assert isinstance(module, ast.Module)
+            for node in module.body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(str(path.relative_to(PROJECT)))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parent.parent
+from source_trees import PROJECT, nodes
 
 #: The rooms of core, lowest first. A room imports rooms below it, never one beside it.
 LAYERS = (
@@ -47,7 +47,7 @@ def sources(root: Path) -> Iterator[Path]:
 def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
     """(line, absolute dotted name) of every import in a file, deferred ones included."""
     package = list(path.relative_to(root).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name

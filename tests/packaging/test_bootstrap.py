@@ -98,6 +98,18 @@ def test_the_fast_tier_is_an_option_beside_those_of_pytest() -> None:
     assert bootstrap.pytest_arguments(["-k", "roots"]) == ["-k", "roots"]
 
 
+def test_bytecode_that_isn_t_wanted_beside_the_sources_is_kept_in_the_environment() -> None:
+    variables = {"PYTHONDONTWRITEBYTECODE": "1", "HOME": "/home/me"}
+    bootstrap.keep_bytecode(Path("env"), variables)
+    assert variables == {"PYTHONPYCACHEPREFIX": str(Path("env/bytecode")), "HOME": "/home/me"}
+    nothing: dict[str, str] = {}
+    for wanted in (nothing, {"PYTHONPYCACHEPREFIX": "mine", "PYTHONDONTWRITEBYTECODE": "1"}):
+        before = dict(wanted)
+        bootstrap.keep_bytecode(Path("env"), wanted)
+        before.pop("PYTHONDONTWRITEBYTECODE", None)
+        assert wanted == before
+
+
 def test_message_for_debian_without_venv_names_the_package() -> None:
     bare = python("/usr/bin/python3", "3.11", venv=False)
     text = find_python.explain_missing_python(find_python.VERSIONS, [bare])
