@@ -32,6 +32,7 @@ from callboard.hosting.contract import (
     Work,
     nearest_names,
 )
+from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
 from callboard.hosting.looking import LOOK, Look, LookPort
 from callboard.hosting.picture_ports import (
     LIGHTS,
@@ -46,6 +47,7 @@ from callboard.hosting.picture_ports import (
 __all__ = [
     "ANIMATION",
     "CHECK",
+    "DOCS",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
     "LIGHTS",
@@ -60,6 +62,8 @@ __all__ = [
     "AmbiguousName",
     "AnimationPort",
     "CheckPort",
+    "DocEntry",
+    "DocsPort",
     "Fault",
     "Host",
     "HostEvent",

@@ -16,12 +16,14 @@ import bpy
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
 from callboard.hosting.checking import CHECK
+from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
 from callboard_blender.changes import Changes
 from callboard_blender.checks import BlenderChecks
+from callboard_blender.docs import BlenderDocs
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.files import BlenderFiles
 from callboard_blender.lights import BlenderLights
@@ -65,6 +67,7 @@ class BlenderHost(host.Host):
             host.RENDER: BlenderRender(changes),
             LOOK: BlenderLook(changes),
             host.SCRIPT: BlenderScripts(changes),
+            DOCS: BlenderDocs(),
         }
         if not bpy.app.background:
             # Its module needs a graphics context.

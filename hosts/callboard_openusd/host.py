@@ -11,9 +11,11 @@ from pxr import Sdf, Usd
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
 from callboard.hosting.checking import CHECK
+from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_openusd.checks import UsdChecks
+from callboard_openusd.docs import UsdDocs
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.files import UsdFiles
@@ -64,6 +66,7 @@ class OpenUsdHost(host.Host):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: UsdStages(document),
+                DOCS: UsdDocs(),
             }
         )
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from callboard.host import (
     ANIMATION,
     CHECK,
+    DOCS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     LIGHTS,
@@ -42,7 +43,7 @@ AREAS = (
     ),
     ("Files", {FILESYSTEM_READ: "Open files", FILESYSTEM_WRITE: "Write files"}),
     ("Pictures", {VIEWPORT: "See the viewport", LOOK: "Look around the scene", RENDER: "Render"}),
-    ("Code", {SCRIPT: "Run code of its own"}),
+    ("Code", {DOCS: "Look up documentation", SCRIPT: "Run code of its own"}),
 )
 CAPABILITIES = {name: title for _, named in AREAS for name, title in named.items()}
 _REASONS = {

@@ -26,6 +26,7 @@ from callboard.hosting.contract import (
     Host,
     HostEvent,
 )
+from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.picture_ports import LIGHTS, MATERIALS
 
@@ -43,6 +44,7 @@ VOCABULARY = (
     CHECK,
     ANIMATION,
     RENDER,
+    DOCS,
     SCRIPT,
 )
 #: What is offered only while somebody is there to be asked, unless it was allowed from the start.

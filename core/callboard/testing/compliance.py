@@ -18,6 +18,7 @@ from callboard.host import Host
 from callboard.testing import (
     check_animation,
     check_checks,
+    check_docs,
     check_files,
     check_lights,
     check_look,
@@ -48,6 +49,7 @@ _MODULES = (
     check_checks,
     check_animation,
     check_scripts,
+    check_docs,
     check_shared,
     check_skills,
 )

@@ -1,0 +1,64 @@
+"""What OpenUSD's schemas say of themselves: the port ``docs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pxr import Tf, Usd
+
+from callboard.content import Json
+from callboard.hosting.documentation import DocEntry, KeptDocs
+
+#: Names that an entry's details list at most.
+_MOST = 60
+
+
+class UsdDocs(KeptDocs):
+    """Schemas and their properties; one that several schemas inherit is told once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._registry = Usd.SchemaRegistry()
+
+    def _read(self) -> Iterator[DocEntry]:
+        told: set[tuple[str, str]] = set()
+        for kind in Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes():
+            name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
+            definition = self._definition(name)
+            if definition is None:
+                continue
+            yield DocEntry(name, "schema", definition.GetDocumentation())
+            for prop in definition.GetPropertyNames():
+                text = definition.GetPropertyDocumentation(prop)
+                if (prop, text) not in told:
+                    told.add((prop, text))
+                    yield DocEntry(f"{name}.{prop}", "property", text)
+
+    def details(self, entry: DocEntry) -> Json:
+        name, _, prop = entry.name.partition(".")
+        definition = self._definition(name)
+        if definition is None:
+            return {}
+        if not prop:
+            return {"properties": [str(each) for each in definition.GetPropertyNames()][:_MOST]}
+        attribute = definition.GetAttributeDefinition(prop)
+        if not attribute:
+            return {"type": "relationship"}
+        details: Json = {"type": str(attribute.GetTypeName())}
+        fallback = attribute.GetFallbackValue()
+        if fallback is not None:
+            details["default"] = _plain(fallback)
+        choices = attribute.GetMetadata("allowedTokens")
+        if choices:
+            details["choices"] = [str(each) for each in choices][:_MOST]
+        return details
+
+    def _definition(self, name: str) -> Any:
+        registry = self._registry
+        concrete = registry.FindConcretePrimDefinition(name)
+        return concrete or registry.FindAppliedAPIPrimDefinition(name) or None
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (bool, int, float, str)) else str(value)[:200]

@@ -1,0 +1,44 @@
+"""``docs__lookup`` over OpenUSD's schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pxr", reason="usd-core is not installed")
+
+from callboard.testing.compliance import Bench
+from callboard_openusd.host import OpenUsdHost
+
+Lookup = Callable[..., Any]
+
+
+@pytest.fixture
+def lookup(tmp_path: Path) -> Lookup:
+    bench = Bench(OpenUsdHost(lambda fn: None), tmp_path)
+    return lambda words, **more: bench.call("docs__lookup", {"words": words, **more})
+
+
+def test_a_schemas_property_is_told_with_its_type_and_default(lookup: Lookup) -> None:
+    (radius,) = lookup("SphereLight.inputs:radius", limit=1)["entries"]
+    assert "radius" in radius["text"].lower()
+    assert (radius["type"], radius["default"]) == ("float", 0.5)
+
+
+def test_words_find_what_has_them_all(lookup: Lookup) -> None:
+    names = [entry["name"] for entry in lookup("sphere light radius")["entries"]]
+    assert names[0] == "SphereLight.inputs:radius"
+
+
+def test_choices_are_told(lookup: Lookup) -> None:
+    purpose = lookup("purpose", limit=20)["entries"]
+    assert any(entry.get("choices") == ["default", "render", "proxy", "guide"] for entry in purpose)
+
+
+def test_a_schema_names_its_properties(lookup: Lookup) -> None:
+    (cube,) = lookup("Cube", limit=1)["entries"]
+    assert cube["kind"] == "schema"
+    assert "size" in cube["properties"]
