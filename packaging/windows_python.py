@@ -51,6 +51,33 @@ _STARTER = (
     "#include <windows.h>\nint Py_Main(int, wchar_t **);\n"
     "int wmain(int count, wchar_t **words) { return Py_Main(count, words); }\n"
 )
+#: Starts the Python that pyvenv.cfg names, as that of the environment.
+_LAUNCHER = r"""#include <stdio.h>
+#include <wchar.h>
+#include <windows.h>
+int wmain(void) {
+    static wchar_t own[MAX_PATH], config[MAX_PATH], line[MAX_PATH], home[MAX_PATH];
+    STARTUPINFOW start = {sizeof start};
+    PROCESS_INFORMATION child;
+    DWORD code = 1;
+    FILE *file;
+    GetModuleFileNameW(NULL, own, MAX_PATH);
+    wcscpy(config, own);
+    *wcsrchr(config, L'\\') = 0;
+    *wcsrchr(config, L'\\') = 0;
+    file = _wfopen(wcscat(config, L"\\pyvenv.cfg"), L"r");
+    while (file && fgetws(line, MAX_PATH, file))
+        if (!wcsncmp(line, L"home = ", 7)) wcscpy(home, line + 7);
+    home[wcscspn(home, L"\r\n")] = 0;
+    SetEnvironmentVariableW(L"__PYVENV_LAUNCHER__", own);
+    GetStartupInfoW(&start);
+    if (!CreateProcessW(wcscat(home, L"\\python.exe"), GetCommandLineW(), NULL, NULL, TRUE, 0,
+                        NULL, NULL, &start, &child)) return 103;
+    WaitForSingleObject(child.hProcess, INFINITE);
+    GetExitCodeProcess(child.hProcess, &code);
+    return code;
+}
+"""
 #: Rust's extensions ask this library for random bytes, and Wine 8 has none of it.
 _RANDOM = """#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
@@ -129,6 +156,7 @@ def make(folder: Path) -> None:
         _unpack(work, home)
         _library(home / "Lib")
         _start_program(work, home)
+        _environments_program(work, home / "Lib" / "venv" / "scripts" / "nt")
         _prefix(work, folder)
     _packages(home / "Lib" / "site-packages")
     (folder / MADE).write_text(_wanted(), "utf-8")
@@ -193,6 +221,11 @@ def _library(target: Path) -> None:
     )
     shutil.copytree(sysconfig.get_path("stdlib"), target, ignore=ignored)
     (target / "site-packages").mkdir()
+    # The carrier's 3.11.9 calls it as the class', which it isn't in the library before 3.11.8.
+    metadata = target / "importlib" / "metadata" / "__init__.py"
+    alone = re.compile(r"(?<!@classmethod\n)(    def invalidate_caches\(cls\))")
+    text = alone.sub(r"    @classmethod\n\1", metadata.read_text("utf-8"))
+    metadata.write_text(text, "utf-8")
 
 
 def _start_program(work: Path, home: Path) -> None:
@@ -216,6 +249,14 @@ def _start_program(work: Path, home: Path) -> None:
     (work / "e.c").write_text("int DllMainCRTStartup(void *a, unsigned b, void *c) { return 1; }\n")
     bare = ("-shared", "-nostdlib", "-e", "DllMainCRTStartup", "e.c", "p3.def")
     _do(LINKER + "gcc", *bare, "-o", str(home / "python3.dll"), cwd=work)
+
+
+def _environments_program(work: Path, nt: Path) -> None:
+    """What ``venv`` puts into an environment as its ``python.exe``."""
+    (work / "venv.c").write_text(_LAUNCHER)
+    nt.mkdir(parents=True)
+    for name in ("python.exe", "pythonw.exe"):
+        _do(LINKER + "gcc", "-O1", "-municode", "venv.c", "-o", str(nt / name), cwd=work)
 
 
 def _exported(library: Path) -> Iterator[str]:

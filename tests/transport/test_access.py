@@ -7,6 +7,7 @@ import http.client
 import json
 import selectors
 import socket
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -307,6 +308,14 @@ def test_there_is_room_for_what_select_bears() -> None:
     # 512 sockets, with the 128 that are accepted before one is shed, and the server's own.
     assert most_connections(selectors.SelectSelector) + 128 + 32 < 512
     assert HttpLimits().connections == most_connections(selectors.DefaultSelector)
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="elsewhere nothing waits by select")
+def test_more_strangers_than_select_bears_shut_nobody_out() -> None:
+    with served() as server, contextlib.ExitStack() as strangers:
+        for _ in range(530):
+            strangers.enter_context(RawConnection(server.app.url))
+        assert server.client().send("GET", path="/v1/healthz").status == 200
 
 
 def served_again(server: Served) -> bool:

@@ -1,0 +1,62 @@
+"""A bundle's process on every system: what it says, and that its end is the end of all of it."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from callboard.bundles.running.child_process import ChildProcess, environment
+from callboard.testing.fake_host import DEADLINE
+
+#: Holds a connection for as long as it lives.
+LIVES = """
+import socket, sys
+held = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+held.sendall(b"x")
+held.recv(1)
+"""
+STARTS = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
+PRINTS = 'import sys; print(\'{"name": "W\\u00fcrfel \\u043a\\u0443\\u0431"}\', flush=True)'
+
+
+@contextmanager
+def running(folder: Path, *words: str) -> Iterator[tuple[ChildProcess, queue.Queue[Any]]]:
+    child = ChildProcess("kid", [sys.executable, *words], environment({}), folder)
+    received: queue.Queue[Any] = queue.Queue()
+    child.start(received.put, lambda why: received.put(why))
+    try:
+        yield child, received
+    finally:
+        child.stop(0.5)
+
+
+def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+    """``npx.cmd`` and ``uvx`` are such: the server is what they started."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(DEADLINE)
+        port = str(listener.getsockname()[1])
+        with running(tmp_path, "-c", STARTS, LIVES, port) as (child, _):
+            held, _ = listener.accept()
+            held.settimeout(DEADLINE)
+            assert held.recv(1) == b"x"
+            child.stop(0.2)
+            with held:
+                assert gone(held)
+
+
+def gone(held: socket.socket) -> bool:
+    try:
+        return held.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
+    """Python's own pipes have an old code page on Windows."""
+    with running(tmp_path, "-c", PRINTS) as (_, received):
+        assert received.get(timeout=DEADLINE) == {"name": "Würfel куб"}
