@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from callboard.content import Json
+from callboard.content import Image, Json, Result
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from serving import Served, served
@@ -127,3 +127,36 @@ def test_no_result_is_read_of_a_job_that_runs_or_is_not_there() -> None:
         for id in (begin(client, "forever"), "nobody's"):
             answer = client.request("resources/read", {"uri": f"job://{id}/result"})
             assert answer["error"]["code"] == -32002
+
+
+def test_a_jobs_picture_is_shown_as_a_picture() -> None:
+    picture = Image(b"\x89PNG" + bytes(60_000))
+
+    async def drawn() -> Result:
+        return Result(["a picture", picture], {"path": "a.png"})
+
+    with served() as server, server.client() as client:
+        server.tool("drawn", drawn, execution="async")
+        id = begin(client, "drawn")
+        answer = client.call("jobs__status", {"job_id": id, "wait_s": 50})
+    assert answer["content"][-1] == picture.block()
+    result = answer["structuredContent"]["result"]
+    assert result["structuredContent"] == {"path": "a.png"}
+    # Not a second time, as text.
+    assert len(json.dumps(answer["structuredContent"])) < 1000
+
+
+def test_a_client_that_asks_for_a_job_gets_one() -> None:
+    async def drawn(as_job: bool = False) -> str:
+        return "drawn"
+
+    asking = {"type": "boolean", "format": "as-job"}
+    schema = {"type": "object", "properties": {"as_job": asking}}
+    with served() as server, server.client() as client:
+        server.tool("drawn", drawn, schema)
+        now = client.call("drawn", {"as_job": False})["structuredContent"]
+        assert now == {"result": "drawn"}
+        id = begin(client, "drawn", as_job=True)
+        job = client.call("jobs__status", {"job_id": id, "wait_s": 50})["structuredContent"]
+        assert job["result"]["structuredContent"] == {"result": "drawn"}
+        assert client.call("drawn", {"as_job": "yes"})["isError"] is True

@@ -45,6 +45,8 @@ BATCH = "batch__run"
 FILES = "filesystem."
 #: The format of an argument by which a client says how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
+#: The format of a yes or no by which a client asks for a job: a handle at once, the result later.
+AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -95,16 +97,22 @@ class Tool:
 
     def time_limit(self, arguments: Json) -> float | None:
         """Seconds that these arguments leave it; None where nobody says."""
-        given = None if self._limit_named is None else arguments.get(self._limit_named)
+        given = arguments.get(self._by_format.get(TIME_LIMIT, ""))
         return given if isinstance(given, (int, float)) else self.timeout_secs
 
+    def becomes_job(self, arguments: Json) -> bool:
+        """Whether a call with these arguments is answered with a handle at once."""
+        return self.execution == "async" or arguments.get(self._by_format.get(AS_JOB, "")) is True
+
     @cached_property
-    def _limit_named(self) -> str | None:
+    def _by_format(self) -> dict[object, str]:
+        """The arguments that say something about the call itself, by their formats."""
         properties = self.input_schema.get("properties")
-        for name, schema in properties.items() if isinstance(properties, Mapping) else ():
-            if isinstance(schema, Mapping) and schema.get("format") == TIME_LIMIT:
-                return str(name)
-        return None
+        return {
+            schema["format"]: str(name)
+            for name, schema in (properties.items() if isinstance(properties, Mapping) else ())
+            if isinstance(schema, Mapping) and schema.get("format") in (TIME_LIMIT, AS_JOB)
+        }
 
     @cached_property
     def paths(self) -> PathFields:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode
 from typing import Any
 
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.content import Json, ResourceLink, Result
+from callboard.content import Image, Json, ResourceLink, Result
 from callboard.jobs.jobs import Job, Jobs
 from callboard.protocol.jsonrpc import encode
 
@@ -46,7 +47,7 @@ def job_tools(jobs: Jobs) -> list[Tool]:
         job = jobs.get(job_id)
         if wait_s > 0:
             await _wait(job, wait_s, ctx)
-        return job.describe() if whole else _short(job)
+        return job.describe() if whole else _shown(job)
 
     async def cancel(job_id: str) -> Json:
         return jobs.cancel(job_id).describe()
@@ -91,17 +92,32 @@ async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
         stop()
 
 
-def _short(job: Job) -> Json | Result:
-    described = job.describe()
-    size = len(encode(job.result))
-    if job.result is None or size <= RESULT_LIMIT:
+def _shown(job: Job) -> Json | Result:
+    """Pictures in its result are shown as such: as text in it nobody could see them."""
+    content = (job.result or {}).get("content", [])
+    pictures = [block for block in content if block.get("type") == "image"]
+    described, links = _short(job, pictures)
+    if not pictures and not links:
         return described
+    images = [Image(b64decode(each["data"]), each["mimeType"]) for each in pictures]
+    return Result([json.dumps(described, ensure_ascii=False), *links, *images], described)
+
+
+def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
+    """The job without those blocks, and a link to its result where that is large all the same."""
+    described = job.describe()
+    if job.result is None:
+        return described, []
+    content = [each for each in job.result.get("content", []) if each not in without]
+    described["result"] = {**job.result, "content": content} if without else job.result
+    if len(encode(described["result"])) <= RESULT_LIMIT:
+        return described, []
     del described["result"]
     uri = RESULT.format(job_id=job.id)
-    described["result_link"] = {"uri": uri, "bytes": size}
+    described["result_link"] = {"uri": uri, "bytes": len(encode(job.result))}
     described["next"] = "read the resource, or call jobs__status again with whole: true"
     link = ResourceLink(uri, f"result of {job.tool}", mime_type="application/json")
-    return Result([json.dumps(described, ensure_ascii=False), link], described)
+    return described, [link]
 
 
 def _tool(

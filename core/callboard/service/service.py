@@ -207,7 +207,7 @@ class Service:
         intent = None
         if self._capture_intent:
             arguments, intent = strip_intent(arguments, tool.input_schema)
-        if tool.execution == "async":
+        if tool.becomes_job(arguments):
             return self._start_job(request, tool, arguments)
         result = await self.dispatcher.call(request, tool, arguments, intent)
         if not request.peer.features.structured_output:

@@ -15,8 +15,14 @@ from ._pictures import shown, shown_turn
 
 
 def still(
-    ctx: Any, path: str, width: int = 640, height: int = 360, frame: int | None = None
+    ctx: Any,
+    path: str,
+    width: int = 640,
+    height: int = 360,
+    frame: int | None = None,
+    as_job: bool = False,
 ) -> Result:
+    """``as_job`` is the server's to heed, here as in ``turntable``."""
     ctx.port("filesystem.write")
     port = ctx.port("render")
     image: Json = port.still(path, width, height, frame)
@@ -25,7 +31,12 @@ def still(
 
 
 def turntable(
-    ctx: Any, path: str, frames: int = 24, width: int = 640, height: int = 360
+    ctx: Any,
+    path: str,
+    frames: int = 24,
+    width: int = 640,
+    height: int = 360,
+    as_job: bool = False,
 ) -> Generator[None, None, Result]:
     ctx.port("filesystem.write")
     port = ctx.port("render")
