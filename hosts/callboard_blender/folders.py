@@ -8,13 +8,16 @@ import bpy
 
 from callboard.errors import CallboardError
 from callboard.panel.project_settings import Root, parse_root
+from callboard_blender.kept_roots import own_roots
 from callboard_blender.residence import residence
 
 
 class CALLBOARD_OT_add_folder(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.add_folder"
     bl_label = "Add folder…"
-    bl_description = "Let clients work in a folder; the first is the workspace"
+    bl_description = (
+        "Let clients work in a folder whenever this project is open; the first is the workspace"
+    )
 
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True)  # type: ignore[valid-type]
@@ -29,7 +32,8 @@ class CALLBOARD_OT_add_folder(bpy.types.Operator):  # type: ignore[misc]
         except CallboardError as wrong:
             self.report({"ERROR"}, wrong.message)
             return {"CANCELLED"}
-        _set([*(one for one in own_roots() if one.path != root.path), root])
+        there = own_roots(residence.snapshot)
+        _keep(self, [*(one for one in there if one.path != root.path), root])
         return {"FINISHED"}
 
 
@@ -41,22 +45,15 @@ class CALLBOARD_OT_remove_folder(bpy.types.Operator):  # type: ignore[misc]
     uri: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def execute(self, context: Any) -> set[str]:
-        _set([one for one in own_roots() if one.uri != self.uri])
+        _keep(self, [one for one in own_roots(residence.snapshot) if one.uri != self.uri])
         return {"FINISHED"}
 
 
 CLASSES = (CALLBOARD_OT_add_folder, CALLBOARD_OT_remove_folder)
 
 
-def own_roots() -> list[Root]:
-    """The artist's own, as the server has them."""
-    return [
-        Root(one.uri, one.name, one.path, one.read_only, "artist")
-        for one in residence.snapshot.roots
-        if one.source == "artist"
-    ]
-
-
-def _set(roots: list[Root]) -> None:
-    if residence.app is not None:
-        residence.app.controls.set_roots(roots)
+def _keep(operator: bpy.types.Operator, roots: list[Root]) -> None:
+    if residence.roots is not None:
+        problem = residence.roots.keep(roots, residence.snapshot)
+        if problem:
+            operator.report({"WARNING"}, problem)

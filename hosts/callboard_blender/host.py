@@ -51,6 +51,8 @@ class BlenderHost(host.Host):
             "blender", "Blender", bpy.app.version_string, headless=bool(bpy.app.background)
         )
         self._changes = changes = Changes(lambda: self.announce("project"))
+        #: Another file is open.
+        self.emptied = changes.emptied
         self._busy = Busy()
         self.undo = BlenderUndo(changes)
         files = BlenderFiles(changes)

@@ -14,6 +14,7 @@ from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.panel.status import Snapshot
 from callboard_blender.host import BlenderHost
+from callboard_blender.kept_roots import KeptRoots
 from callboard_blender.main_thread import TimerInbox
 from callboard_blender.qt_window import QtWindow
 from callboard_ui import words
@@ -37,6 +38,8 @@ class Residence:
         self.app: Callboard | None = None
         self.problem: str | None = None
         self.window: QtWindow | None = None
+        #: Where somebody may add folders.
+        self.roots: KeptRoots | None = None
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
         self._leave: list[Callable[[], None]] = []
@@ -68,8 +71,17 @@ class Residence:
         if isinstance(inbox, TimerInbox):
             inbox.start()
         self.app, self._inbox, self._host = app, inbox, host
-        self._leave = [app.controls.status.watch(lambda _: inbox.post(redraw))]
+        self._leave = [app.controls.status.watch(lambda _: inbox.post(self._show))]
+        if not bpy.app.background:
+            self.roots = KeptRoots(app.controls)
+            self._leave.append(host.emptied.watch(self.roots.opened))
+            self._show()
         return True
+
+    def _show(self) -> None:
+        if self.roots is not None:
+            self.roots.follow(self.snapshot)
+        redraw()
 
     def attend(self) -> None:
         """The panel is there to answer questions."""
@@ -120,7 +132,7 @@ class Residence:
         assert self._inbox is not None
         self._host.close()
         self._inbox.stop()
-        self._host = self._inbox = None
+        self._host = self._inbox = self.roots = None
         redraw()
 
     def end(self) -> None:

@@ -146,13 +146,27 @@ def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:
     )
     assert shown[0] == ["callboard.add_folder", "", True]
     assert ["label", f"work: {folder}", True] in shown
+    gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+    gui.enable()
+    gui.run("from callboard_blender.addon import residence")
+    gui.wait(lambda: gui.run(roots) == [["work", str(folder), "artist"]], "it, in another server")
     with gui.client() as client:
         gui.run("bpy.data.objects['Cube'].location.x = 1")
         saved = client.call("scene__save_file", {"path": "shot.blend"})
     assert not saved.get("isError"), saved
     assert (folder / "shot.blend").is_file()
+    lasting = ["work", str(folder), "artist"]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(elsewhere / 'shot.blend')!r})")
+    project = ["elsewhere", str(elsewhere), "project"]
+    gui.wait(lambda: gui.run(roots) == [lasting, project], "the scene took it to its new folder")
+    gui.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
+    gui.wait(lambda: gui.run(roots) == [lasting], "what was kept for scenes without a file")
     gui.run("bpy.ops.callboard.remove_folder(uri=residence.snapshot.roots[0].uri)")
-    gui.wait(lambda: ["work", str(folder), "artist"] not in gui.run(roots), "its end")
+    gui.wait(lambda: gui.run(roots) == [], "its end")
+    gui.run(f"bpy.ops.wm.open_mainfile(filepath={str(elsewhere / 'shot.blend')!r})")
+    gui.wait(lambda: gui.run(roots) == [lasting, project], "what was kept for that project")
 
 
 @pytest.mark.parametrize("size", [(480, 360), (1100, 640)], ids=["small", "large"])

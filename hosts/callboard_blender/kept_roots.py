@@ -1,0 +1,74 @@
+"""The artist's folders last with the project, as those do that are added in the large panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callboard.errors import CallboardError
+from callboard.panel.controls import Controls
+from callboard.panel.project_settings import (
+    ProjectSettings,
+    Root,
+    RootsPolicy,
+    load,
+    project_of,
+    save,
+)
+from callboard.panel.status import Snapshot
+
+
+class KeptRoots:
+    """Main thread. The project is the folder of the scene's file; scenes that were never saved
+    share one."""
+
+    def __init__(self, controls: Controls) -> None:
+        self._controls = controls
+        self._project: str | None = None
+        self._opened = False
+
+    def opened(self) -> None:
+        """Another file is open: what was decided for the one before isn't for it."""
+        self._opened = True
+
+    def follow(self, shown: Snapshot) -> None:
+        """Takes over what was kept where the project is another than before."""
+        if not shown.serving:
+            return
+        folders = [root.path for root in shown.roots if root.source == "project" and root.path]
+        project = project_of(shown.host_kind, folders)
+        if project == self._project:
+            return
+        opened, self._opened = self._opened, False
+        self._project = project
+        settings = load(project)
+        if settings is not None and not settings.problem:
+            self._use(settings)
+        elif opened:
+            self._use(ProjectSettings())
+        elif roots := own_roots(shown):
+            # The same scene, saved in another folder.
+            self.keep(roots, shown)
+
+    def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:
+        """Sets them, and has them last; what is wrong, or None."""
+        self._controls.set_roots(roots)
+        policy: RootsPolicy = "strict" if shown.roots_policy == "strict" else "advisory"
+        try:
+            if self._project is not None:
+                save(self._project, ProjectSettings(tuple(roots), policy))
+        except (OSError, CallboardError) as error:
+            return f"Not saved for this project: {error}"
+        return None
+
+    def _use(self, settings: ProjectSettings) -> None:
+        self._controls.set_roots(settings.roots)
+        self._controls.set_roots_policy(settings.policy)
+
+
+def own_roots(shown: Snapshot) -> list[Root]:
+    """The artist's own, as the server has them."""
+    return [
+        Root(one.uri, one.name, one.path, one.read_only, "artist")
+        for one in shown.roots
+        if one.source == "artist"
+    ]
