@@ -9,11 +9,9 @@ from maya import cmds
 from callboard.host import Json, Vector
 from callboard.hosting.keyed_animation import COMPONENTS, KeyedAnimation
 from callboard_maya import transforms
+from callboard_maya.keys import AXES, CHANNELS, frames
 from callboard_maya.names import bare, find, telling
 from callboard_maya.timing import current_frame, frames_per_second
-
-_AXES = ("X", "Y", "Z")
-_CHANNELS = [component + axis for component in COMPONENTS for axis in _AXES]
 
 
 class MayaAnimation(KeyedAnimation[str]):
@@ -44,7 +42,7 @@ class MayaAnimation(KeyedAnimation[str]):
 
     def read_keys(self, node: str) -> Iterator[tuple[str, float, Sequence[float]]]:
         for index, component in enumerate(COMPONENTS):
-            for frame in _frames(node, [component + axis for axis in _AXES]):
+            for frame in frames(node, [component + axis for axis in AXES]):
                 yield component, frame, transforms.channels(node, frame)[index]
 
     def write_key(self, node: str, frame: float, values: Mapping[str, Vector]) -> None:
@@ -54,15 +52,15 @@ class MayaAnimation(KeyedAnimation[str]):
             for component, value in values.items():
                 if component == "rotate":
                     value = [transforms.to_host_angle(angle) for angle in value]
-                for axis, number in zip(_AXES, value, strict=True):
+                for axis, number in zip(AXES, value, strict=True):
                     cmds.setKeyframe(node, attribute=component + axis, time=frame, value=number)
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         path = find(name)
-        count = sum(1 for frame in _frames(path, _CHANNELS) if start <= frame <= end)
+        count = sum(1 for frame in frames(path, CHANNELS) if start <= frame <= end)
         if count:
             with telling(f"delete keys of '{bare(path)}'"):
-                cmds.cutKey(path, attribute=_CHANNELS, time=(start, end), clear=True)
+                cmds.cutKey(path, attribute=CHANNELS, time=(start, end), clear=True)
         return count
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
@@ -70,7 +68,7 @@ class MayaAnimation(KeyedAnimation[str]):
         with telling("bake"):
             cmds.bakeResults(
                 paths,
-                attribute=_CHANNELS,
+                attribute=CHANNELS,
                 time=(start, end),
                 sampleBy=step,
                 simulation=True,
@@ -78,13 +76,3 @@ class MayaAnimation(KeyedAnimation[str]):
                 disableImplicitControl=True,
             )
         return paths
-
-
-def _frames(path: str, channels: Sequence[str]) -> list[float]:
-    """When any of the channels has a key, in order."""
-    frames: set[float] = set()
-    for channel in channels:
-        # The published stubs know no attribute in a query.
-        times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
-        frames.update(float(time) for time in times or [])
-    return sorted(frames)

@@ -9,6 +9,7 @@ from maya import cmds
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_maya import materials, shapes, transforms
+from callboard_maya.keys import copy_keys, refuse_keyed
 from callboard_maya.names import (
     bare,
     check_new_name,
@@ -41,6 +42,8 @@ class MayaSceneEditor:
             raise HostError(f"'{parent}' can't be the parent: it is '{name}' itself, or below it")
         if above == parent_of(path):
             return path
+        if keep_world:
+            refuse_keyed(path)
         with telling(f"parent '{bare(path)}'"):
             if above is None:
                 moved = cmds.parent(path, world=True, relative=not keep_world)
@@ -73,7 +76,10 @@ class MayaSceneEditor:
         named = bare(path).rsplit(":", 1)[-1] if new_name is None else new_name
         check_new_name(named)
         with telling(f"duplicate '{bare(path)}'"):
-            return full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
+            copied = full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
+            for each in [one for one in paths() if one == path or one.startswith(f"{path}|")]:
+                copy_keys(each, copied + each[len(path) :])
+            return copied
 
     def select(self, names: Sequence[str]) -> list[str]:
         chosen = list(dict.fromkeys(find(name) for name in names))

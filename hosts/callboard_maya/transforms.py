@@ -13,6 +13,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard.hosting.keyed_animation import COMPONENTS
 from callboard.hosting.matrices import (
     Components,
     compose,
@@ -20,6 +21,7 @@ from callboard.hosting.matrices import (
     rows_of_sixteen,
     sixteen_of,
 )
+from callboard_maya.keys import refuse_keyed
 from callboard_maya.names import bare, telling
 from callboard_maya.units import from_centimetres, to_centimetres
 
@@ -45,15 +47,18 @@ def _attribute(plug: str, frame: float | None) -> Any:
 
 def write(path: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None) -> None:
     """Sets the components that aren't None."""
+    asked = zip(COMPONENTS, (translate, rotate, scale), strict=True)
+    plain = is_plain(path)
+    refuse_keyed(path, [name for name, value in asked if value is not None or not plain])
     with telling(f"move '{bare(path)}'"):
-        if not is_plain(path):
+        if not plain:
             now = read(path)
-            asked = [
+            wanted = [
                 old if new is None else new
                 for old, new in zip(now, (translate, rotate, scale), strict=True)
             ]
             # Sixteen numbers: the published stubs want a tuple of just that length.
-            matrix = sixteen_of(to_centimetres(compose(*asked)))
+            matrix = sixteen_of(to_centimetres(compose(*wanted)))
             cmds.xform(path, objectSpace=True, matrix=matrix)  # type: ignore[call-overload]
             return
         if translate is not None:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from callboard.errors import HostError
 from callboard.host import ANIMATION, SCENE_MUTATE, SCENE_READ, ObjectNotFound
 from callboard.testing.check_objects import close, raised
 
 if TYPE_CHECKING:
     from callboard.testing.bench import Bench
+
+#: What moves an object, each in its own way.
+_MOVES: dict[str, dict[str, object]] = {
+    "scene__transform": {"translate": [50, 60, 70]},
+    "scene__set_parent": {"parent": "Group"},
+    "scene__duplicate": {"new_name": "Copy", "translate": [50, 60, 70]},
+}
 
 
 def _port(bench: Bench) -> Any:
@@ -81,6 +89,41 @@ class Keys:
         assert _frames(bench, path) == [1, 5]
         assert _frames(bench, copy) == [9]
 
+    def test_a_copied_tree_has_the_keys_of_what_is_below(self, bench: Bench) -> None:
+        below = bench.editor.set_parent(bench.cube("Below"), bench.cube("Top"), True)
+        for frame in (1, 5):
+            _port(bench).set_key(below, frame, [frame, 0, 0], None, None)
+        (copied,) = bench.get(bench.editor.duplicate("Top", "Copy"))["children"]
+        assert _port(bench).keys(copied) == _port(bench).keys(below)
+        _port(bench).delete_keys(copied, 0, 10)
+        assert _frames(bench, below) == [1, 5]
+
+    def test_a_change_of_what_is_keyed_lasts_or_is_not_called_verified(self, bench: Bench) -> None:
+        """Keys put an object back with the next frame. A refusal leaves it as it was."""
+        group = bench.cube("Group")
+        bench.editor.set_transform(group, [10, 0, 0], [0, 0, 90], [1, 2, 1])
+        for tool, asked in _MOVES.items():
+            path = bench.cube("Mover")
+            for frame in (1, 9):
+                _port(bench).set_key(path, frame, [frame, 0, 0], [0, 0, 0], [1, 1, 1])
+            _port(bench).set_current(5)
+            before = bench.get(path)
+            try:
+                answer = bench.call(tool, {"name": path, **asked})
+            except HostError:
+                assert bench.get(path) == before, tool
+            else:
+                told = answer["object"]
+                _port(bench).set_current(9)
+                _port(bench).set_current(5)
+                lasting = bench.get(told["path"])
+                lasts = all(
+                    close(lasting["bounds"][corner], told["bounds"][corner], 1e-3)
+                    for corner in ("min", "max")
+                )
+                assert lasts or not answer["verified"], (tool, told, lasting)
+            bench.editor.delete([one for one in bench.reader.names() if one != group])
+
     def test_an_unknown_object_is_an_error(self, bench: Bench) -> None:
         port = _port(bench)
         raised(ObjectNotFound, port.keys, "Nobody")
@@ -136,6 +179,32 @@ class Baking:
         assert [key["frame"] for key in keys] == list(range(1, 10))
         for key, place in zip(keys, before, strict=True):
             assert close(key["translate"], place)
+
+    def test_it_stays_where_it_was_at_every_frame_below_what_moves(self, bench: Bench) -> None:
+        port, parent, child = _port(bench), bench.cube("Parent"), bench.cube("Child")
+        port.set_range(1, 9)
+        bench.editor.set_transform(parent, [10, 0, 0], [0, 0, 30], [2, 2, 2])
+        bench.editor.set_transform(child, [12, 3, 4], [10, 20, 30], None)
+        child = bench.editor.set_parent(child, parent, True)
+        for frame, turn in ((1, 30), (9, 120)):
+            port.set_key(parent, frame, None, [0, 0, turn], None)
+        placed = bench.get(child)["translate"]
+        for frame, further in ((1, 0), (9, 5)):
+            port.set_key(child, frame, [placed[0] + further, placed[1], placed[2]], None, None)
+        boxes = self._boxes(bench, child)
+        bench.call("animation__bake", {"names": [child], "start": 1, "end": 9})
+        for (frame, before), after in zip(
+            boxes.items(), self._boxes(bench, child).values(), strict=True
+        ):
+            for corner in ("min", "max"):
+                assert close(after[corner], before[corner], 1e-3), frame
+
+    def _boxes(self, bench: Bench, name: str) -> dict[int, Any]:
+        boxes = {}
+        for frame in (1, 4, 9):
+            _port(bench).set_current(frame)
+            boxes[frame] = bench.get(name)["bounds"]
+        return boxes
 
     def test_a_step_leaves_frames_out(self, bench: Bench) -> None:
         path = bench.cube("Mover")

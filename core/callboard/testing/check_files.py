@@ -5,11 +5,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from callboard.errors import HostError
-from callboard.host import FILESYSTEM_READ, FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
+from callboard.host import (
+    ANIMATION,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
+    SCENE_MUTATE,
+    SCENE_READ,
+    USD,
+)
 from callboard.testing.check_objects import close, raised
 
 if TYPE_CHECKING:
     from callboard.testing.bench import Bench
+
+_PLACE: dict[str, object] = {"translate": [1, 2, 3], "rotate": [10, 20, 30], "scale": [1, 2, 3]}
+_CHANGES: list[tuple[str, dict[str, object]]] = [
+    ("scene__create_primitive", {"kind": "cube", "name": "Base", **_PLACE}),
+    ("scene__create_primitive", {"kind": "torus", "name": "Ring", "translate": [0, 5, 0]}),
+    ("scene__create_primitive", {"kind": "cone", "name": "Gone"}),
+    ("scene__set_parent", {"name": "Ring", "parent": "Base"}),
+    ("scene__set_material_color", {"name": "Ring", "color": [0.25, 0.5, 1]}),
+    ("scene__duplicate", {"name": "Base", "new_name": "Twin", "translate": [9, 0, 0]}),
+    ("scene__rename", {"name": "Base", "new_name": "Renamed"}),
+    ("scene__delete", {"name": "Gone"}),
+    ("scene__create_primitive", {"kind": "sphere", "name": "Mirrored", "scale": [1, -1, 1]}),
+    ("scene__transform", {"name": "Mirrored", "translate": [4, 5, 6]}),
+]
+_MOTION: list[tuple[str, dict[str, object]]] = [
+    (
+        "animation__set_keys",
+        {
+            "name": "Mirrored",
+            "keys": [{"frame": 1, "translate": [0, 0, 0]}, {"frame": 9, "translate": [8, 0, 0]}],
+        },
+    ),
+    ("animation__set_timeline", {"start": 1, "end": 20, "current": 5}),
+    ("animation__bake", {"names": ["Mirrored"], "start": 1, "end": 9, "step": 4}),
+]
+
+
+def _keys(bench: Bench) -> list[object]:
+    """The timeline, and each object's keys."""
+    if ANIMATION not in bench.host.ports:
+        return []
+    port = bench.port(ANIMATION)
+    return [port.timeline(), *(port.keys(path) for path in bench.reader.names())]
 
 
 def _hostile(bench: Bench, suffix: str) -> list[str]:
@@ -57,6 +97,23 @@ class SceneFile:
             assert opened["object_count"] == 2
             assert bench.everything() == before
             assert bench.reader.info()["modified"] is False
+
+    def test_what_tools_call_verified_is_there_after_the_next_load(self, bench: Bench) -> None:
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        for suffix in writer.suffixes:
+            bench.empty()
+            path = str(bench.folder / f"scene{suffix}")
+            answers = [bench.call(tool, asked) for tool, asked in _CHANGES]
+            if ANIMATION in bench.host.ports:
+                answers += [bench.call(tool, asked) for tool, asked in _MOTION]
+            answers.append(bench.call("scene__save_file", {"path": path}))
+            assert all(answer.get("verified", True) for answer in answers)
+            before, keys = bench.everything(), _keys(bench)
+            bench.empty()
+            assert bench.call("scene__open_file", {"path": path, "discard_changes": True})[
+                "verified"
+            ]
+            assert (bench.everything(), _keys(bench)) == (before, keys), suffix
 
     def test_saving_again_needs_no_path(self, bench: Bench) -> None:
         writer: Any = bench.port(FILESYSTEM_WRITE)

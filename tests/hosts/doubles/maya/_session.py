@@ -37,6 +37,8 @@ class Session:
         self.depth = 0
         self.chunk: _Chunk | None = None
         self.options: dict[str, Any] = {}
+        #: Copied keys, by frame.
+        self.clipboards: dict[str, dict[float, float]] = {}
         self.workspace = "/projects/default"
         self.file_rules = {"images": "images"}
         self.graphics_card = True

@@ -89,6 +89,35 @@ def cutKey(*names, attribute=(), clear=False, time=None):
     return count
 
 
+def _curve(names, attribute) -> tuple:
+    """The node, and the only channel, of one curve."""
+    (name,) = flat(names)
+    (channel,) = _channels(attribute)
+    return one(name), channel
+
+
+@command()
+def copyKey(*names, attribute=(), clipboard="anim"):
+    node, channel = _curve(names, attribute)
+    keys = node.keys.get(channel, {})
+    session.clipboards[clipboard] = dict(keys)
+    return int(bool(keys))
+
+
+@command(undoable=True)
+def pasteKey(*names, attribute=(), clipboard="anim", option="insert"):
+    if option != "replaceCompletely":
+        raise NotImplementedError("keys that are pasted among others")
+    if not session.clipboards.get(clipboard):
+        raise RuntimeError("Nothing to paste from")
+    node, channel = _curve(names, attribute)
+    if channel[:-1] in node.locked:
+        raise RuntimeError(f"'{channel}' is locked")
+    node.keys[channel] = dict(session.clipboards[clipboard])
+    session.scene.go_to(session.scene.time)
+    return 1
+
+
 @command(undoable=True)
 def bakeResults(
     *names,
