@@ -18,12 +18,12 @@ _CLIPBOARD = "api"
 
 def frames(path: str, channels: Sequence[str]) -> list[float]:
     """When any of the channels has a key, in order."""
-    found: set[float] = set()
+    keyed: set[float] = set()
     for channel in channels:
         # The published stubs know no attribute in a query.
         times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
-        found.update(float(time) for time in times or [])
-    return sorted(found)
+        keyed.update(float(time) for time in times or [])
+    return sorted(keyed)
 
 
 def refuse_keyed(path: str, components: Iterable[str] = COMPONENTS) -> None:
