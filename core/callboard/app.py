@@ -37,6 +37,7 @@ from callboard.service.file_tools import file_template, file_tools
 from callboard.service.job_results import job_results
 from callboard.service.live_resources import is_scene, live_resources
 from callboard.service.resources import ResourceRegistry
+from callboard.service.served_skills import SKILLS, ServedSkills
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
@@ -310,6 +311,9 @@ class Callboard:
             files = file_tools(self.bundles.workspaces)
             self.tools.add(*workflow_tools(lambda: self.workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))
+            skills = ServedSkills(self.catalog)
+            self.service.extend(SKILLS, skills.methods)
+            self.resources.add(skills.files())
         self.tools.add(*job_tools(self.jobs))
         self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))

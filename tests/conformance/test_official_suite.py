@@ -30,6 +30,7 @@ import pytest
 import yaml
 
 from blender_program import blender_environment
+from serving import served
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
@@ -104,11 +105,17 @@ class Outcome:
         return {scenario: problems for scenario, problems in by_scenario.items() if problems}
 
 
-def run_suite(suite: Path, url: str, revision: str, results: Path) -> Outcome:
+def run_suite(
+    suite: Path, url: str, revision: str, results: Path, scenario: str | None = None
+) -> Outcome:
+    """Every scenario of a revision, or one that isn't on its list, an extension's."""
     program = suite / "node_modules" / ".bin" / ("node.exe" if os.name == "nt" else "node")
     script = suite / SUITE / "dist" / "index.js"
+    which = ["--requirements", revision]
+    if scenario is not None:
+        which = ["--spec-version", revision, "--scenario", scenario, "--force"]
     done = subprocess.run(
-        [program, script, "server", "--url", url, "--requirements", revision, "-o", results],
+        [program, script, "server", "--url", url, *which, "-o", results],
         capture_output=True,
         text=True,
         timeout=150,
@@ -285,3 +292,13 @@ def test_every_scored_scenario_passes_in_both_eras(host: str, suite: Path, tmp_p
             assert not scored & not_ours
             assert outcome.exit_code == 0
             assert states["SUCCESS"] >= len(scored)
+
+
+@pytest.mark.timeout(200)
+def test_the_skills_extension_passes_its_own_scenario(suite: Path, tmp_path: Path) -> None:
+    with served(skills=True, auth="none") as running:
+        scenario = "sep-2640-skills-enumeration"
+        outcome = run_suite(suite, running.app.url, "2026-07-28", tmp_path, scenario)
+    (checks,) = outcome.checks.values()
+    assert len(checks) > 30, outcome.output[-3000:]
+    assert {check["status"] for check in checks} == {"SUCCESS"}, outcome.output[-3000:]

@@ -50,6 +50,8 @@ _CACHEABLE = {
     "resources/list": 5_000,
     "resources/templates/list": 5_000,
     "resources/read": 0,
+    "skills/list": 5_000,
+    "skills/get": 5_000,
 }
 #: Methods that may answer with questions (2026-07-28, Multi Round-Trip Requests).
 _MAY_ASK = ("tools/call", "prompts/get", "resources/read")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from callboard.calls.batch import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
@@ -33,6 +33,7 @@ from callboard.protocol.session import PeerEvent, Session
 from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.records.recorder import Recorder
 from callboard.service.pages import page
+from callboard.service.params import arguments_of, text_of
 from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.prompt import Prompt, render
 from callboard.skills.prompts.prompt_set import PromptSet
@@ -83,6 +84,7 @@ class Service:
         self._recorder = recorder
         self._capture_missing = capture_missing
         self._capture_intent = capture_intent
+        self._extensions = [TASKS]
         self._methods: dict[str, Method] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -99,6 +101,11 @@ class Service:
             "tasks/update": self._update_task,
             "tasks/cancel": self._cancel_task,
         }
+
+    def extend(self, extension: str, methods: Mapping[str, Method]) -> None:
+        """Declares an extension, where the era has them, and answers its methods."""
+        self._extensions.append(extension)
+        self._methods.update(methods)
 
     @property
     def offer(self) -> Offer:
@@ -123,7 +130,7 @@ class Service:
             "logging": {},
         }
         if not peer.features.sessions:
-            capabilities["extensions"] = {TASKS: {}}
+            capabilities["extensions"] = {name: {} for name in self._extensions}
         if self.enable_prompts:
             capabilities["prompts"] = {"listChanged": True}
         return {
@@ -194,10 +201,10 @@ class Service:
         return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
-        name = _text(request, "name")
+        name = text_of(request, "name")
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
-        arguments = _arguments(request)
+        arguments = arguments_of(request)
         for absent in (each for each in asked_tools(name, arguments) if each not in self.tools):
             # Its skill may not be loaded yet; then the call loads it.
             self.dispatcher.require_going()
@@ -288,7 +295,7 @@ class Service:
         return _listed(key, [r.describe(request.peer.features) for r in resources], cursor)
 
     async def _read_resource(self, request: PeerRequest) -> Json:
-        uri = _text(request, "uri")
+        uri = text_of(request, "uri")
         resource, variables = self.resources.find(uri)
         value = await self.dispatcher.value(request, resource.work, dict(variables))
         if value is None:
@@ -296,7 +303,7 @@ class Service:
         return {"contents": resource.contents(uri, value)}
 
     async def _subscribe(self, request: PeerRequest) -> Json:
-        uri = _text(request, "uri")
+        uri = text_of(request, "uri")
         self.resources.find(uri)
         session = _session(request)
         if len(session.watched) >= WATCH_LIMIT:
@@ -305,7 +312,7 @@ class Service:
         return {}
 
     async def _unsubscribe(self, request: PeerRequest) -> Json:
-        _session(request).watched.discard(_text(request, "uri"))
+        _session(request).watched.discard(text_of(request, "uri"))
         return {}
 
     # -- prompts ----------------------------------------------------------------------------
@@ -345,7 +352,7 @@ class Service:
         return result
 
     async def _get_prompt(self, request: PeerRequest) -> Json:
-        name, arguments = _text(request, "name"), _arguments(request)
+        name, arguments = text_of(request, "name"), arguments_of(request)
         prompt, function = await self._find_prompt(name)
         if function is None:
             return render(prompt, arguments)
@@ -374,22 +381,6 @@ def _listed(key: str, entries: list[Json], cursor: str | None) -> Json:
     if cursor is not None:
         result["nextCursor"] = cursor
     return result
-
-
-def _text(request: PeerRequest, key: str) -> str:
-    value = request.params.get(key)
-    if not isinstance(value, str):
-        raise InvalidParams(f"params.{key} must be a string")
-    return value
-
-
-def _arguments(request: PeerRequest) -> Json:
-    arguments: Any = request.params.get("arguments")
-    if arguments is None:
-        return {}
-    if not isinstance(arguments, dict):
-        raise InvalidParams("params.arguments must be an object")
-    return arguments
 
 
 def _session(request: PeerRequest) -> Session:
