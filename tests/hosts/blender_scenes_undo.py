@@ -196,3 +196,46 @@ def test_no_file_holds_what_tells_the_states_apart(rig: Rig) -> None:
     with bpy.data.libraries.load(str(another)) as (there, _):
         assert there.objects
         assert not there.palettes
+
+
+#: What a mesh can be in without a window.
+MODES = ("EDIT", "SCULPT", "VERTEX_PAINT", "WEIGHT_PAINT", "TEXTURE_PAINT")
+
+
+def test_each_kind_of_call_works_in_each_mode_and_is_one_step(rig: Rig) -> None:
+    import bpy
+
+    undo = rig.host.undo
+    script = "bpy.ops.object.mode_set(mode='OBJECT')\nbpy.context.object['ran'] = 1"
+
+    def call(work: Callable[[], Any]) -> Any:
+        token = undo.begin("a call")
+        work()
+        return undo.commit(token)
+
+    for mode in MODES:
+        cube = rig.cube(f"In {mode}")
+        bpy.context.view_layer.objects.active = cube
+        name = cube.name
+        assert bpy.ops.object.mode_set(mode=mode) == {"FINISHED"}, mode
+        saved = str(rig.folder / f"{mode}.blend")
+        works: list[Callable[[], Any]] = [
+            lambda n=name: rig.edit.set_transform(n, [1, 2, 3], None, None),
+            lambda n=name: rig.edit.set_color(n, [1, 0, 0]),
+            lambda: rig.port("script.execute").execute(script, "python"),
+            lambda p=saved: rig.port("filesystem.write").save(p),
+            lambda: None,
+        ]
+        steps = []
+        for work in works:
+            steps.append(call(work))
+            assert bpy.data.objects[name].mode == mode, (mode, bpy.data.objects[name].mode)
+        assert all(steps[:3]), (mode, steps)
+        assert steps[3:] == [None, None], "saving and looking leave nothing to undo"
+        assert undo.undo(steps[2]), mode
+        assert "ran" not in bpy.data.objects[name], mode
+        assert undo.undo(steps[1]), mode
+        assert undo.undo(steps[0]), mode
+        assert list(bpy.data.objects[name].location) == [0, 0, 0], mode
+        if bpy.context.object and bpy.context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
