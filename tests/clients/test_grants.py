@@ -62,36 +62,6 @@ def ways(server: Served, token: str) -> Iterator[dict[str, Way]]:
         }
 
 
-@pytest.mark.parametrize("kind", ["session", "stateless", "REST"])
-def test_what_one_was_allowed_no_other_may_do(book: ClientBook, kind: str) -> None:
-    with served() as server:
-        artist = serve_deleting(server)
-        tokens = [book.make(name)[1] for name in ("one", "two")]
-        with ways(server, tokens[0]) as one, ways(server, tokens[1]) as two:
-            assert artist.answers("allow_session", one[kind])
-            assert one[kind]()
-            for other in two.values():
-                assert not artist.answers("refuse", other)
-            assert [(g.client, g.subject, g.scope) for g in artist.seen.grants] == [
-                ("one", "destructive", "session")
-            ]
-            artist.controls.revoke_grant(artist.seen.grants[0].id)
-            until(lambda: not artist.seen.grants, "no grant")
-            assert not artist.answers("refuse", one[kind])
-
-
-@pytest.mark.parametrize("kind", ["session", "stateless", "REST"])
-@pytest.mark.parametrize("policy", ["ask", "ask_once"])
-def test_once_is_once(book: ClientBook, kind: str, policy: Any) -> None:
-    with served() as server:
-        artist = serve_deleting(server)
-        artist.controls.set_consent_policy("destructive", policy)
-        with ways(server, book.make("one")[1]) as one:
-            assert artist.answers("allow", one[kind])
-            assert not artist.answers("refuse", one[kind])
-            assert artist.seen.grants == ()
-
-
 def test_what_was_allowed_for_a_session_ends_with_it(book: ClientBook) -> None:
     _, token = book.make("one")
     with served() as server:

@@ -87,10 +87,13 @@ def test_what_one_was_allowed_is_asked_again_of_the_other(book: ClientBook) -> N
         for path, way in one.ways.items():
             assert artist.answers("allow_session", way), path
             assert way(), path
-            assert not artist.answers("refuse", other.ways[path]), path
-            for grant in artist.seen.grants:
-                artist.controls.revoke_grant(grant.id)
+            for theirs in other.ways.values():
+                assert not artist.answers("refuse", theirs), path
+            (grant,) = artist.seen.grants
+            assert (grant.client, grant.subject, grant.scope) == ("one", "destructive", "session")
+            artist.controls.revoke_grant(grant.id)
             until(lambda: not artist.seen.grants, "no grant")
+            assert not artist.answers("refuse", way), path
         # For the project it holds wherever this client comes in, and nowhere else.
         assert artist.answers("allow_project", one.ways["REST"])
         for path, way in one.ways.items():
@@ -98,9 +101,10 @@ def test_what_one_was_allowed_is_asked_again_of_the_other(book: ClientBook) -> N
             assert not artist.answers("refuse", other.ways[path]), path
 
 
-def test_once_is_once_on_every_path(book: ClientBook) -> None:
+@pytest.mark.parametrize("policy", ["ask", "ask_once"])
+def test_once_is_once_on_every_path(book: ClientBook, policy: str) -> None:
     with served() as server, two(server, book) as (one, _):
-        artist = Deleting(server)
+        artist = Deleting(server, policy)
         for path, way in one.ways.items():
             assert artist.answers("allow", way), path
             assert not artist.answers("refuse", way), path

@@ -57,16 +57,29 @@ def textured(name: str, image: Path, packed: bool = False) -> None:
 
 def with_output(name: str, *folders: str) -> None:
     scene = empty()
-    scene.use_nodes = True
     scene.render.engine = "CYCLES"
-    tree = scene.node_tree
-    layers = next(node for node in tree.nodes if node.type == "R_LAYERS")
+    tree = compositing(scene)
+    layers = tree.nodes.new("CompositorNodeRLayers")
     for number, folder in enumerate(folders):
         node = tree.nodes.new("CompositorNodeOutputFile")
         node.label = f"output {number}"
-        node.base_path = folder
+        if hasattr(node, "directory"):
+            node.directory, node.file_name = folder, "Image"
+            node.format.media_type, node.format.file_format = "IMAGE", "PNG"
+            node.file_output_items.new("RGBA", "")
+        else:
+            node.base_path = folder
         tree.links.new(layers.outputs[0], node.inputs[0])
     save(ROOT / name)
+
+
+def compositing(scene: Any) -> Any:
+    """The scene's nodes, which is a group since 5.0."""
+    if hasattr(scene, "compositing_node_group"):
+        scene.compositing_node_group = bpy.data.node_groups.new("output", "CompositorNodeTree")
+        return scene.compositing_node_group
+    scene.use_nodes = True
+    return scene.node_tree
 
 
 secret = library(OUT / "secret.blend")
