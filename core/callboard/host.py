@@ -35,8 +35,10 @@ from callboard.hosting.contract import (
 from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
 from callboard.hosting.looking import LOOK, Look, LookPort
 from callboard.hosting.picture_ports import (
+    CAMERAS,
     LIGHTS,
     MATERIALS,
+    CamerasPort,
     LightKind,
     LightsPort,
     MaterialNotFound,
@@ -46,6 +48,7 @@ from callboard.hosting.picture_ports import (
 
 __all__ = [
     "ANIMATION",
+    "CAMERAS",
     "CHECK",
     "DOCS",
     "FILESYSTEM_READ",
@@ -61,6 +64,7 @@ __all__ = [
     "VIEWPORT",
     "AmbiguousName",
     "AnimationPort",
+    "CamerasPort",
     "CheckPort",
     "DocEntry",
     "DocsPort",

@@ -21,6 +21,7 @@ from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.busy import Busy
+from callboard_blender.cameras import BlenderCameras
 from callboard_blender.changes import Changes
 from callboard_blender.checks import BlenderChecks
 from callboard_blender.docs import BlenderDocs
@@ -63,6 +64,7 @@ class BlenderHost(host.Host):
             picture_ports.MATERIALS: materials,
             picture_ports.LIGHTS: BlenderLights(changes),
             CHECK: BlenderChecks(materials),
+            picture_ports.CAMERAS: BlenderCameras(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),

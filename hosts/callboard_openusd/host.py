@@ -14,6 +14,7 @@ from callboard.hosting.checking import CHECK
 from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard_openusd.cameras import UsdCameras
 from callboard_openusd.checks import UsdChecks
 from callboard_openusd.docs import UsdDocs
 from callboard_openusd.document import Document
@@ -63,6 +64,7 @@ class OpenUsdHost(host.Host):
                 picture_ports.MATERIALS: materials,
                 picture_ports.LIGHTS: UsdLights(document),
                 CHECK: UsdChecks(document, materials),
+                picture_ports.CAMERAS: UsdCameras(document),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: UsdStages(document),

@@ -21,7 +21,7 @@ from callboard_openusd.instances import owned
 from callboard_openusd.layout import home
 from callboard_openusd.looks import asset_of
 from callboard_openusd.scene import doubt
-from callboard_openusd.transforms import TIME
+from callboard_openusd.transforms import TIME, set_lasting
 
 _SCHEMAS = {
     "sun": UsdLux.DistantLight,
@@ -217,7 +217,7 @@ class UsdLights:
         if unfit := [key for key in values if key not in known]:
             raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
         if "color" in values:
-            _set(light.CreateColorAttr(), Gf.Vec3f(*values["color"]))
+            set_lasting(light.CreateColorAttr(), Gf.Vec3f(*values["color"]))
             if light.GetEnableColorTemperatureAttr().Get(TIME):
                 light.GetEnableColorTemperatureAttr().Set(False)
         if "size" in values:
@@ -231,13 +231,15 @@ class UsdLights:
             ("exposure", light.CreateExposureAttr),
         ):
             if key in values:
-                _set(create(), float(values[key]))
+                set_lasting(create(), float(values[key]))
         if "angle" in values and kind == "sun":
-            _set(UsdLux.DistantLight(prim).CreateAngleAttr(), float(values["angle"]))
+            set_lasting(UsdLux.DistantLight(prim).CreateAngleAttr(), float(values["angle"]))
         elif "angle" in values:
-            _set(UsdLux.ShapingAPI(prim).CreateShapingConeAngleAttr(), values["angle"] / 2)
+            set_lasting(UsdLux.ShapingAPI(prim).CreateShapingConeAngleAttr(), values["angle"] / 2)
         if "blend" in values:
-            _set(UsdLux.ShapingAPI(prim).CreateShapingConeSoftnessAttr(), float(values["blend"]))
+            set_lasting(
+                UsdLux.ShapingAPI(prim).CreateShapingConeSoftnessAttr(), float(values["blend"])
+            )
 
     def _watts(self, prim: Usd.Prim) -> float:
         """The power of one unit of intensity."""
@@ -280,20 +282,12 @@ def _set_size(prim: Usd.Prim, size: float | list[float]) -> None:
     wide, high = size if isinstance(size, (list, tuple)) else (size, size)
     if prim.GetTypeName() == "RectLight":
         area = UsdLux.RectLight(prim)
-        _set(area.CreateWidthAttr(), float(wide))
-        _set(area.CreateHeightAttr(), float(high))
+        set_lasting(area.CreateWidthAttr(), float(wide))
+        set_lasting(area.CreateHeightAttr(), float(high))
         return
     if wide != high:
         raise HostError(f"'{prim.GetName()}' is round, so its size is one number, its diameter")
-    _set(prim.GetAttribute("inputs:radius"), wide / 2)
-
-
-def _set(attribute: Usd.Attribute, value: object) -> None:
-    """Sets what is seen at every time: a single sample wins over the default."""
-    samples = attribute.GetTimeSamples()
-    if len(samples) > 1:
-        raise HostError(f"'{attribute.GetPath()}' is animated, so it was left as it is")
-    attribute.Set(value, samples[0] if samples else Usd.TimeCode.Default())
+    set_lasting(prim.GetAttribute("inputs:radius"), wide / 2)
 
 
 def _number(attribute: Usd.Attribute, otherwise: float = 1.0) -> float:

@@ -12,7 +12,7 @@ from pxr import Gf, Sdf, Usd, UsdShade
 
 from callboard.errors import HostError
 from callboard.host import Json, Texture
-from callboard_openusd.transforms import TIME
+from callboard_openusd.transforms import TIME, set_lasting
 
 _TYPES = Sdf.ValueTypeNames
 #: The surface's inputs by our slots, with the part of a picture that drives each.
@@ -226,13 +226,9 @@ def _uv_scale(picture: UsdShade.Shader) -> list[float]:
 
 
 def _set(surface: UsdShade.Shader, name: str, kind: Sdf.ValueTypeName, value: object) -> None:
-    """Sets what is seen at every time: a single sample wins over the default."""
     there = surface.CreateInput(name, kind)
     there.ClearSources()
-    samples = there.GetAttr().GetTimeSamples()
-    if len(samples) > 1:
-        raise HostError(f"{name} of '{surface.GetPath()}' is animated, so it was left as it is")
-    there.GetAttr().Set(value, samples[0] if samples else Usd.TimeCode.Default())
+    set_lasting(there.GetAttr(), value)
 
 
 def _reflected(ior: float) -> float:

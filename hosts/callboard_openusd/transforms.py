@@ -108,6 +108,14 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
     _replace_ops(prim, matrix)
 
 
+def set_lasting(attribute: Usd.Attribute, value: object) -> None:
+    """Sets what is seen at every time: a single sample wins over the default."""
+    samples = attribute.GetTimeSamples()
+    if len(samples) > 1:
+        raise HostError(f"'{attribute.GetPath()}' is animated, so it was left as it is")
+    attribute.Set(value, samples[0] if samples else Usd.TimeCode.Default())
+
+
 def local_matrix(prim: Usd.Prim) -> Gf.Matrix4d:
     return UsdGeom.Xformable(prim).GetLocalTransformation(TIME)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from callboard.host import (
     ANIMATION,
+    CAMERAS,
     CHECK,
     DOCS,
     FILESYSTEM_READ,
@@ -37,6 +38,7 @@ AREAS = (
             SCENE_MUTATE: "Change the scene",
             MATERIALS: "Materials",
             LIGHTS: "Lights",
+            CAMERAS: "Cameras",
             ANIMATION: "Animation",
             USD: "USD import and export",
         },

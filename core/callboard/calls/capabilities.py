@@ -28,7 +28,7 @@ from callboard.hosting.contract import (
 )
 from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
-from callboard.hosting.picture_ports import LIGHTS, MATERIALS
+from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (
@@ -37,6 +37,7 @@ VOCABULARY = (
     SCENE_MUTATE,
     MATERIALS,
     LIGHTS,
+    CAMERAS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     VIEWPORT,

@@ -12,6 +12,7 @@ from callboard.errors import HostError
 
 MATERIALS = "materials"
 LIGHTS = "lights"
+CAMERAS = "cameras"
 
 #: What a texture can drive. All but ``normal`` are values of a material as well.
 TextureSlot = Literal[
@@ -125,3 +126,27 @@ class LightsPort(Protocol):
     def set_environment(self, values: Mapping[str, object]) -> None:
         """Sets those of ``path, color, sun_elevation, strength, rotate`` that are given; one of the
         first three at most. An environment of the artist's own stays in the file."""
+
+
+class CamerasPort(Protocol):
+    """Capability ``cameras``. Cameras are objects of the scene, and look along their own -Z. Their
+    values are
+
+    ``lens`` and ``sensor``, its width, in millimetres; ``clip``, ``[near, far]``, and
+    ``focus_distance`` in scene units; ``fstop``, 0 where everything is sharp; ``active``, whether
+    pictures are taken with it."""
+
+    def names(self) -> Mapping[str, str]:
+        """Every camera's bare name by its path."""
+
+    def get(self, name: str) -> Json:
+        """``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
+        orthographic or the host's word; ``fov`` ``[horizontal, vertical]`` of the picture, degrees,
+        None where it isn't perspective. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound,
+        AmbiguousName, and HostError where the object is no camera."""
+
+    def create(self, name: str | None) -> str:
+        """A new camera at the origin, by its path."""
+
+    def set(self, name: str, values: Mapping[str, object]) -> str:
+        """Sets the values that are given, for this object alone."""

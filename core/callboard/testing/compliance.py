@@ -17,6 +17,7 @@ from typing import Literal
 from callboard.host import Host
 from callboard.testing import (
     check_animation,
+    check_cameras,
     check_checks,
     check_docs,
     check_files,
@@ -42,6 +43,7 @@ _MODULES = (
     check_undo,
     check_materials,
     check_lights,
+    check_cameras,
     check_files,
     check_render,
     check_viewport,

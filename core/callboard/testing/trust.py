@@ -44,7 +44,7 @@ def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def idle(method: Callable[..., Any]) -> Callable[..., Any]:
     """Says that it did what is asked, and does nothing."""
-    return lambda *arguments: arguments[0] if arguments else None
+    return lambda *arguments: (arguments and arguments[0]) or "nothing"
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.colors import linear, of_kelvin
+from callboard.hosting.framing import around
 from callboard.hosting.matrices import compose
 
 #: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
@@ -75,11 +76,11 @@ def three_point(
     away = 3 * radius
     power = AT_A_METRE * (away / metre) ** 2 * brightness
     created = []
-    for name, (around, above, part) in THREE.items():
+    for name, (turn, above, part) in THREE.items():
         path = port.create("area", name)
         values = {"power": power * part, "size": radius * 1.5}
         _set_values(port, path, values)
-        eye = _around(middle, away, around + angle, above, info["up_axis"])
+        eye = around(middle, away, turn + angle, above, info["up_axis"])
         place(reader, editor, path, facing(eye, middle, info["up_axis"]))
         created.append(path)
     doubts = [doubt for path in created if (doubt := port.get(path).get("doubt"))]
@@ -130,17 +131,6 @@ def _set_values(port: Any, path: str, values: Json) -> None:
 
 def _downwards(reader: Any) -> list[float]:
     return [-90.0, 0.0, 0.0] if reader.info()["up_axis"] == "Y" else [0.0, 0.0, 0.0]
-
-
-def _around(
-    middle: Sequence[float], away: float, around: float, above: float, up_axis: str
-) -> list[float]:
-    """A point at that distance, degrees around from the front and degrees above the ground."""
-    turn, rise = math.radians(around), math.radians(above)
-    x, y = away * math.cos(rise) * math.sin(turn), -away * math.cos(rise) * math.cos(turn)
-    z = away * math.sin(rise)
-    offset = [x, z, -y] if up_axis == "Y" else [x, y, z]
-    return [a + b for a, b in zip(middle, offset, strict=True)]
 
 
 def _expect_turned(asked: Sequence[float], actual: Sequence[float]) -> None:

@@ -1,0 +1,147 @@
+"""Tools that change cameras. Each reads back what it did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.hosting.aiming import box_of, facing, place, placed, point_of
+from callboard.hosting.framing import axes_of, corners, filled, framed
+from callboard.hosting.matrices import compose
+
+
+def create(ctx: Any, name: str | None = None, **given: Any) -> Json:
+    port, reader, editor = _ports(ctx)
+    others = [*port.names()]
+    path = port.create(name)
+    if "active" not in given and not any(port.get(each)["active"] for each in others):
+        given["active"] = True
+    _set(port, reader, editor, path, given)
+    return _done(port, reader, path, created=[path])
+
+
+def set(ctx: Any, name: str, **given: Any) -> Json:
+    if not given:
+        raise ValueError("give at least one value to set")
+    port, reader, editor = _ports(ctx)
+    path = port.get(name)["path"]
+    _set(port, reader, editor, path, given)
+    return _done(port, reader, path, changed=[path])
+
+
+def look_at(ctx: Any, name: str, target: str | Sequence[float]) -> Json:
+    port, reader, editor = _ports(ctx)
+    path = port.get(name)["path"]
+    point = point_of(reader, target)
+    aim = facing(placed(reader, path)[3], point, reader.info()["up_axis"])
+    place(reader, editor, path, aim)
+    return _done(port, reader, path, changed=[path])
+
+
+def frame(
+    ctx: Any,
+    name: str,
+    objects: Sequence[str],
+    margin: float = 0.1,
+    angle: Any = None,
+) -> Json:
+    port, reader, editor = _ports(ctx)
+    camera = port.get(name)
+    path, fov = camera["path"], camera["fov"]
+    if fov is None:
+        raise ValueError(
+            f"'{name}' has a {camera['projection']} view, which no distance fills; use another"
+        )
+    points = corners([box_of(reader, [each]) for each in objects])
+    if angle is None:
+        axes = _unit_axes(placed(reader, path))
+    else:
+        axes = axes_of(angle, reader.info()["up_axis"])
+    rows, near, far = framed(axes, fov, points, margin)
+    place(reader, editor, path, rows)
+    _clear(port, camera, near, far)
+    fills = filled(_unit_axes(placed(reader, path)), fov, points)
+    if max(fills) > 1.001 - margin:
+        raise HostError(
+            "the objects don't fit the picture as they should. The change was taken back."
+        )
+    done = _done(port, reader, path, changed=[path])
+    return {**done, "fills": [round(part, 4) for part in fills]}
+
+
+def _ports(ctx: Any) -> tuple[Any, Any, Any]:
+    return ctx.port("cameras"), ctx.port("scene.read"), ctx.port("scene.mutate")
+
+
+def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
+    values = dict(given)
+    translate, rotate = values.pop("translate", None), values.pop("rotate", None)
+    if "clip" in values and values["clip"][0] >= values["clip"][1]:
+        raise ValueError("clip is [near, far]; near has to be less than far")
+    if values:
+        port.set(path, values)
+        camera = port.get(path)
+        for key, value in values.items():
+            _expect(_alike(value, camera[key]), key, value, camera[key])
+    if translate is None and rotate is None:
+        return
+    editor.set_transform(path, translate, rotate, None)
+    there = reader.get(path)
+    if translate is not None:
+        _expect(_alike(translate, there["translate"]), "translate", translate, there["translate"])
+    if rotate is not None:
+        # The same turn has several Euler angles.
+        turns = (compose([0] * 3, angles, [1] * 3) for angles in (rotate, there["rotate"]))
+        same = all(_alike(a, b) for a, b in zip(*turns, strict=True))
+        _expect(same, "rotate", rotate, there["rotate"])
+
+
+def _clear(port: Any, camera: Json, near: float, far: float) -> None:
+    """Nothing of what is framed is cut off."""
+    low, high = camera["clip"]
+    wanted = [low if low <= near / 2 else max(near / 2, far / 100000), max(high, far * 2)]
+    if wanted != camera["clip"]:
+        port.set(camera["path"], {"clip": wanted})
+        actual = port.get(camera["path"])["clip"]
+        _expect(_alike(wanted, actual), "clip", wanted, actual)
+
+
+def _unit_axes(rows: list[list[float]]) -> list[list[float]]:
+    axes = []
+    for row in rows[:3]:
+        length = math.hypot(*row) or 1.0
+        axes.append([value / length for value in row])
+    return [*axes, rows[3]]
+
+
+def _alike(asked: Any, actual: Any) -> bool:
+    if isinstance(asked, bool) or actual is None:
+        return bool(asked == actual)
+    pairs = zip(asked, actual, strict=True) if isinstance(asked, list) else [(asked, actual)]
+    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-5) for a, b in pairs)
+
+
+def _expect(right: bool, what: str, asked: object, actual: object) -> None:
+    if not right:
+        raise HostError(
+            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
+            " The change was taken back."
+        )
+
+
+def _done(
+    port: Any, reader: Any, path: str, changed: Sequence[str] = (), created: Sequence[str] = ()
+) -> Json:
+    entry = reader.get(path)
+    camera = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
+    doubt = entry.get("doubt") or camera.get("doubt")
+    return {
+        "changed": [*changed],
+        "created": [*created],
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
+        "camera": camera,
+    }

@@ -1,0 +1,16 @@
+"""Tools that look at cameras."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.content import Json
+
+
+def list(ctx: Any, offset: int = 0, limit: int = 100) -> Json:
+    port = ctx.port("cameras")
+    paths = [*port.names()]
+    end = offset + limit
+    cameras = [port.get(path) for path in paths[offset:end]]
+    answer: Json = {"cameras": cameras, "total": len(paths)}
+    return {**answer, "next_offset": end} if offset < end < len(paths) else answer
