@@ -42,7 +42,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=110,
+        timeout=300,
         check=False,
     )
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
@@ -51,6 +51,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(330)  # the first one waits for all of them
 @pytest.mark.parametrize("check_id", ids)
 def test_blender(check_id: str, blender_outcomes: dict[str, dict[str, str]]) -> None:
     outcome = blender_outcomes[check_id]
