@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,7 +144,8 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
         try:
             known = Sdf.Layer.Find(str(used))
             if known is not None:
-                known.Reload()
+                # On Windows OpenUSD compares times in whole seconds.
+                known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
             continue  # the stage goes without it, as it does in every other program

@@ -497,7 +497,7 @@ def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:
     calls = [a_call(started=now - 5000 + n, arguments={"t": "x" * 2000}) for n in range(2500)]
     for call in calls:
         store.record(call)
-    assert store.flush()
+    assert store.flush(60.0)
     store.close()
     left = ids_in_database(folder)
     assert 0 < len(left) < 2500
