@@ -8,9 +8,11 @@ import maya.api.OpenMaya as om
 from maya import cmds
 
 from callboard.hosting import contract as host
+from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard.hosting.undo_steps import HISTORY
 from callboard_maya.animation import MayaAnimation
+from callboard_maya.cameras import MayaCameras
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
 from callboard_maya.messages import MayaMessages
@@ -51,6 +53,7 @@ class MayaHost(QtHost):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MayaAnimation(),
+                picture_ports.CAMERAS: MayaCameras(),
                 host.SCRIPT: MayaScripts(),
                 host.RENDER: MayaRender(self.rendering),
                 host.VIEWPORT: MayaViewport(),

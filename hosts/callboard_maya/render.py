@@ -19,7 +19,8 @@ from callboard.hosting.file_render import PICTURES, FileRender
 from callboard.hosting.matrices import decompose
 from callboard.hosting.orbit import View
 from callboard_maya import transforms
-from callboard_maya.names import full_path, parent_of, telling
+from callboard_maya.cameras import rendered
+from callboard_maya.names import full_path, telling
 from callboard_maya.timing import current_frame
 
 #: What Maya, and what Arnold calls the format.
@@ -37,17 +38,14 @@ class MayaRender(FileRender[str]):
         self._rendering = rendering
 
     def camera(self) -> str:
-        """The one that is set to be rendered; one of the artist's own before those of each
-        scene."""
-        shapes = cmds.ls(type="camera", long=True) or []
-        renderable = [shape for shape in shapes if cmds.getAttr(f"{shape}.renderable")]
-        if not renderable:
+        """The one that is set to be rendered."""
+        path = rendered()
+        if path is None:
             raise HostError(
                 "no camera of the scene is set to be rendered; render a turntable, which brings "
                 "its own"
             )
-        renderable.sort(key=lambda shape: bool(cmds.camera(shape, query=True, startupCamera=True)))
-        return parent_of(renderable[0]) or renderable[0]
+        return path
 
     def camera_path(self, camera: str) -> str:
         return camera

@@ -135,6 +135,7 @@ def _is_visible(node: Node) -> bool:
 @command()
 def listRelatives(
     *names,
+    allParents=False,
     children=False,
     fullPath=False,
     noIntermediate=False,
@@ -146,7 +147,7 @@ def listRelatives(
     relatives: list[Node] = []
     for name in given_or_selected(names):
         node = one(name)
-        if parent:
+        if parent or allParents:
             relatives += [scene.nodes[node.parent]] if node.parent is not None else []
         elif shapes:
             relatives += [c for c in scene.children(node.id) if c.type not in TRANSFORM_TYPES]

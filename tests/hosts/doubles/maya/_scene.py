@@ -35,6 +35,13 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "verticalFilmAperture": 0.945,
         "nearClipPlane": 0.1,
         "farClipPlane": 10000.0,
+        "lensSqueezeRatio": 1.0,
+        "cameraScale": 1.0,
+        "filmFit": 0,
+        "orthographic": False,
+        "depthOfField": False,
+        "fStop": 5.6,
+        "focusDistance": 5.0,
     },
     "renderGlobals": {
         "currentRenderer": "mayaSoftware",
