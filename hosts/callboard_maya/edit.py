@@ -18,7 +18,9 @@ from callboard_maya.names import (
     parent_of,
     paths,
     telling,
+    tree,
 )
+from callboard_maya.referenced import refuse_referenced
 
 
 class MayaSceneEditor:
@@ -58,6 +60,7 @@ class MayaSceneEditor:
             return path
         if cmds.objExists(f"{parent_of(path) or ''}|{new_name}"):
             raise HostError(f"'{new_name}' is taken; use another name")
+        refuse_referenced([path], "rename")
         with telling(f"rename '{bare(path)}'"):
             return full_path(cmds.rename(path, new_name))
 
@@ -66,6 +69,7 @@ class MayaSceneEditor:
         tops = [p for p in wanted if not any(p.startswith(f"{other}|") for other in wanted)]
         below = tuple(f"{top}|" for top in tops)
         doomed = [p for p in paths() if p in tops or p.startswith(below)]
+        refuse_referenced(doomed, "delete")
         with telling("delete them"):
             for top in tops:
                 cmds.delete(top)
@@ -77,8 +81,9 @@ class MayaSceneEditor:
         check_new_name(named)
         with telling(f"duplicate '{bare(path)}'"):
             copied = full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
-            for each in [one for one in paths() if one == path or one.startswith(f"{path}|")]:
-                copy_keys(each, copied + each[len(path) :])
+            # In the same order, but not always under the same names: a copy leaves its namespace.
+            for each, twin in zip(tree(path), tree(copied), strict=True):
+                copy_keys(each, twin)
             return copied
 
     def select(self, names: Sequence[str]) -> list[str]:

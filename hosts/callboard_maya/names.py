@@ -32,6 +32,11 @@ def paths() -> list[str]:
     return [path for path in transforms if path not in own]
 
 
+def tree(path: str) -> list[str]:
+    """An object and every object below it, parents before children."""
+    return list(cmds.ls(path, dagObjects=True, type="transform", long=True) or [])
+
+
 def startup_cameras() -> list[str]:
     """persp, top, front and side; nobody made them, and nobody can delete them."""
     cameras = cmds.ls(type="camera", long=True) or []

@@ -23,7 +23,7 @@ from callboard.host import (
     VIEWPORT,
     ObjectNotFound,
 )
-from callboard.testing.check_shared import LOCKED
+from callboard.testing.check_shared import LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_undone_by_the_artist, check_visits
 
@@ -37,7 +37,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve(), {LOCKED: _locked})
+    return Bench(host, tmp_path.resolve(), {LOCKED: _locked, REFERENCED: _referenced})
 
 
 def _locked(bench: Bench) -> str:
@@ -45,6 +45,20 @@ def _locked(bench: Bench) -> str:
     for axis in "XYZ":
         cmds.setAttr(f"{path}.translate{axis}", lock=True)
     return path
+
+
+def _referenced(bench: Bench) -> str:
+    """``ball.ma``, with a lid on a ball, in the namespace ``char``."""
+    file = (bench.folder / "ball.ma").as_posix()
+    cmds.file(new=True, force=True)
+    ball = bench.cube("Ball")
+    bench.call("scene__set_material_color", {"name": ball, "color": [1, 0, 0]})
+    bench.editor.set_parent(bench.cube("Lid"), ball, keep_world=True)
+    cmds.file(rename=file)
+    cmds.file(save=True, force=True, type="mayaAscii")
+    cmds.file(new=True, force=True)
+    cmds.file(file, reference=True, namespace="char")
+    return "|char:Ball"
 
 
 @pytest.fixture
@@ -128,6 +142,42 @@ def test_the_cameras_of_each_scene_are_not_listed_and_not_deleted(bench: Bench) 
     assert bench.reader.names() == []
     with pytest.raises(HostError, match="Maya could not delete"):
         bench.editor.delete(["persp"])
+
+
+def test_what_a_referenced_file_says_is_changed_but_neither_renamed_nor_deleted(
+    bench: Bench,
+) -> None:
+    path = bench.sample(REFERENCED)
+    group = bench.editor.create("cube", "Group", {"size": 1.0})
+    for tool, asked in (
+        ("scene__rename", {"name": path, "new_name": "Other"}),
+        ("scene__delete", {"name": f"{path}|char:Lid"}),
+    ):
+        with pytest.raises(HostError, match=r"referenced from ball\.ma.* import or remove"):
+            bench.call(tool, asked)
+    moved = bench.call("scene__transform", {"name": path, "translate": [1, 2, 3]})
+    assert moved["verified"]
+    lid = bench.call("scene__set_parent", {"name": f"{path}|char:Lid", "parent": "Group"})
+    assert lid["object"]["path"] == f"{group}|char:Lid"
+    # Neither with what is above it.
+    before = bench.everything()
+    with pytest.raises(HostError, match="'char:Lid' is referenced"):
+        bench.call("scene__delete", {"name": "Group"})
+    assert bench.everything() == before
+
+
+def test_a_copy_of_what_a_file_says_is_the_scenes_own(bench: Bench) -> None:
+    path = bench.sample(REFERENCED)
+    lid = f"{path}|char:Lid"
+    bench.call("animation__set_keys", {"name": lid, "keys": [{"frame": 1, "translate": [1, 0, 0]}]})
+    copy = bench.call("scene__duplicate", {"name": path, "new_name": "Twin"})["object"]
+    (below,) = copy["children"]
+    keys = bench.call("animation__list_keys", {"name": below})["keys"]
+    assert [key["frame"] for key in keys] == [1]
+    assert copy["color"] == [1, 0, 0]
+    bench.call("scene__rename", {"name": below, "new_name": "Cap"})
+    assert bench.call("scene__delete", {"name": "Twin"})["verified"]
+    assert bench.get(lid)["name"] == "char:Lid"
 
 
 def test_names_that_maya_would_change_are_refused(bench: Bench) -> None:

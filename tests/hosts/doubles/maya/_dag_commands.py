@@ -228,6 +228,8 @@ def rename(old, new):
     node = one(old)
     if re.match(r"\d", new) or not new:
         raise RuntimeError("New name has no legal characters.")
+    if node.referenced:
+        raise RuntimeError("Cannot rename a read only node.")
     before = node.name
     node.name = scene.free_name(new, node)
     for shape in scene.children(node.id):
@@ -241,6 +243,10 @@ def delete(*names, constructionHistory=False):
     scene = session.scene
     for name in given_or_selected(names):
         node = one(name)
+        if node.referenced:
+            raise RuntimeError(f"Cannot delete locked or read-only node '{node.name}'")
+        if any(each.referenced for each in scene.below(node.id)):
+            raise NotImplementedError("deleting what is above a referenced node")
         if constructionHistory:
             _bake(node)
             continue
@@ -283,6 +289,8 @@ def _copy(original: Node, above: int | None, name: str) -> Node:
     made = copy.deepcopy(original)
     scene.last_id += 1
     made.id, made.parent, made.keys = scene.last_id, above, {}
+    # Of a reference it is a copy of the scene's own, outside the namespace.
+    name, made.referenced = name.rpartition(":")[2] if made.referenced else name, ""
     scene.nodes[made.id] = made
     made.name = scene.free_name(name, made)
     for child in scene.children(original.id):

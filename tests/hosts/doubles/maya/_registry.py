@@ -18,6 +18,8 @@ PLUGIN_FLAGS = {
     "mayaUSDExport": "file f selection sl defaultUSDFormat duf exportDisplayColor dsp",
     "arnoldRender": "batch b camera cam height h seq width w",
 }
+#: Flags that the published stubs lack, though Maya's documentation has them.
+LACKING_FLAGS = {"file": "reference"}
 #: Queries that the published stubs lack, though Maya's documentation has them.
 LACKING = {
     "currentTime": "",
@@ -34,7 +36,8 @@ def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., A
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__.rstrip("_")
-        create = set((FLAGS.get(name) or PLUGIN_FLAGS.get(name) or "").split())
+        known = FLAGS.get(name) or PLUGIN_FLAGS.get(name) or ""
+        create = set(f"{known} {LACKING_FLAGS.get(name, '')}".split())
         query = set(f"{QUERIES.get(name, '')} {LACKING.get(name, '')}".split())
         parameters = inspect.signature(function).parameters
         modelled = set(parameters)

@@ -78,6 +78,8 @@ class Node:
     locked: set[str] = field(default_factory=set)
     keys: dict[str, dict[float, float]] = field(default_factory=dict)
     mesh: Mesh | None = None
+    #: The file that says it; nothing for the scene's own.
+    referenced: str = ""
 
 
 @dataclass
@@ -90,6 +92,7 @@ class Scene:
     time: float = 1.0
     range: list[float] = field(default_factory=lambda: [1.0, 1.0, 120.0, 200.0])
     last_id: int = 0
+    references: list[str] = field(default_factory=list)
 
     # -- nodes --------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ import pickle
 from pathlib import Path
 
 from . import _plugins
+from . import _references as references
 from ._registry import command
-from ._scene import new_scene
+from ._scene import Scene, new_scene
 from ._session import session
 
 _ASCII, _BINARY = b"//Maya ASCII 2025 scene\n", b"FOR8"
@@ -133,7 +134,9 @@ def file(
     modified=None,
     new=False,
     open=False,
+    namespace=None,
     prompt=True,
+    reference=False,
     rename=None,
     save=False,
     sceneName=False,
@@ -141,7 +144,11 @@ def file(
     mode="create",
 ):
     if mode == "query":
+        if reference:
+            return list(session.scene.references)
         return session.file if sceneName else session.modified
+    if reference:
+        return references.add(_scene_in(paths[0]), paths[0], namespace)
     if modified is not None:
         session.modified = bool(modified)
         return session.modified
@@ -174,6 +181,16 @@ def _open(path: str, prompt: bool) -> str:
     session.scene, session.file, session.modified = new_scene(), "", False
     session.flush()
     try:
+        session.scene = _scene_in(path)
+    finally:
+        session.tell("scene", 6)
+    session.file = path
+    session.tell("event", "SceneOpened")
+    return path
+
+
+def _scene_in(path: str) -> Scene:
+    try:
         data = Path(path).read_bytes()
         if data.startswith(_ASCII):
             data = base64.b64decode(data[len(_ASCII) :], validate=True)
@@ -181,14 +198,10 @@ def _open(path: str, prompt: bool) -> str:
             data = data[len(_BINARY) :]
         else:
             raise ValueError
-        session.scene = pickle.loads(data)
+        scene: Scene = pickle.loads(data)
     except (OSError, ValueError, pickle.UnpicklingError, EOFError):
         raise RuntimeError("Error reading file.") from None
-    finally:
-        session.tell("scene", 6)
-    session.file = path
-    session.tell("event", "SceneOpened")
-    return path
+    return scene
 
 
 def _save(type: str | None) -> str:

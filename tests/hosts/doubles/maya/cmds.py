@@ -9,6 +9,7 @@ from . import (  # noqa: F401
     _connection_commands,
     _dag_commands,
     _mesh_commands,
+    _references,
     _render_commands,
     _session_commands,
     _time_commands,

@@ -1,0 +1,56 @@
+"""File references: nodes that another file says, in a namespace.
+
+As Maya documents them: what the scene changes of attributes, connections and parents is kept as
+edits; a node can be neither renamed nor deleted there. The file is read when it is referenced; that
+Maya reads it anew with the scene isn't modelled.
+"""
+
+from __future__ import annotations
+
+from ._dag_commands import one
+from ._registry import command
+from ._scene import Scene, new_scene
+from ._session import session
+
+
+def add(file: Scene, path: str, namespace: str | None) -> str:
+    """Everything in the file but what is in each scene. Can't be undone, and nothing before it."""
+    if not namespace or path in session.scene.references:
+        raise NotImplementedError("references without a namespace, or twice to one file")
+    if file.references or any(node.keys for node in file.nodes.values()):
+        raise NotImplementedError("references in a referenced file, and its animation curves")
+    scene = session.scene
+    everybodys = new_scene().nodes
+    own = {node.name: node.id for node in scene.nodes.values()}
+    ids: dict[int, int] = {}
+    for node in file.nodes.values():
+        if node.id in everybodys:
+            ids[node.id] = own[node.name]
+        else:
+            scene.last_id += 1
+            ids[node.id] = scene.last_id
+    for node in file.nodes.values():
+        if node.id not in everybodys:
+            node.parent = None if node.parent is None else ids[node.parent]
+            node.id, node.name = ids[node.id], f"{namespace}:{node.name}"
+            node.referenced = path
+            scene.nodes[node.id] = node
+    for a, out, b, into in file.connections:
+        if not {a, b} <= everybodys.keys():
+            scene.connections.append((ids[a], out, ids[b], into))
+    scene.references.append(path)
+    session.modified = True
+    session.flush()
+    return path
+
+
+@command()
+def referenceQuery(name, filename=False, isNodeReferenced=False, withoutCopyNumber=False):
+    node = one(name)
+    if isNodeReferenced:
+        return bool(node.referenced)
+    if not filename or not withoutCopyNumber:
+        raise NotImplementedError("other questions about references")
+    if not node.referenced:
+        raise RuntimeError(f"'{name}' is not from a referenced file.")
+    return node.referenced
