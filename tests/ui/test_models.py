@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
 pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
-from qtpy.QtCore import Qt
+from qtpy.QtCore import QPersistentModelIndex, Qt
 
 from callboard_ui.calls_model import CallRow, CallsModel
 from callboard_ui.rows import Row, RowsModel
@@ -57,6 +57,22 @@ def test_rows_in_groups_are_a_sound_model(qtbot: Any, qtmodeltester: Any) -> Non
     assert model.setData(index, Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
     assert told == [("a", False)]
     assert not model.find("a", "h").isValid()
+
+
+def test_what_is_selected_in_a_group_stays_when_groups_above_it_go_and_come(qtbot: Any) -> None:
+    model = RowsModel(("One", "Two"))
+    upper, middle, lower = rows({"u": ("ab", 0), "v": ("c", 0), "w": ("cd", 0)})
+    model.set_rows([upper, middle, lower])
+    selected = QPersistentModelIndex(model.find("d", "w"))
+    for shown in ([lower], [middle, lower], [upper, middle, lower], [upper, lower]):
+        model.set_rows(shown)
+        assert selected.isValid()
+        row = model.row(selected)
+        assert row is not None
+        assert row.key == "d"
+        assert selected.parent().data() == "w"
+    model.set_rows([upper])
+    assert not selected.isValid()
 
 
 def call(number: int, state: str = "ok") -> CallRow:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from qtpy.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -46,6 +47,10 @@ class RowsModel(QAbstractItemModel):
         super().__init__(parent)
         self._headers = list(headers)
         self._rows: tuple[Row, ...] = ()
+        # What Qt remembers of a child outlives changes above its group, so it names the group by a
+        # number of its own and not by its place.
+        self._groups: dict[str, int] = {}
+        self._numbers = count(1)
         self._palette = QPalette()
         self._font = QFont()
         #: Called with a row and whether the artist wants it checked.
@@ -75,10 +80,10 @@ class RowsModel(QAbstractItemModel):
         """The row at an index."""
         if not index.isValid():
             return None
-        group = index.internalId()
-        if group == 0:
+        if index.internalId() == 0:
             return self._rows[index.row()] if index.row() < len(self._rows) else None
-        children = self._rows[group - 1].rows
+        place = self._place(index)
+        children = () if place is None else self._rows[place].rows
         return children[index.row()] if index.row() < len(children) else None
 
     def find(self, key: str, group: str | None = None) -> QModelIndex:
@@ -107,12 +112,16 @@ class RowsModel(QAbstractItemModel):
             return QModelIndex()
         if parent.row() >= len(self._rows) or row >= len(self._rows[parent.row()].rows):
             return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1)
+        key = self._rows[parent.row()].key
+        if key not in self._groups:
+            self._groups[key] = next(self._numbers)
+        return self.createIndex(row, column, self._groups[key])
 
     def parent(self, index: Index = _ROOT) -> Any:
         if not index.isValid() or index.internalId() == 0:
             return QModelIndex()
-        return self.createIndex(int(index.internalId()) - 1, 0, 0)
+        place = self._place(index)
+        return QModelIndex() if place is None else self.createIndex(place, 0, 0)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         if not parent.isValid():
@@ -173,6 +182,13 @@ class RowsModel(QAbstractItemModel):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _place(self, child: Index) -> int | None:
+        """Where the group of a child stands now; None where it is gone."""
+        for place, group in enumerate(self._rows):
+            if self._groups.get(group.key) == child.internalId():
+                return place
+        return None
+
     def _ink(self, row: Row, column: int) -> QBrush | None:
         if not row.enabled or row.kind == "dim":
             return QBrush(color(self._palette, "dim"))
@@ -211,12 +227,14 @@ class RowsModel(QAbstractItemModel):
         for number in range(len(self._rows) - 1, -1, -1):
             if self._rows[number].key not in keep:
                 self.beginRemoveRows(_ROOT, number, number)
+                self._groups.pop(self._rows[number].key, None)
                 self._rows = self._rows[:number] + self._rows[number + 1 :]
                 self.endRemoveRows()
         there = [row.key for row in self._rows]
         if there != [row.key for row in rows if row.key in set(there)]:
             self.beginResetModel()
             self._rows = rows
+            self._groups.clear()
             self.endResetModel()
             return
         for number, row in enumerate(rows):
