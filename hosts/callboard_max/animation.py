@@ -51,6 +51,7 @@ class MaxAnimation(SampledBake[Node]):
                 yield component, frame, value
 
     def write_key(self, node: Node, frame: float, values: Mapping[str, Vector]) -> None:
+        transforms.refuse_locked(node, values)
         there = dict(_controllers(node))
         for component, value in values.items():
             controller = there.get(component)
@@ -69,6 +70,8 @@ class MaxAnimation(SampledBake[Node]):
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
         nodes = list({handle(node): node for node in map(find, names)}.values())
+        for node in nodes:
+            transforms.refuse_locked(node)
         with telling("bake"):
             self.bake_nodes(nodes, range(start, end + 1, step))
         return [path_of(node) for node in nodes]

@@ -46,6 +46,8 @@ class MaxSceneEditor:
             raise HostError(f"'{parent}' can't be the parent: it is '{name}' itself, or below it")
         now = parent_of(node)
         if (now and handle(now)) != (above and handle(above)):
+            if not keep_world:
+                transforms.refuse_locked(node)
             local = transforms.local(node)
             with telling(f"parent '{node.name}'"):
                 # 3ds Max keeps the place in the world.

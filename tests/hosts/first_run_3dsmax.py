@@ -60,6 +60,20 @@ def _off_inside_on(host: Any) -> object:
     return repr(host.undo.commit(token))
 
 
+def _moves_locked(host: Any) -> object:
+    from pymxs import runtime as rt
+
+    box = rt.Box()
+    try:
+        rt.setTransformLockFlags(box, rt.Name("all"))
+        place = rt.Point3(1.0, 0.0, 0.0)
+        rows = (rt.Point3(1.0, 0.0, 0.0), rt.Point3(0.0, 1.0, 0.0), rt.Point3(0.0, 0.0, 1.0))
+        box.transform = rt.Matrix3(*rows, place)
+        return str(rt.getTransformLockFlags(box)), float(box.transform.row4.x)
+    finally:
+        rt.delete(box)
+
+
 if __name__ == "__main__":
     code = run(
         "3dsmax",
@@ -70,6 +84,7 @@ if __name__ == "__main__":
             "an undo has undone, and told, when it returns (expected: (True, 0))": _undone_at_once,
             "no step is open between two calls (expected: False)": _holding,
             "undo(False) inside undo(True) records nothing (expected: None)": _off_inside_on,
+            "a lock's flags, and whether a script moves it (expected: #{1..9}, any)": _moves_locked,
         },
     )
     if code:

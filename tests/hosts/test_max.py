@@ -14,10 +14,19 @@ from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
+from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_visits
 
 rt = pymxs.runtime
+
+#: Why there is no sample of it.
+NO_SAMPLE = {
+    REFERENCED: "the manual doesn't say what setting the transform of an XRef object does while "
+    "its controller is another file's (objXRefMgr.mergeTransforms off), so the double has none",
+    LAYERED: "no two files say something of one object: an XRef scene's objects are no nodes of "
+    "this one, and an XRef object is its file's alone",
+}
 
 
 @pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
@@ -29,13 +38,20 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve())
+    return Bench(host, tmp_path.resolve(), {LOCKED: _locked})
+
+
+def _locked(bench: Bench) -> str:
+    path = bench.cube("Locked")
+    rt.setTransformLockFlags(rt.getNodeByName("Locked"), rt.Name("all"))
+    return path
 
 
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
 def test_compliance(check: Check, bench: Bench) -> None:
     if missing := bench.missing(check):
-        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
+        reasons = [NO_SAMPLE.get(need, f"the host doesn't offer {need}") for need in missing]
+        pytest.skip("; ".join(reasons))
     bench.run(check)
 
 
@@ -131,6 +147,30 @@ def test_a_hidden_object_is_not_visible(bench: Bench) -> None:
     bench.cube("Hidden")
     rt.getNodeByName("Hidden").isHidden = True
     assert bench.get("Hidden")["visible"] is False
+
+
+def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent(
+    bench: Bench,
+) -> None:
+    bench.cube("Above")
+    bench.editor.set_transform("Above", [5, 0, 0], None, None)
+    bench.cube("Locked")
+    rt.setTransformLockFlags(rt.getNodeByName("Locked"), rt.Name("all"))
+    before = bench.everything()
+    for tool, asked in (
+        ("animation__set_keys", {"keys": [{"frame": 1, "rotate": [0, 9, 0]}]}),
+        ("scene__set_parent", {"parent": "Above", "keep_world": False}),
+    ):
+        with pytest.raises(HostError, match=r"has a lock on its .* unlock it"):
+            bench.call(tool, {"name": "Locked", **asked})
+    with pytest.raises(HostError, match="has a lock"):
+        bench.call("animation__bake", {"names": ["Locked"], "start": 0, "end": 2})
+    assert bench.everything() == before
+    # In the world it stays where it is, and what isn't the transform is free.
+    assert bench.call("scene__set_parent", {"name": "Locked", "parent": "Above"})["verified"]
+    bench.call("scene__rename", {"name": "Locked", "new_name": "Still"})
+    rt.setTransformLockFlags(rt.getNodeByName("Still"), rt.Name("none"))
+    assert bench.call("scene__transform", {"name": "Still", "translate": [1, 2, 3]})["verified"]
 
 
 @pytest.mark.skipif(REAL, reason="the artist's units stay")

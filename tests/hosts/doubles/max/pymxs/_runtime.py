@@ -155,6 +155,18 @@ def copy_(source, target=None):
     return objects.Node(twin.id)
 
 
+def getTransformLockFlags(node):
+    return values.BitArray(node._data.locks)
+
+
+def setTransformLockFlags(node, flags):
+    if str(flags) not in ("#all", "#none"):
+        raise NotImplementedError("locks of single axes")
+    # The manual doesn't say whether locks bind scripts: here they don't, so whoever relies on them
+    # fails.
+    node._data.locks = list(range(1, 10)) if str(flags) == "#all" else []
+
+
 def classOf(what):
     if isinstance(what, (objects.Node, objects._Base)):
         node = session.scene.nodes[what._id]
@@ -508,6 +520,7 @@ _NAMES = {
         each.__name__: each
         for each in (
             *(prs, Link_Constraint, getNodeByName, uniqueName, delete, select, clearSelection),
+            *(getTransformLockFlags, setTransformLockFlags),
             *(classOf, superClassOf, isProperty, getPropNames, getPropertyController),
             *(
                 getSubAnim,

@@ -79,6 +79,8 @@ class NodeData:
     offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     material: int | None = None
     hidden: bool = False
+    #: Of nine: position, rotation and scale, by X, Y and Z.
+    locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
 
 

@@ -64,6 +64,23 @@ class Array(list):
         super().__init__(values)
 
 
+class BitArray:
+    """Which bits are on, from 1; runs of them are written as MAXScript does."""
+
+    def __init__(self, on) -> None:
+        self._on = sorted(on)
+
+    def __str__(self):
+        runs = []
+        for bit in self._on:
+            if runs and runs[-1][1] == bit - 1:
+                runs[-1][1] = bit
+            else:
+                runs.append([bit, bit])
+        text = ", ".join(f"{a}" if a == b else f"{a}..{b}" for a, b in runs)
+        return f"#{{{text}}}"
+
+
 class Class:
     """What ``classOf`` answers."""
 
