@@ -19,9 +19,12 @@ from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
 from callboard_blender.outside import refuse_used_outside
+from callboard_blender.shapes import KIND_KEY
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
+#: As Blender names a custom property of that name there.
+_OURS = f"userProperties:{KIND_KEY}"
 
 
 def usd_is_there() -> bool:
@@ -79,7 +82,7 @@ class BlenderUsd:
                 # The world would come out as a light that nobody asked for.
                 convert_world_material=False,
             )
-            _say_units(written)
+            _mended(written)
         stage = _stage(path)
         prims = sum(1 for _ in stage.TraverseAll())
         return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
@@ -123,12 +126,16 @@ def _moves() -> bool:
     )
 
 
-def _say_units(path: str) -> None:
-    """Blender writes the scene's numbers, and says metres whatever its unit is."""
+def _mended(path: str) -> None:
+    """Blender writes the scene's numbers, and says metres whatever its unit is; and it writes every
+    custom property, where ours is of no use to anybody else."""
     stage = _stage(path)
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
+    for prim in stage.TraverseAll():
+        if prim.HasAttribute(_OURS):
+            prim.RemoveProperty(_OURS)
     stage.GetRootLayer().Save()
 
 

@@ -266,6 +266,22 @@ def test_units_and_animation_are_exported(rig: Rig) -> None:
     assert near(sizes, [2, 2])
 
 
+def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: Rig) -> None:
+    if "usd" not in rig.host.ports:
+        return
+    import bpy
+
+    rig.cube("Tagged")
+    bpy.data.objects["Tagged"].data["shot"] = "sc010"
+    path = rig.folder / "tagged.usda"
+    rig.tool("usd__export_usd", path=str(path))
+    written = path.read_text("utf-8")
+    assert "userProperties:shot" in written
+    assert "callboard" not in written
+    # The scene still knows what it is.
+    assert rig.read.get("Tagged")["type"] == "cube"
+
+
 _INNER = """
 bpy.data.objects["Kept"].location.x = 1
 bpy.ops.ed.undo_push(message="inner")

@@ -283,6 +283,22 @@ def test_units_are_told(bench: Bench) -> None:
     cmds.currentUnit(time="film")
 
 
+def test_an_export_to_usd_carries_what_the_artist_names_and_nothing_of_ours(
+    bench: Bench, with_usd: None
+) -> None:
+    path = bench.cube("Crate")
+    (shape,) = cmds.listRelatives(path, shapes=True, fullPath=True)
+    named = (("shot", "sc010"), ("USD_UserExportedAttributesJson", '{"shot": {}}'))
+    for attribute, value in named:
+        cmds.addAttr(shape, longName=attribute, dataType="string")
+        cmds.setAttr(f"{shape}.{attribute}", value, type="string")
+    file = bench.folder / "out.usda"
+    bench.port(USD).export_usd(str(file), False)
+    written = file.read_text("utf-8")
+    assert "sc010" in written
+    assert "callboard" not in written
+
+
 # -- files --------------------------------------------------------------------------------------
 
 

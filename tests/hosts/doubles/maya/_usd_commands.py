@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
 
 from . import _matrices as mx
@@ -54,6 +56,13 @@ def _export(stage, node: Node, above: str, chosen: set[int] | None) -> None:
         color = _color(shape)
         if color is not None:
             made.CreateDisplayColorAttr(Vt.Vec3fArray([Gf.Vec3f(*color)]))
+    for each in (node, shape):
+        named = each.attributes.get("USD_UserExportedAttributesJson") if each else None
+        for name in json.loads(named or "{}"):
+            attribute = made.GetPrim().CreateAttribute(
+                f"userProperties:{name}", Sdf.ValueTypeNames.String
+            )
+            attribute.Set(str(each.attributes[name]))
     for child in scene.children(node.id):
         if child.type in TRANSFORM_TYPES:
             _export(stage, child, path, chosen)
