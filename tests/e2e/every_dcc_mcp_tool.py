@@ -52,8 +52,8 @@ class Sums(NamedTuple):
     differing: list[str]
 
 
-def value_of(schema: Any, name: str) -> Any:
-    """Something that the schema takes."""
+def value_of(schema: Any, name: str, folder: Path) -> Any:
+    """Something that the schema takes; files are in ``folder``."""
     if not isinstance(schema, Mapping):
         return "Cube"
     if "enum" in schema:
@@ -64,7 +64,7 @@ def value_of(schema: Any, name: str) -> Any:
         return schema["default"]
     for key in ("oneOf", "anyOf", "allOf"):
         if schema.get(key):
-            return value_of({**schema, key: None, **schema[key][0]}, name)
+            return value_of({**schema, key: None, **schema[key][0]}, name, folder)
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind in ("number", "integer"):
@@ -74,26 +74,32 @@ def value_of(schema: Any, name: str) -> Any:
         return False
     if kind == "array":
         count = max(1, int(schema.get("minItems", 1)))
-        return [value_of(schema.get("items", {"type": "string"}), name) for _ in range(count)]
+        items = schema.get("items", {"type": "string"})
+        return [value_of(items, name, folder) for _ in range(count)]
     if kind == "object" or "properties" in schema:
-        return arguments_of(schema)
+        return arguments_of(schema, folder)
     if any(word in name for word in ("path", "file", "directory", "folder")):
-        return str(Path(tempfile.gettempdir(), "callboard-dcc-mcp", f"{name}.blend"))
+        return str(folder / f"{name}.blend")
     if "code" in name or "script" in name:
         return "result = 1"
     return "Cube"
 
 
-def arguments_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_of(schema: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     properties = schema.get("properties") or {}
-    return {name: value_of(properties.get(name, {}), name) for name in schema.get("required") or ()}
+    required = schema.get("required") or ()
+    return {name: value_of(properties.get(name, {}), name, folder) for name in required}
 
 
-def tools_in(site: Path) -> list[OwnTool]:
+def tools_in(site: Path, folder: Path) -> list[OwnTool]:
+    """Each with arguments whose paths lie in ``folder``."""
     folders = list(skill_folders(site / "dcc_mcp_blender" / "skills"))
     return sorted(
         OwnTool(
-            skill.wire_name(tool.name), skill.name, tool.script, arguments_of(tool.input_schema)
+            skill.wire_name(tool.name),
+            skill.name,
+            tool.script,
+            arguments_of(tool.input_schema, folder),
         )
         for skill in map(load_skill, folders)
         for tool in skill.tools
@@ -176,7 +182,7 @@ def serve_theirs(site: Path) -> None:
 
 def compare(site: Path, home: Path) -> Sums:
     """Goes through all tools on both sides."""
-    tools = tools_in(site)
+    tools = tools_in(site, home / "files")
     ours, theirs = through_callboard(site, tools, home), through_their_server(site, tools, home)
     differing = [
         f"{tool.name}: here {ours[tool.name]!r}, there {theirs[tool.name]!r}"
