@@ -45,8 +45,8 @@ class Node(Wrapper):
         setter = getattr(type(self), f"_set_{name}", None)
         if setter is None:
             values = self._data.values
-            if name not in values:
-                raise AttributeError(f"-- Unknown property: {name!r}")
+            if name not in values or self._data.source is not None:
+                raise AttributeError(f"-- Unknown property, or read-only: {name!r}")
             self._changing().values[name] = value
             return
         setter(self, value)
@@ -97,6 +97,8 @@ class Node(Wrapper):
     def _set_transform(self, value):
         if not isinstance(value, Matrix3):
             raise RuntimeError("-- Unable to convert to type: Matrix3")
+        if self._data.controller == "XRef_Controller" and not session.xrefs_move:
+            return
         session.scene.set_world(self._changing(), value.rows(), now())
 
     @property
@@ -116,7 +118,8 @@ class Node(Wrapper):
 
     @property
     def isHiddenInVpt(self):
-        return self._data.hidden
+        layer = session.scene.layers.get(self._data.layer)
+        return self._data.hidden or (layer is not None and not layer.on)
 
     @property
     def isHidden(self):

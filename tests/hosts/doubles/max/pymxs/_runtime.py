@@ -13,6 +13,7 @@ from pathlib import Path
 from . import _objects as objects
 from . import _scene as sc
 from . import _values as values
+from . import _xrefs as xrefs
 from ._session import EVENTS, session
 
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -184,7 +185,7 @@ def classOf(what):
 
 
 def superClassOf(what):
-    return values.Class(sc.OBJECTS[what._data.type][0])
+    return values.Class(sc.OBJECTS[what._data.shape[0]][0])
 
 
 def isProperty(what, name):
@@ -250,6 +251,8 @@ def deleteModifier(node, modifier):
 def maxOps_collapse(node, off):
     session.record()
     data = node._data
+    if data.source is not None:
+        raise NotImplementedError("collapsing an XRef")
     points = sc.outline(data.type, data.values)
     faces = session.scene.faces(data)
     data.type, data.values = "Editable_Poly", {"points": points, "faces": faces}
@@ -281,16 +284,22 @@ def loadMaxFile(path, useFileUnits=True, quiet=False):
     if session.hold is not None and not session.undo_off:
         raise RuntimeError("a scene was opened inside an undo block")
     session.tell("filePreOpen")
-    data = Path(path).read_bytes()
-    try:
-        scene = pickle.loads(data[len(_MAGIC) :])
-    except (pickle.UnpicklingError, EOFError, ValueError, KeyError):
+    scene = _scene_in(path)
+    if scene is None:
         session.tell("fileOpenFailed")
         return False
     session.scene, session.file, session.modified = scene, path, False
     session.forget_undo()
     session.tell("filePostOpen")
     return True
+
+
+def _scene_in(path):
+    data = Path(path).read_bytes()
+    try:
+        return pickle.loads(data[len(_MAGIC) :])
+    except (pickle.UnpicklingError, EOFError, ValueError, KeyError):
+        return None
 
 
 def saveMaxFile(path, clearNeedSaveFlag=True, useNewFile=True, quiet=False):
@@ -366,6 +375,17 @@ class _Callbacks(_Struct):
 
     def removeScripts(self, id=None):
         session.callbacks = [each for each in session.callbacks if each[2] != id.text]
+
+
+class _ObjXRefMgr(_Struct):
+    def AddXRefItemsFromFile(self, path):
+        scene = _scene_in(path) if Path(path).is_file() else None
+        return None if scene is None else xrefs.add(scene, path)
+
+
+class _LayerManager(_Struct):
+    def newLayerFromName(self, name):
+        return xrefs.new_layer(name)
 
 
 class _MaxOps(_Struct):
@@ -546,6 +566,8 @@ _VALUES = {
 _STRUCTS = {
     "windows": _Windows(),
     "callbacks": _Callbacks(),
+    "objXRefMgr": _ObjXRefMgr(),
+    "LayerManager": _LayerManager(),
     "maxOps": _MaxOps(),
     "theHold": _Hold(),
     "refs": _Refs(),

@@ -82,12 +82,26 @@ class NodeData:
     #: Of nine: position, rotation and scale, by X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
+    layer: int | None = None
+    #: Of an XRef, the object in the other file: its class and parameters.
+    source: tuple[str, dict[str, Any]] | None = None
+
+    @property
+    def shape(self) -> tuple[str, dict[str, Any]]:
+        return self.source or (self.type, self.values)
+
+
+@dataclass
+class Layer:
+    name: str
+    on: bool = True
 
 
 @dataclass
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
     materials: dict[int, Material] = field(default_factory=dict)
+    layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
     frame: float = 0.0
     range: tuple[float, float] = (0.0, 100.0)
@@ -134,7 +148,7 @@ class Scene:
         world = self.world(node, frame)
         points = [
             apply([a + b for a, b in zip(point, node.offset, strict=True)], world)
-            for point in outline(node.type, node.values)
+            for point in outline(*node.shape)
         ]
         axes = list(zip(*points, strict=True))
         return [min(axis) for axis in axes], [max(axis) for axis in axes]

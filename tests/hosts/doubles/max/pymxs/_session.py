@@ -51,6 +51,8 @@ class Session:
         self.renderer = "Arnold"
         self.view_camera = ""
         self.cancel_renders = False
+        #: The manual has an offset for what the artist does, and no word of scripts.
+        self.xrefs_move = True
         #: The frames that were rendered, and with which camera.
         self.rendered: list[tuple[float, int]] = []
         self.render_node = False
