@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -71,7 +72,14 @@ def test_the_instance_that_was_named_is_in_the_configuration(run: Run) -> None:
     assert arguments[-2:] == ["--instance", "blender"]
 
 
-def test_no_token_gets_into_a_file_that_the_project_shares(run: Run, home: Path) -> None:
+def test_no_token_gets_into_a_file_that_the_project_shares(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests may run from the sources alone; a client's file names a program that is installed.
+    program = home / "bin" / ("callboard.exe" if sys.platform == "win32" else "callboard")
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     with served(announce=True):
         assert run("config", "claude-code", "--write")[0] == 0
         status, _, err = run("config", "vscode", "--write", "--http")
