@@ -24,6 +24,9 @@ NEEDED = {
 }
 #: What the panel imports. Once loaded, they stay: qtpy changes Qt's classes.
 PANEL = ["qtpy", "packaging"]
+#: What our own files quote at length, and so is listed with its licence: here the strings that
+#: every SDK for capability requests shares, in ``callboard/demand/mcpeye_strings.py``.
+QUOTED = ["mcpeye"]
 #: The oldest Python of the hosts.
 OLDEST_PYTHON = "3.10"
 
@@ -33,7 +36,7 @@ _SYNTAX = (3, 10)
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """The files of a folder for ``sys.path`` with our packages and all that they import, and the
-    wheels that these came from. Raises BuildError."""
+    wheels that these came from or quote. Raises BuildError."""
     others, carried = _others()
     return {**others, **privately(our_files(packages), _PRIVATE)}, [*carried]
 
@@ -41,7 +44,7 @@ def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
 @cache
 def _others() -> tuple[Files, list[Path]]:
     # Their Python files are the same on every machine; compiled parts are left out.
-    carried = wheels([*NEEDED, *PANEL], targets(OLDEST_PYTHON)[0])
+    carried = wheels([*NEEDED, *PANEL, *QUOTED], targets(OLDEST_PYTHON)[0])
     return vendored(carried, _PRIVATE), carried
 
 
