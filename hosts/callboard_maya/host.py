@@ -15,6 +15,7 @@ from callboard_maya.animation import MayaAnimation
 from callboard_maya.cameras import MayaCameras
 from callboard_maya.edit import MayaSceneEditor
 from callboard_maya.files import MayaFiles
+from callboard_maya.looks import MayaMaterials
 from callboard_maya.messages import MayaMessages
 from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader
@@ -54,6 +55,7 @@ class MayaHost(QtHost):
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MayaAnimation(),
                 picture_ports.CAMERAS: MayaCameras(),
+                picture_ports.MATERIALS: MayaMaterials(),
                 host.SCRIPT: MayaScripts(),
                 host.RENDER: MayaRender(self.rendering),
                 host.VIEWPORT: MayaViewport(),

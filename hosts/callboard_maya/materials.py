@@ -6,11 +6,12 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_maya.groups import EVERYBODYS, give, new_for
 from callboard_maya.names import bare, telling
 from callboard_maya.shapes import shape_of
 
 #: The attribute that is the colour, by the material's type. Its values are linear.
-_COLOR = {
+COLOR_ATTRIBUTES = {
     "standardSurface": "baseColor",
     "openPBRSurface": "baseColor",
     "aiStandardSurface": "baseColor",
@@ -21,9 +22,7 @@ _COLOR = {
     "phongE": "color",
     "surfaceShader": "outColor",
 }
-_COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
-#: Maya's own group, in every scene; its material is everybody's.
-_EVERYBODYS = "initialShadingGroup"
+COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
 
 
 def read_color(path: str) -> list[float] | None:
@@ -41,7 +40,7 @@ def read_color(path: str) -> list[float] | None:
 def set_color(path: str, color: Vector) -> None:
     shape = shape_of(path)
     kind = cmds.nodeType(shape or path)
-    if shape is None or kind not in _COLOURABLE:
+    if shape is None or kind not in COLOURABLE:
         raise HostError(f"'{bare(path)}' is of type {kind}, which has no colour")
     with telling(f"colour '{bare(path)}'"):
         attribute = _own_color_attribute(path, shape)
@@ -54,16 +53,14 @@ def set_color(path: str, color: Vector) -> None:
 
 def _own_color_attribute(path: str, shape: str) -> str:
     groups = _groups(shape)
-    if len(groups) == 1 and groups[0] != _EVERYBODYS:
+    if len(groups) == 1 and groups[0] != EVERYBODYS:
         members = cmds.listConnections(f"{groups[0]}.dagSetMembers", shapes=True) or []
         attribute = _color_attribute(groups[0])
         if len(members) == 1 and attribute is not None:
             return attribute
     name = f"{bare(path).replace(':', '_')}_look"
     material = cmds.shadingNode("standardSurface", asShader=True, name=name, skipSelect=True)
-    group = str(cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=f"{material}SG"))
-    cmds.connectAttr(f"{material}.outColor", f"{group}.surfaceShader")
-    cmds.sets(shape, edit=True, forceElement=group)
+    give(shape, new_for(material), None)
     return f"{material}.baseColor"
 
 
@@ -75,5 +72,5 @@ def _color_attribute(group: str) -> str | None:
     shaders = cmds.listConnections(f"{group}.surfaceShader", source=True, destination=False)
     if not shaders:
         return None
-    attribute = _COLOR.get(str(cmds.nodeType(shaders[0])))
+    attribute = COLOR_ATTRIBUTES.get(str(cmds.nodeType(shaders[0])))
     return f"{shaders[0]}.{attribute}" if attribute else None

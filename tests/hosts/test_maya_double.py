@@ -155,3 +155,24 @@ def test_undo_can_be_switched_off_and_keeps_what_it_has() -> None:
     cmds.undoInfo(stateWithoutFlush=True)
     cmds.undo()
     assert not cmds.objExists("One")
+
+
+def test_faces_leave_the_group_they_were_in() -> None:
+    cmds.polyCube(name="Box")
+    group = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name="PartSG")
+    cmds.sets("Box.f[1:2]", edit=True, forceElement=group)
+    assert cmds.sets(group, query=True) == ["Box.f[1:2]"]
+    assert cmds.sets("initialShadingGroup", query=True) == ["Box.f[0]", "Box.f[3:5]"]
+    cmds.sets("BoxShape", edit=True, forceElement=group)
+    assert cmds.sets(group, query=True) == ["BoxShape"]
+    assert cmds.sets("initialShadingGroup", query=True) is None
+
+
+def test_a_colours_part_is_connected_by_itself() -> None:
+    file = cmds.shadingNode("file", asTexture=True)
+    shader = cmds.shadingNode("standardSurface", asShader=True)
+    cmds.connectAttr(f"{file}.outColorG", f"{shader}.opacityR")
+    with pytest.raises(RuntimeError, match="locked or connected"):
+        cmds.setAttr(f"{shader}.opacity", 1, 1, 1, type="double3")
+    with pytest.raises(ValueError, match="No object matches"):
+        cmds.connectAttr(f"{file}.outColorX", f"{shader}.opacityG")

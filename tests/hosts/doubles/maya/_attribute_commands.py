@@ -8,7 +8,7 @@ from ._registry import command
 from ._scene import AXES, TRANSFORM_TYPES
 from ._session import session
 
-_TYPES = {"string": str, "double3": list}
+_TYPES = {"string": 1, "double2": 2, "double3": 3}
 
 
 #: Centimetres in the unit that the channels are in. Matrices are in centimetres.
@@ -26,9 +26,7 @@ def _scaled(matrix: mx.Matrix, factor: float) -> mx.Matrix:
 def _plug(name: str):
     node_name, _, attribute = name.rpartition(".")
     node = one(node_name)
-    axis = None
-    if attribute[:-1] in node.attributes and attribute[-1] in AXES:
-        attribute, axis = attribute[:-1], AXES.index(attribute[-1])
+    attribute, axis = node.split(attribute)
     if attribute not in node.attributes:
         raise ValueError(f"No object matches name: {name}")
     return node, attribute, axis
@@ -58,14 +56,19 @@ def setAttr(name, *values, type=None, lock=None):
     if lock is not None:
         (node.locked.add if lock else node.locked.discard)(attribute)
         return
-    fed = any(c[2:] == (node.id, attribute) for c in scene.connections)
+    fed = any(
+        c[2] == node.id
+        and (of := node.split(c[3]))[0] == attribute
+        and (axis is None or of[1] in (None, axis))
+        for c in scene.connections
+    )
     if attribute in node.locked or fed:
         raise RuntimeError(f"setAttr: The attribute '{name}' is locked or connected.")
     now = node.attributes[attribute]
     if type is not None and type not in _TYPES:
         raise NotImplementedError(f"attributes of type {type}")
     if isinstance(now, list) and axis is None:
-        if type != "double3" or len(values) != 3:
+        if type not in ("double2", "double3") or not len(values) == len(now) == _TYPES[type]:
             raise RuntimeError(f"setAttr: Error reading data element for '{name}'.")
         node.attributes[attribute] = [float(value) for value in values]
         return

@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from ._dag_commands import flat, is_a, one
+from ._dag_commands import flat, indices, is_a, one, parts, split_part
 from ._registry import command
 from ._scene import Node
 from ._session import session
+
+#: The nodes that know every other one of a kind.
+_LISTS = {
+    "shaders": "defaultShaderList1",
+    "textures": "defaultTextureList1",
+    "utilities": "defaultRenderUtilityList1",
+}
 
 
 def plug(name: str) -> tuple[Node, str]:
     node, _, attribute = name.partition(".")
     owner = one(node)
-    if attribute not in owner.attributes:
+    if owner.split(attribute)[0] not in owner.attributes:
         raise ValueError(f"No object matches name: {name}")
     return owner, attribute
 
 
 @command()
-def listConnections(name, destination=True, plugs=False, shapes=False, source=True, type=None):
+def listConnections(
+    name, connections=False, destination=True, plugs=False, shapes=False, source=True, type=None
+):
     scene = session.scene
     if "." in name:
         node, attribute = plug(name)
     else:
         node, attribute = one(name), None
-    ends: list[tuple[Node, str]] = []
+    ends: list[tuple[Node, str, str]] = []
     for a, out, b, into in scene.connections:
         if destination and a == node.id and attribute in (None, out):
-            ends.append((scene.nodes[b], into))
+            ends.append((scene.nodes[b], into, out))
         if source and b == node.id and attribute in (None, into):
-            ends.append((scene.nodes[a], out))
+            ends.append((scene.nodes[a], out, into))
     answer = []
-    for other, end in ends:
+    for other, end, own in ends:
         if type is not None and not is_a(other, type):
             continue
         if other.type == "mesh" and not shapes:
             other = scene.nodes[other.parent]
+        if connections:
+            answer.append(f"{scene.short(node)}.{own}")
         answer.append(scene.short(other) + (f".{end}" if plugs else ""))
     return answer or None
 
@@ -61,11 +72,23 @@ def disconnectAttr(first, second):
 
 
 @command(undoable=True)
-def shadingNode(type, asShader=False, asTexture=False, name=None, skipSelect=False):
-    if not (asShader or asTexture):
+def shadingNode(
+    type,
+    asShader=False,
+    asTexture=False,
+    asUtility=False,
+    isColorManaged=False,
+    name=None,
+    skipSelect=False,
+):
+    if (asShader, asTexture, asUtility).count(True) != 1:
         raise RuntimeError("shadingNode needs asShader, asTexture or another kind")
     scene = session.scene
     made = scene.add(type, name or f"{type}1")
+    kind = "shaders" if asShader else "textures" if asTexture else "utilities"
+    if "message" in made.attributes:
+        lists = scene.one(_LISTS[kind])
+        scene.connections.append((made.id, "message", lists.id, kind))
     if not skipSelect:
         scene.selection = [(made.id, "")]
     return made.name
@@ -81,13 +104,66 @@ def sets(
         if not (renderable and noSurfaceShader and empty):
             raise NotImplementedError("sets that are no shading groups")
         return scene.add("shadingEngine", name or "set1").name
+    if mode == "query":
+        return _members(one(members[0])) or None
     if mode != "edit" or forceElement is None:
         raise NotImplementedError("other uses of sets")
     group = one(forceElement)
     for member in flat(members):
-        shape = scene.shape(one(member))
-        scene.connections = [
-            c for c in scene.connections if not (c[0] == shape.id and c[3] == "dagSetMembers")
-        ]
+        base, part = split_part(member)
+        shape = scene.shape(one(base))
+        if part:
+            _move_faces(shape, set(indices(one(base), part)), group)
+            continue
+        shape.faces.clear()
+        _leave(shape)
         scene.connections.append((shape.id, "instObjGroups", group.id, "dagSetMembers"))
     return None
+
+
+def _members(group: Node) -> list[str]:
+    scene = session.scene
+    listed: list[str] = []
+    for a, _, b, into in scene.connections:
+        if (b, into) == (group.id, "dagSetMembers"):
+            shape = scene.nodes[a]
+            if group.id in shape.faces:
+                owner = scene.nodes[shape.parent]
+                listed += parts(owner, "f", shape.faces[group.id], scene.short(owner))
+            else:
+                listed.append(scene.short(shape))
+    return listed
+
+
+def _leave(shape: Node, group: int | None = None) -> None:
+    """Takes the shape out of that group, or of all."""
+    scene = session.scene
+    scene.connections = [
+        c
+        for c in scene.connections
+        if not (c[0] == shape.id and c[3] == "dagSetMembers" and group in (None, c[2]))
+    ]
+
+
+def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
+    """What is left of a whole stays in its group face by face."""
+    scene = session.scene
+    there = {c[2] for c in scene.connections if c[0] == shape.id and c[3] == "dagSetMembers"}
+    for id in there:
+        whole = range(len(shape.mesh.faces))
+        kept = set(shape.faces.get(id, whole))
+        kept = kept | moved if id == group.id else kept - moved
+        shape.faces[id] = sorted(kept)
+        if not kept:
+            del shape.faces[id]
+            _leave(shape, id)
+    if group.id not in there:
+        shape.faces[group.id] = sorted(moved)
+        scene.connections.append((shape.id, "instObjGroups", group.id, "dagSetMembers"))
+
+
+@command()
+def colorManagementPrefs(inputSpaceNames=False, mode="create"):
+    if mode != "query" or not inputSpaceNames:
+        raise NotImplementedError("other questions about colours")
+    return ["ACEScg", "scene-linear Rec.709-sRGB", "sRGB", "Raw"]

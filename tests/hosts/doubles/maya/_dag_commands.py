@@ -271,12 +271,17 @@ def _bake(node: Node) -> None:
 
 
 @command(undoable=True)
-def duplicate(*names, name=None, returnRootsOnly=False):
+def duplicate(*names, inputConnections=False, name=None, returnRootsOnly=False):
     scene = session.scene
     answer = []
     for each in given_or_selected(names):
         original = one(each)
         copied = _copy(original, original.parent, name or original.name)
+        if inputConnections:
+            if original.dag:
+                raise NotImplementedError("objects with what feeds them")
+            into = [c for c in scene.connections if c[2] == original.id]
+            scene.connections += [(c[0], c[1], copied.id, c[3]) for c in into]
         scene.selection = [(copied.id, "")]
         answer.append(scene.short(copied))
         if not returnRootsOnly:

@@ -57,11 +57,72 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     },
     "colorManagementGlobals": {"outputTransformEnabled": False},
     "aiAOVDriver": {"aiTranslator": "exr", "prefix": ""},
-    "shadingEngine": {"surfaceShader": None, "dagSetMembers": None},
-    "standardSurface": {"baseColor": [0.8, 0.8, 0.8], "outColor": [0.0, 0.0, 0.0]},
+    "shadingEngine": {
+        "surfaceShader": None,
+        "displacementShader": None,
+        "volumeShader": None,
+        "dagSetMembers": None,
+    },
+    "standardSurface": {
+        "base": 1.0,
+        "baseColor": [0.8, 0.8, 0.8],
+        "metalness": 0.0,
+        "specular": 1.0,
+        "specularRoughness": 0.2,
+        "specularIOR": 1.5,
+        "transmission": 0.0,
+        "emission": 0.0,
+        "emissionColor": [1.0, 1.0, 1.0],
+        "opacity": [1.0, 1.0, 1.0],
+        "normalCamera": [0.0, 0.0, 0.0],
+        "outColor": [0.0, 0.0, 0.0],
+        "message": None,
+    },
+    "file": {
+        "fileTextureName": "",
+        "colorSpace": "sRGB",
+        "ignoreColorSpaceFileRules": False,
+        "alphaIsLuminance": False,
+        "uvCoord": [0.0, 0.0],
+        "uvFilterSize": [0.0, 0.0],
+        "outColor": [0.0, 0.0, 0.0],
+        "outAlpha": 0.0,
+        "message": None,
+    },
+    "place2dTexture": {"outUV": [0.0, 0.0], "outUvFilterSize": [0.0, 0.0], "message": None},
+    "bump2d": {
+        "bumpInterp": 0,
+        "bumpValue": 0.0,
+        "outNormal": [0.0, 0.0, 0.0],
+        "message": None,
+    },
+    "defaultShaderList": {"shaders": None},
+    "defaultTextureList": {"textures": None},
+    "defaultRenderUtilityList": {"utilities": None},
     "lambert": {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]},
     "checker": {"outColor": [0.0, 0.0, 0.0]},
 }
+#: What a place2dTexture passes on to a picture.
+PLACED: dict[str, Any] = {
+    "coverage": [1.0, 1.0],
+    "mirrorU": False,
+    "mirrorV": False,
+    "noiseUV": [0.0, 0.0],
+    "offset": [0.0, 0.0],
+    "repeatUV": [1.0, 1.0],
+    "rotateFrame": 0.0,
+    "rotateUV": 0.0,
+    "stagger": False,
+    "translateFrame": [0.0, 0.0],
+    "vertexCameraOne": [0.0, 0.0, 0.0],
+    "vertexUvOne": [0.0, 0.0],
+    "vertexUvThree": [0.0, 0.0],
+    "vertexUvTwo": [0.0, 0.0],
+    "wrapU": True,
+    "wrapV": True,
+}
+for _type in ("file", "place2dTexture"):
+    ATTRIBUTES[_type].update(PLACED)
 ATTRIBUTES["joint"] = {**ATTRIBUTES["transform"], "jointOrient": [0.0, 0.0, 0.0]}
 CHANNELS = [name + axis for name in ("translate", "rotate", "scale") for axis in AXES]
 
@@ -80,6 +141,16 @@ class Node:
     mesh: Mesh | None = None
     #: The file that says it; nothing for the scene's own.
     referenced: str = ""
+    #: Of a shape, by the id of a shading group: the faces in it, where it isn't all of them.
+    faces: dict[int, list[int]] = field(default_factory=dict)
+
+    def split(self, attribute: str) -> tuple[str, int | None]:
+        """``translateX`` as the attribute and which part of it; parts of colours are R, G and B."""
+        whole = attribute[:-1]
+        parts = "RGB" if whole.endswith(("olor", "opacity")) else AXES
+        if isinstance(self.attributes.get(whole), list) and attribute[-1:] in parts:
+            return whole, parts.index(attribute[-1])
+        return attribute, None
 
 
 @dataclass
@@ -234,6 +305,9 @@ def new_scene() -> Scene:
     scene.add("renderGlobals", "defaultRenderGlobals")
     scene.add("resolution", "defaultResolution")
     scene.add("colorManagementGlobals", "defaultColorMgtGlobals")
+    scene.add("defaultShaderList", "defaultShaderList1")
+    scene.add("defaultTextureList", "defaultTextureList1")
+    scene.add("defaultRenderUtilityList", "defaultRenderUtilityList1")
     material = scene.add("standardSurface", "standardSurface1")
     group = scene.add("shadingEngine", "initialShadingGroup")
     scene.connections.append((material.id, "outColor", group.id, "surfaceShader"))
