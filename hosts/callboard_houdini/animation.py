@@ -12,6 +12,7 @@ from callboard.host import Json, Vector
 from callboard.hosting.keyed_animation import SampledBake
 from callboard.hosting.matrices import Components
 from callboard_houdini import transforms
+from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import find, parent_of, telling
 from callboard_houdini.parms import numbers, parm_tuple
 
@@ -47,6 +48,7 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
                 yield component, frame, numbers(several, frame)
 
     def write_key(self, node: hou.ObjNode, frame: float, values: Mapping[str, Vector]) -> None:
+        refuse_inside_asset(node, values_only=True)
         transforms.require_plain(node)
         with telling(f"key '{node.name()}'"):
             for component, several in _channels(node):
@@ -55,6 +57,7 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         node = find(name)
+        refuse_inside_asset(node, values_only=True)
         deleted: set[float] = set()
         with telling(f"delete keys of '{node.name()}'"):
             for _, several in _channels(node):
@@ -68,6 +71,8 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
         nodes = list({node.path(): node for node in map(find, names)}.values())
+        for node in nodes:
+            refuse_inside_asset(node, values_only=True)
         with telling("bake"):
             self.bake_nodes(nodes, range(start, end + 1, step))
         return [node.path() for node in nodes]

@@ -9,6 +9,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_houdini import materials, shapes, transforms
+from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import check_new_name, family, find, parent_of, root, telling
 
 
@@ -23,6 +24,7 @@ class HoudiniSceneEditor:
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
         node = find(name)
+        refuse_inside_asset(node, values_only=True)
         transforms.write(node, translate, rotate, scale)
         return str(node.path())
 
@@ -33,6 +35,9 @@ class HoudiniSceneEditor:
             raise HostError(f"'{parent}' can't be the parent: it is '{name}' itself, or below it")
         if above == parent_of(node):
             return str(node.path())
+        for each in (node, above):
+            if each is not None:
+                refuse_inside_asset(each)
         with telling(f"parent '{node.name()}'"):
             local, world = node.localTransform(), node.worldTransform()
             node = _moved(node, root() if above is None else above.parent() or root())
@@ -48,6 +53,7 @@ class HoudiniSceneEditor:
         check_new_name(new_name)
         if node.name() == new_name:
             return str(node.path())
+        refuse_inside_asset(node)
         around = node.parent()
         if around is not None and around.node(new_name) is not None:
             raise HostError(f"'{new_name}' is taken; use another name")
@@ -57,6 +63,8 @@ class HoudiniSceneEditor:
 
     def delete(self, names: Sequence[str]) -> list[str]:
         doomed = {each.path(): each for name in names for each in family(find(name))}
+        for node in doomed.values():
+            refuse_inside_asset(node)
         for path, node in doomed.items():
             around = node.parent()
             if around is not None and around.path() in doomed:
@@ -69,6 +77,7 @@ class HoudiniSceneEditor:
         node = find(name)
         named = node.name() if new_name is None else new_name
         check_new_name(named)
+        refuse_inside_asset(node)
         inside = node.parent() or root()
         wired = node.inputs()
         with telling(f"duplicate '{node.name()}'"):

@@ -10,6 +10,7 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_houdini.assets import refuse_contents
 from callboard_houdini.names import telling
 from callboard_houdini.parms import number, numbers, parm_tuple, set_known, set_numbers
 
@@ -37,6 +38,7 @@ def set_color(node: hou.ObjNode, color: Vector) -> None:
             raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no colour")
         material = _material(node)
         if material is None or not _is_inside(material, node) or _color(material) is None:
+            refuse_contents(node)
             material = _make(node)
             slot.set(f"{_NETWORK}/{material.name()}")
         for switch in ("basecolor_useTexture", "basecolor_usePointColor"):

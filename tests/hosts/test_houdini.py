@@ -15,7 +15,7 @@ from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
-from callboard.testing.check_shared import LOCKED
+from callboard.testing.check_shared import LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_undone_by_the_artist, check_visits
 
@@ -29,7 +29,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve(), {LOCKED: _locked})
+    return Bench(host, tmp_path.resolve(), {LOCKED: _locked, REFERENCED: _in_an_asset})
 
 
 def _locked(bench: Bench) -> str:
@@ -37,6 +37,19 @@ def _locked(bench: Bench) -> str:
     for axis in "xyz":
         hou.node(path).parm(f"t{axis}").lock(True)
     return path
+
+
+def _in_an_asset(bench: Bench) -> str:
+    """A base with a lid wired to it, in the locked asset ``/obj/Crate``."""
+    crate = hou.node("/obj").createNode("subnet", "Crate")
+    base, lid = (crate.createNode("geo", name) for name in ("Base", "Lid"))
+    lid.setInput(0, base)
+    file = str(bench.folder / "crate.hda")
+    crate = crate.createDigitalAsset(name="crate", hda_file_name=file, description="Crate")
+    crate.matchCurrentDefinition()
+    assert crate.isLockedHDA()
+    assert bench.get("/obj/Crate/Base")["children"] == ["/obj/Crate/Lid"]
+    return "/obj/Crate/Base"
 
 
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
@@ -95,6 +108,39 @@ def test_moving_and_copying_leave_the_selection(bench: Bench) -> None:
     bench.editor.set_parent("Inside", None, True)
     bench.editor.duplicate("Inside", None)
     assert bench.reader.selection() == ["/obj/Chosen"]
+
+
+def test_what_a_locked_asset_holds_is_left_and_the_asset_is_the_scenes_own(bench: Bench) -> None:
+    path = bench.sample(REFERENCED)
+    mine = bench.cube("Mine")
+
+    def state() -> list[Any]:
+        return [*bench.everything(), bench.get(path), bench.get("/obj/Crate/Lid")]
+
+    before = state()
+    for tool, asked in (
+        ("scene__transform", {"name": path, "translate": [7, 8, 9]}),
+        ("scene__set_material_color", {"name": path, "color": [1, 0, 0]}),
+        ("scene__rename", {"name": path, "new_name": "Other"}),
+        ("scene__set_parent", {"name": path, "parent": None}),
+        ("scene__set_parent", {"name": mine, "parent": path}),
+        ("scene__duplicate", {"name": path, "new_name": "Twin"}),
+        ("scene__delete", {"name": path}),
+        ("animation__set_keys", {"name": path, "keys": [{"frame": 1, "scale": [2, 2, 2]}]}),
+        ("animation__bake", {"names": [path], "start": 1, "end": 2}),
+    ):
+        with pytest.raises(HostError, match=r"locked asset /obj/Crate; .* Allow Editing"):
+            bench.call(tool, asked)
+        assert state() == before, tool
+    asset = "/obj/Crate"
+    assert bench.call("scene__transform", {"name": asset, "translate": [1, 2, 3]})["verified"]
+    copy = bench.call("scene__duplicate", {"name": asset, "new_name": "Twin"})["object"]
+    assert hou.node(copy["path"]).isLockedHDA()
+    assert bench.call("scene__set_parent", {"name": mine, "parent": asset})["verified"]
+    assert bench.call("scene__rename", {"name": asset, "new_name": "Box"})["verified"]
+    assert bench.call("scene__delete", {"name": "Twin"})["verified"]
+    hou.node("/obj/Box").allowEditingOfContents()
+    assert bench.call("scene__transform", {"name": "Lid", "translate": [1, 0, 0]})["verified"]
 
 
 def test_houdinis_own_way_to_keep_the_place_stays_as_the_artist_has_it(bench: Bench) -> None:

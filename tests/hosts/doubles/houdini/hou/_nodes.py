@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from . import _types
@@ -117,11 +118,16 @@ class NetworkMovableItem(NetworkItem):
         _selected()
 
     def _may_change(self):
+        if self._is_inside_locked():
+            raise PermissionError("The node is inside a locked asset.")
+
+    def _is_inside_locked(self):
         around = self._data.parent
         while around is not None:
             if session.scene.nodes[around].locked_asset:
-                raise PermissionError("The node is inside a locked asset.")
+                return True
             around = session.scene.nodes[around].parent
+        return False
 
 
 @guarded
@@ -240,6 +246,31 @@ class OpNode(Node):
 
     def isLockedHDA(self):
         return self._data.locked_asset
+
+    def isInsideLockedHDA(self):
+        return self._is_inside_locked()
+
+    def isEditableInsideLockedHDA(self):
+        # No node is marked as one that may be edited there.
+        return not self._is_inside_locked()
+
+    def createDigitalAsset(self, name=None, hda_file_name=None, description=None):
+        node = self._data
+        if name is None or hda_file_name is None or node.type.name != "subnet" or node.asset:
+            raise NotImplementedError("assets that aren't made of a subnet, in a file of their own")
+        self._may_change()
+        Path(hda_file_name).write_bytes(b"")
+        node.type = replace(node.type, name=name, label=description or name)
+        node.asset = hda_file_name
+        return self
+
+    def matchCurrentDefinition(self):
+        self._may_change()
+        self._data.locked_asset = bool(self._data.asset)
+
+    def allowEditingOfContents(self, propagate=False):
+        self._may_change()
+        self._data.locked_asset = False
 
     def parm(self, parm_path):
         return next((parm for parm in self.parms() if parm.name() == parm_path), None)
@@ -437,6 +468,8 @@ def clearAllSelected():
 
 def copyNodesTo(nodes, destination_node):
     _check_same(nodes, destination_node)
+    if destination_node._data.locked_asset or destination_node._is_inside_locked():
+        raise OperationFailed("The destination node cannot be copied into.")
     session.record("Copy")
     scene = session.scene
     twins: dict = {}
@@ -468,6 +501,8 @@ def _copy(scene, original, parent):
 
 
 def moveNodesTo(nodes, destination_node):
+    for each in nodes:
+        each._may_change()
     copies = copyNodesTo(nodes, destination_node)
     wanted = [each.name() for each in nodes]
     for each in nodes:

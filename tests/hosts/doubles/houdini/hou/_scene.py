@@ -33,6 +33,8 @@ class NodeData:
     shown: int | None = None
     pre: Matrix4 = field(default_factory=hmath.identityTransform)
     locked_asset: bool = False
+    #: The file that defines it; nothing for what is no asset.
+    asset: str = ""
 
 
 @dataclass

@@ -1,0 +1,30 @@
+"""What a locked digital asset holds: its file says it, and it is read-only in the scene."""
+
+from __future__ import annotations
+
+import hou
+
+from callboard.errors import HostError
+
+_TO_DO = (
+    "set the asset's own parameters, or let the artist choose Allow Editing of Contents on it first"
+)
+
+
+def refuse_inside_asset(node: hou.ObjNode, *, values_only: bool = False) -> None:
+    """Raises HostError where a locked asset holds the object. Of a node that the asset leaves to be
+    edited, values can be set: ``values_only``."""
+    if not node.isInsideLockedHDA() or (values_only and node.isEditableInsideLockedHDA()):
+        return
+    around, asset = node.parent(), ""
+    while isinstance(around, hou.OpNode):
+        asset = around.path() if around.isLockedHDA() else asset
+        around = around.parent()
+    raise HostError(f"'{node.name()}' is inside the locked asset {asset}; {_TO_DO}")
+
+
+def refuse_contents(node: hou.ObjNode) -> None:
+    """Raises HostError where something new would have to be inside a locked asset."""
+    refuse_inside_asset(node)
+    if node.isLockedHDA():
+        raise HostError(f"'{node.path()}' is a locked asset, which takes nothing in; {_TO_DO}")
