@@ -25,19 +25,29 @@ Probes = Mapping[str, Callable[[Any], object]]
 
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
     """Tries the archive in this application and writes ``callboard-first-run-KIND.json`` into the
-    current folder. 0 where everything held. Nothing else is left behind."""
+    folder where the archive's name was found: the current one, or, as an application may stand in
+    another, this file's. 0 where everything held, 2 without an archive, and then nothing is
+    written. Nothing else is left behind."""
+    places = (Path.cwd(), Path(__file__).resolve().parent)
+    place = next((each for each in places if archive and (each / archive).is_file()), None)
+    if place is None:
+        print(
+            f"There is no archive '{archive}' here. Put callboard-{kind}-….zip beside this script"
+        )
+        print("and give its whole name, with the version in it, as first_run.md says.")
+        return 2
     began, folder = time.time(), Path(tempfile.mkdtemp(prefix="callboard-first-run-"))
     report: dict[str, Any] = {"host": kind, "system": platform.platform(), "python": sys.version}
     try:
         os.environ["CALLBOARD_HOME"] = str(folder / "home")
-        sys.path.append(str(_unpacked(Path(archive), folder)))
+        sys.path.append(str(_unpacked(place / archive, folder)))
         report.update(_tried(kind, version, probes))
     except BaseException:
         report["broke"] = traceback.format_exc()
     shutil.rmtree(folder, ignore_errors=True)
     report["left_behind"] = [str(folder)] if folder.exists() else []
     report["seconds"] = round(time.time() - began)
-    written = Path(f"callboard-first-run-{kind}.json").absolute()
+    written = place / f"callboard-first-run-{kind}.json"
     written.write_text(_without_names(json.dumps(report, indent=1), folder), encoding="utf-8")
     good = "broke" not in report and not report["failed"] and report["served"] == "ok"
     print(f"callboard in {kind}: {'all held' if good else 'something did not hold'}")

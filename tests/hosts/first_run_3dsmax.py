@@ -77,7 +77,7 @@ def _moves_locked(host: Any) -> object:
 if __name__ == "__main__":
     code = run(
         "3dsmax",
-        os.environ["CALLBOARD_ARCHIVE"],
+        os.environ.get("CALLBOARD_ARCHIVE", ""),
         _version,
         {
             "The count of changes rests by itself (expected: 0)": _count_rests,

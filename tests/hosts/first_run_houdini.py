@@ -40,7 +40,7 @@ if __name__ == "__main__":
     sys.exit(
         run(
             "houdini",
-            sys.argv[1],
+            "".join(sys.argv[1:2]),
             _version,
             {
                 "hython records undo once it is told to (an id and our label, or neither)": (

@@ -72,7 +72,7 @@ if __name__ == "__main__":
     sys.exit(
         run(
             "maya",
-            sys.argv[1],
+            "".join(sys.argv[1:2]),
             _version,
             {
                 "Undo is on in mayapy (expected: True)": _undo_is_on,

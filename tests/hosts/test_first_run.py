@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -11,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from hosts.first_run import run
+
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 DOUBLES = HERE / "doubles"
@@ -28,6 +31,7 @@ def an_archive(path: Path, host: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "kind", "host", "double"),
     [
@@ -73,3 +77,33 @@ def test_it_reports_and_leaves_nothing(
     assert list(temporary.iterdir()) == []
     assert list(home.iterdir()) == []
     assert str(tmp_path) not in json.dumps(report)
+
+
+@pytest.mark.parametrize("archive", ["", "callboard-maya-VERSION.zip"])
+def test_without_the_archive_it_says_what_to_do_and_writes_nothing(
+    archive: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("maya", archive, lambda: "none", {}) == 2
+    assert "give its whole name" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_lies_beside_the_archive_where_the_application_stands_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied, elsewhere = tmp_path / "copied", tmp_path / "elsewhere"
+    copied.mkdir()
+    elsewhere.mkdir()
+    shutil.copy(HERE / "first_run.py", copied)
+    (copied / "empty.zip").write_bytes(b"PK\5\6" + bytes(18))
+    monkeypatch.chdir(elsewhere)
+    assert runpy.run_path(str(copied / "first_run.py"))["run"](
+        "3dsmax", "empty.zip", lambda: "none", {}
+    )
+    report = json.loads((copied / "callboard-first-run-3dsmax.json").read_text("utf-8"))
+    assert "is no archive that packaging/build.py made" in report["broke"]
+    assert list(elsewhere.iterdir()) == []
