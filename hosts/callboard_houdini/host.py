@@ -7,8 +7,10 @@ from pathlib import Path
 import hou
 
 from callboard.hosting import contract as host
+from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_houdini.animation import HoudiniAnimation
+from callboard_houdini.cameras import HoudiniCameras
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles
 from callboard_houdini.messages import HoudiniMessages
@@ -47,6 +49,7 @@ class HoudiniHost(QtHost):
                 host.FILESYSTEM_WRITE: files,
                 host.USD: HoudiniUsd(),
                 host.ANIMATION: HoudiniAnimation(),
+                picture_ports.CAMERAS: HoudiniCameras(),
                 host.SCRIPT: HoudiniScripts(),
                 host.RENDER: HoudiniRender(self.rendering),
                 host.VIEWPORT: HoudiniViewport(),

@@ -16,7 +16,8 @@ from callboard.errors import HostError
 from callboard.hosting.file_render import FileRender
 from callboard.hosting.matrices import sixteen_of
 from callboard.hosting.orbit import View
-from callboard_houdini.names import objects, root, telling, type_of
+from callboard_houdini.cameras import taking_pictures
+from callboard_houdini.names import objects, root, telling
 from callboard_houdini.parms import parm, parm_tuple
 from callboard_houdini.scene import up_axis
 from callboard_houdini.shapes import geometry
@@ -42,16 +43,10 @@ class HoudiniRender(FileRender[hou.ObjNode]):
         self._rendering = rendering
 
     def camera(self) -> hou.ObjNode:
-        """The one that a 3D view looks through, else the first one."""
-        for tab in hou.ui.paneTabs() if hou.isUIAvailable() else ():
-            if isinstance(tab, hou.SceneViewer) and tab.isCurrentTab():
-                seen_by = tab.curViewport().camera()
-                if seen_by is not None and type_of(seen_by) == "cam":
-                    return seen_by
-        for node in objects():
-            if type_of(node) == "cam":
-                return node
-        raise HostError("the scene has no camera; render a turntable, which brings its own")
+        camera = taking_pictures()
+        if camera is None:
+            raise HostError("the scene has no camera; render a turntable, which brings its own")
+        return camera
 
     def camera_path(self, camera: hou.ObjNode) -> str:
         return str(camera.path())

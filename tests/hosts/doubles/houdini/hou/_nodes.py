@@ -213,6 +213,25 @@ class Node(NetworkMovableItem):
     def layoutChildren(self, items=(), horizontal_spacing=-1.0, vertical_spacing=-1.0):
         self._data  # noqa: B018
 
+    def userData(self, name):
+        return self._data.user_data.get(name)
+
+    def setUserData(self, name, value):
+        if not isinstance(value, str):
+            raise TypeError("user data are strings")
+        self._may_change()
+        session.record("Set User Data")
+        self._data.user_data[name] = value
+
+    def destroyUserData(self, name, must_exist=True):
+        if name not in self._data.user_data:
+            if must_exist:
+                raise OperationFailed(f"There is no user data named {name}.")
+            return
+        self._may_change()
+        session.record("Destroy User Data")
+        del self._data.user_data[name]
+
 
 @guarded
 class OpNode(Node):

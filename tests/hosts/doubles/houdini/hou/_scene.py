@@ -35,6 +35,7 @@ class NodeData:
     locked_asset: bool = False
     #: The file that defines it; nothing for what is no asset.
     asset: str = ""
+    user_data: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

@@ -1,0 +1,66 @@
+"""Cameras where Houdini differs, on the double or, under hython, on Houdini itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+
+from houdini_rig import hou, houdini_host, new_houdini
+
+from callboard.errors import HostError
+from callboard.hosting.picture_ports import CAMERAS
+from callboard.testing.compliance import Bench
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    new_houdini(windows=False)
+    with houdini_host(lambda fn: None) as host:
+        yield Bench(host, tmp_path.resolve())
+
+
+def _camera(bench: Bench, **asked: Any) -> str:
+    path: str = bench.call("cameras__create", asked)["created"][0]
+    return path
+
+
+def test_the_picture_is_as_wide_as_the_aperture(bench: Bench) -> None:
+    path = _camera(bench, lens=50, sensor=36)
+    hou.node(path).parmTuple("res").set((1000, 1000))
+    assert bench.port(CAMERAS).get(path)["fov"] == pytest.approx([39.598, 39.598], abs=0.01)
+
+
+def test_a_lens_is_in_millimetres_whatever_the_camera_counts_in(bench: Bench) -> None:
+    path = _camera(bench)
+    node = hou.node(path)
+    node.parm("focalunits").set("in")
+    node.parm("aperture").set(1.0)
+    bench.call("cameras__set", {"name": path, "lens": 50.8})
+    assert node.parm("focal").eval() == pytest.approx(2.0)
+    assert bench.port(CAMERAS).get(path)["sensor"] == pytest.approx(25.4)
+
+
+def test_the_artists_camera_is_the_active_one_until_another_is_marked(bench: Bench) -> None:
+    mine = hou.node("/obj").createNode("cam", "mine")
+    assert bench.port(CAMERAS).get("mine")["active"] is True
+    other = _camera(bench, active=True)
+    assert bench.port(CAMERAS).get("mine")["active"] is False
+    bench.call("cameras__set", {"name": "mine", "active": True})
+    assert bench.port(CAMERAS).get(other)["active"] is False
+    assert bench.port(CAMERAS).get(mine.path())["active"] is True
+
+
+def test_what_is_keyed_is_refused(bench: Bench) -> None:
+    path = _camera(bench)
+    key = hou.Keyframe()
+    key.setFrame(1)
+    key.setValue(35.0)
+    hou.node(path).parm("focal").setKeyframe(key)
+    with pytest.raises(HostError, match="has keys or an expression"):
+        bench.call("cameras__set", {"name": path, "lens": 50})
+    bench.call("cameras__set", {"name": path, "fstop": 4})
