@@ -33,8 +33,9 @@ from load_client import BadAnswer, Connection, Target, measure
 
 #: Of one round, times the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
-#: Bytes for each of them that the line may rise by. What an export may is OpenUSD's own.
-ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 200.0}
+#: Bytes for each of them that the line may rise by. A session of a short run shows up to 104; an
+#: export about 60, OpenUSD's own, and 174 where a short run meets a step of the allocator's.
+ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Calls after which caches are full, and exports after which the oldest change is forgotten.
 WARMING = 25_000
 REMEMBERED = 1_000
