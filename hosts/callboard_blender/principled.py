@@ -28,8 +28,25 @@ _SPECULAR = 0.5
 
 
 def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
-    nodes = material.node_tree.nodes if material.node_tree else ()
-    return next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
+    """The one that the surface shows, also behind other shaders. What isn't linked to the output
+    shows nothing."""
+    tree = material.node_tree
+    if tree is None:
+        return None
+    outputs = (tree.get_output_node(renderer) for renderer in ("ALL", "CYCLES", "EEVEE"))
+    output = next((node for node in outputs if node is not None), None)
+    waiting = [] if output is None else [output.inputs["Surface"]]
+    passed = set()
+    while waiting:
+        for link in waiting.pop(0).links:
+            node = link.from_node
+            if node.type == "BSDF_PRINCIPLED":
+                return node
+            if node.name not in passed:
+                passed.add(node.name)
+                reroute = node.type == "REROUTE"
+                waiting += [each for each in node.inputs if reroute or each.type == "SHADER"]
+    return None
 
 
 def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
@@ -37,7 +54,8 @@ def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
     shader = shader_of(material)
     if shader is None:
         raise HostError(
-            f"material '{material.name}' has no Principled BSDF; make one with materials__create"
+            f"material '{material.name}' has no Principled BSDF that its surface shows; make one "
+            "with materials__create"
         )
     return shader
 

@@ -23,6 +23,7 @@ MODULES = (
     "blender_scenes_motion",
     "blender_scenes_output",
     "blender_scenes_looks",
+    "blender_scenes_values",
     "blender_scenes_checks",
     "blender_scenes_undo",
 )
@@ -48,6 +49,13 @@ for path, each in found.items():
     faces = obj.data.polygons if obj.type == "MESH" else []
     each["faces"], each["smooth"] = len(faces), any(face.use_smooth for face in faces)
     each["timeline"] = host.ports[ANIMATION].timeline()
+    for kind in ("lights", "cameras"):
+        if path in host.ports[kind].names():
+            each[kind] = host.ports[kind].get(path)
+    each["materials"] = {
+        one: host.ports["materials"].get(one)
+        for one in (slot.material.name for slot in obj.material_slots if slot.material)
+    }
 open(sys.argv[2], "w").write(json.dumps(found))
 host.leave(0)
 """
