@@ -11,7 +11,7 @@ so many bytes for each of that kind: ``ALLOWED``. One chunk of the allocator's i
 larger factor says more: in long runs a session is 11 bytes, in short ones up to 104.
 
 Failures ask for names from a fixed set, since OpenUSD keeps 100 to 200 bytes of every name that it
-was ever asked for. It keeps 50 to 100 bytes of every stage that it flattens too, in a program
+was ever asked for. It keeps 20 to 100 bytes of every stage that it flattens too, in a program
 without callboard as well, and an export flattens one.
 """
 
@@ -34,7 +34,7 @@ from load_client import BadAnswer, Connection, Target, measure
 #: Of one round, times the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
 #: Bytes for each of them that the line may rise by. A session of a short run shows up to 104; an
-#: export about 60, OpenUSD's own, and 174 where a short run meets a step of the allocator's.
+#: export about 60, OpenUSD's own, and 174 where a short run meets a step.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Calls after which caches are full, and exports after which the oldest change is forgotten.
 WARMING = 25_000
