@@ -156,15 +156,15 @@ class Gui:
         self.folder = folder
         self._count = 0
 
-    def run(self, code: str) -> Any:
+    def run(self, code: str, seconds: float = DEADLINE) -> Any:
         """Runs code inside Blender, in a timer; what it leaves in ``answer``."""
         done = self.send(code)
-        self.wait(done.exists, f"an answer to {code!r}")
+        self.wait(done.exists, f"an answer to {code!r}", seconds)
         outcome = json.loads(done.read_text("utf-8"))
         assert "error" not in outcome, outcome["error"]
         return outcome["value"]
 
-    def wait(self, condition: Callable[[], Any], what: str) -> Any:
+    def wait(self, condition: Callable[[], Any], what: str, seconds: float = DEADLINE) -> Any:
         """Waits for the condition while Blender lives."""
 
         def outcome_now() -> Any:
@@ -172,7 +172,7 @@ class Gui:
             assert outcome or self.process.poll() is None, f"Blender ended: {self.output()}"
             return outcome
 
-        return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=DEADLINE)
+        return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=seconds)
 
     def stacks(self) -> str:
         """What Blender wrote, and on which lines its threads are."""
