@@ -33,7 +33,8 @@ def new_for(material: str) -> str:
 def members(group: str) -> dict[str, list[int] | None]:
     """The objects in the group, by path: the faces that are, or None for all of them."""
     inside: dict[str, list[int] | None] = {}
-    for member in cmds.sets(group, query=True) or []:
+    # The published stubs know no query of a set's members.
+    for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]
         node, _, part = str(member).partition(".")
         path = _owner(node)
         faces = _numbers(path, part)

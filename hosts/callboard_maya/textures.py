@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from maya import cmds
 
@@ -131,7 +132,9 @@ def _picture(name: str, texture: Texture, space: str) -> str:
 
 
 def _space(wanted: str) -> str:
-    known = cmds.colorManagementPrefs(query=True, inputSpaceNames=True) or []
+    # The published stubs take the list for a flag.
+    names: Any = cmds.colorManagementPrefs(query=True, inputSpaceNames=True)
+    known = [str(name) for name in names or ()]
     for name in _SPACES[wanted]:
         if name in known:
             return name
