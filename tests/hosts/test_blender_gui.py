@@ -30,6 +30,7 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.timeout(400)
 def test_compliance_in_the_user_interface(gui: Gui) -> None:
     code = "\n".join(
         (
