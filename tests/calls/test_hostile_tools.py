@@ -228,6 +228,11 @@ def register_with_context(server: Served, kind: str, say: Callable[[Any], Any]) 
     return name
 
 
+# Once nobody holds it any more, Python tells that it would not end.
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <generator object test_a_tool_that_will_not_end"
+    ":pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_tool_that_will_not_end_its_slices_is_answered(server: Served) -> None:
     going = True
 
