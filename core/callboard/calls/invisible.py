@@ -20,6 +20,7 @@ _INVISIBLE = re.compile(
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )
+_HOLDS_TEXT = (str, dict, list)
 _SHOWN = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
 
 
@@ -43,10 +44,11 @@ def meant(value: Any) -> Any:
     """Arguments as they are meant: what :func:`shown` wrote is the character again."""
     if isinstance(value, str):
         return _SHOWN.sub(_unescape, value) if "⟨U+" in value else value
+    # Every argument of every call passes here: what can't hold a text is left where it is.
     if isinstance(value, dict):
-        return {key: meant(item) for key, item in value.items()}
+        return {k: meant(v) if isinstance(v, _HOLDS_TEXT) else v for k, v in value.items()}
     if isinstance(value, list):
-        return [meant(item) for item in value]
+        return [meant(item) if isinstance(item, _HOLDS_TEXT) else item for item in value]
     return value
 
 

@@ -12,7 +12,7 @@ from callboard.calls.batch import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import failure, success
-from callboard.calls.tools import Tool, ToolRegistry
+from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
 from callboard.demand.intent import add_intent, strip_intent
@@ -207,11 +207,8 @@ class Service:
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
         arguments = arguments_of(request)
-        for absent in (each for each in asked_tools(name, arguments) if each not in self.tools):
-            # Its skill may not be loaded yet; then the call loads it.
-            self.dispatcher.require_going()
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(None, self.tools.load_absent, absent)
+        if name == BATCH or name not in self.tools:
+            await self._load_absent(name, arguments)
         tool = self._find_tool(request, name, arguments)
         intent = None
         if self._capture_intent:
@@ -222,6 +219,13 @@ class Service:
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result
+
+    async def _load_absent(self, name: str, arguments: Json) -> None:
+        """Loads the skills of tools that a call names and nobody loaded yet."""
+        for absent in (each for each in asked_tools(name, arguments) if each not in self.tools):
+            self.dispatcher.require_going()
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, self.tools.load_absent, absent)
 
     def _find_tool(self, request: PeerRequest, name: str, arguments: Json) -> Tool:
         try:
