@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
+from callboard.hosting.png import Picture, encode
 from callboard.testing.fake_client import FakeClient
 from callboard.workspace.fields import WORKSPACE_PATH
 from e2e.serving import Program, callboard, environment
@@ -72,7 +73,14 @@ ODD = [
     "{name}/",
     "\u202e{name}",
 ]
-NAMES = {"usd": "secret.usda", "scene": "secret.{scene}", "render": "secret.png"}
+NAMES = {
+    "usd": "secret.usda",
+    "check": "secret.usda",
+    "scene": "secret.{scene}",
+    "render": "secret.png",
+    "materials": "secret.png",
+    "lights": "secret.png",
+}
 SCENE = {"openusd": "usda", "blender": "blend"}
 SECRET = '#usda 1.0\n(\n    defaultPrim = "TopSecret"\n)\ndef Xform "TopSecret" {}\n'
 
@@ -96,6 +104,7 @@ class Place:
         (self.root / "link").symlink_to(self.out)
         (self.root / "down").symlink_to(self.out / "deep" / "er")
         (self.out / "secret.usda").write_text(SECRET, encoding="utf-8")
+        (self.out / "secret.png").write_bytes(encode(Picture(1, 1, bytes((255, 0, 0)))))
         (self.root / "aside.usda:SDF_FORMAT_ARGS:a=b").mkdir()
         self.client: FakeClient
 
@@ -131,12 +140,15 @@ def place(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
         saved = made.call("scene__save_file", {"path": f"scene.{SCENE[kind]}"})
         assert "result" in saved, saved
         made.call("scene__create_primitive", {"kind": "cube"})
+        made.call("materials__create", {"name": "Look"})
+        made.call("skills__load", {"name": "check"})
         yield made
 
 
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
     """Of every tool that takes one: its path argument, and arguments that make it quick."""
     quick = {"width": 16, "height": 16, "frames": 1, "discard_changes": True}
+    needed = {"materials__set_texture": {"name": "Look", "slot": "color"}}
     tools = {}
     for tool in place.client.request("tools/list")["result"]["tools"]:
         if tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities"):
@@ -146,14 +158,18 @@ def path_tools(place: Place) -> dict[str, dict[str, Any]]:
         if paths:
             (path,) = paths
             rest = {name: value for name, value in quick.items() if name in properties}
+            rest |= needed.get(tool["name"], {})
             tools[tool["name"]] = {"argument": path, "rest": rest}
     return tools
 
 
+# Blender renders behind each environment that was set.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("patterns", [LEAVES, ODD], ids=["leaves", "odd"])
 def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: list[str]) -> None:
     tools = path_tools(place)
     wanted = {"usd__export_usd", "usd__import_usd", "scene__open_file", "scene__save_file"}
+    wanted |= {"materials__set_texture", "lights__set_environment"}
     if place.kind == "blender":
         wanted |= {"render__still", "render__turntable"}
     assert wanted <= set(tools)
