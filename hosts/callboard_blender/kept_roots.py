@@ -34,8 +34,7 @@ class KeptRoots:
         """Takes over what was kept where the project is another than before."""
         if not shown.serving:
             return
-        folders = [root.path for root in shown.roots if root.source == "project" and root.path]
-        project = project_of(shown.host_kind, folders)
+        project = _project_of(shown)
         if project == self._project:
             return
         opened, self._opened = self._opened, False
@@ -51,11 +50,17 @@ class KeptRoots:
 
     def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:
         """Sets them, and has them last; what is wrong, or None."""
+        if self._project is None:
+            # Nobody looked yet what was kept: that stays beside them.
+            self._project = _project_of(shown)
+            settings = load(self._project)
+            before = () if settings is None or settings.problem else settings.roots
+            new = {root.path for root in roots}
+            roots = [*(root for root in before if root.path not in new), *roots]
         self._controls.set_roots(roots)
         policy: RootsPolicy = "strict" if shown.roots_policy == "strict" else "advisory"
         try:
-            if self._project is not None:
-                save(self._project, ProjectSettings(tuple(roots), policy))
+            save(self._project, ProjectSettings(tuple(roots), policy))
         except (OSError, CallboardError) as error:
             return f"Not saved for this project: {error}"
         return None
@@ -63,6 +68,11 @@ class KeptRoots:
     def _use(self, settings: ProjectSettings) -> None:
         self._controls.set_roots(settings.roots)
         self._controls.set_roots_policy(settings.policy)
+
+
+def _project_of(shown: Snapshot) -> str:
+    folders = [root.path for root in shown.roots if root.source == "project" and root.path]
+    return project_of(shown.host_kind, folders)
 
 
 def own_roots(shown: Snapshot) -> list[Root]:
