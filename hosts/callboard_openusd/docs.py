@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from pxr import Tf, Usd
@@ -61,4 +62,7 @@ class UsdDocs(KeptDocs):
 
 
 def _plain(value: Any) -> Any:
+    """As JSON has it: what it can't say is told as OpenUSD writes it, such as ``inf``."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value if isinstance(value, (bool, int, float, str)) else str(value)[:200]

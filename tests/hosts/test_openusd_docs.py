@@ -28,6 +28,12 @@ def test_a_schemas_property_is_told_with_its_type_and_default(lookup: Lookup) ->
     assert (radius["type"], radius["default"]) == ("float", 0.5)
 
 
+def test_a_default_without_bounds_is_a_word(lookup: Lookup) -> None:
+    (force,) = lookup("PhysicsJoint.physics:breakForce", limit=1)["entries"]
+    (lower,) = lookup("PhysicsPrismaticJoint.physics:lowerLimit", limit=1)["entries"]
+    assert (force["default"], lower["default"]) == ("inf", "-inf")
+
+
 def test_words_find_what_has_them_all(lookup: Lookup) -> None:
     names = [entry["name"] for entry in lookup("sphere light radius")["entries"]]
     assert names[0] == "SphereLight.inputs:radius"
