@@ -118,6 +118,14 @@ class Place:
             if self.root not in path.parents and "home" not in path.parts
         }
 
+    def open_anew(self) -> None:
+        """The scene as it was saved, without what was imported, and the environments that were
+        set: renders grow slow with them."""
+        opened = self.call(
+            "scene__open_file", {"path": f"scene.{SCENE[self.kind]}", "discard_changes": True}
+        )
+        assert not opened["result"]["isError"], opened
+
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = self.client.request(
             "tools/call", {"name": tool, "arguments": dict(arguments)}
@@ -136,11 +144,11 @@ def place(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
         FakeClient(program.url, program.token) as client,
     ):
         made.client = client
-        # Blender reads two slashes as the folder of the scene.
-        saved = made.call("scene__save_file", {"path": f"scene.{SCENE[kind]}"})
-        assert "result" in saved, saved
         made.call("scene__create_primitive", {"kind": "cube"})
         made.call("materials__create", {"name": "Look"})
+        # Blender reads two slashes as the folder of the scene.
+        saved = made.call("scene__save_file", {"path": f"scene.{SCENE[kind]}"})
+        assert not saved["result"]["isError"], saved
         made.call("skills__load", {"name": "check"})
         yield made
 
@@ -163,8 +171,6 @@ def path_tools(place: Place) -> dict[str, dict[str, Any]]:
     return tools
 
 
-# Blender renders behind each environment that was set.
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("patterns", [LEAVES, ODD], ids=["leaves", "odd"])
 def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: list[str]) -> None:
     tools = path_tools(place)
@@ -176,6 +182,8 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
     before = place.outside()
     passed = []
     for pattern in patterns:
+        if patterns is ODD:  # of these many pass
+            place.open_anew()
         for tool, how in tools.items():
             name = NAMES[tool.partition("__")[0]].format(scene=SCENE[place.kind])
             written = place.spelled(pattern, name)
@@ -185,15 +193,13 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
             assert place.outside() == before, (tool, written)
             if "result" in answer and not answer["result"]["isError"]:
                 passed.append((tool, written))
-    # Renders behind an environment take long: the next test begins without one.
-    opened = {"path": f"scene.{SCENE[place.kind]}", "discard_changes": True}
-    assert "result" in place.call("scene__open_file", opened)
     if patterns is LEAVES:
         # Of these only the ones that stay inside in everybody's eyes may pass.
         assert passed == []
 
 
 def test_a_plain_path_passes_for_every_tool_that_writes(place: Place) -> None:
+    place.open_anew()
     for tool, how in path_tools(place).items():
         if not any(word in tool for word in ("export", "save", "still", "turntable")):
             continue
