@@ -79,14 +79,15 @@ class BlenderChecks:
         return MeshData(_in(points, 3), counts, corners, _in(uvs, 2) if uvs is not None else None)
 
     def files(self) -> Iterator[UsedFile]:
+        users = _Users()
         for image in bpy.data.images:
             if image.source in ("FILE", "SEQUENCE", "MOVIE") and image.filepath:
                 space = image.colorspace_settings.name
-                yield _file(image, None if image.packed_file else space)
+                yield _file(image, None if image.packed_file else space, users)
         for kind in ("libraries", "sounds", "fonts", "cache_files", "volumes", "movieclips"):
             for each in getattr(bpy.data, kind):
                 if each.filepath and not each.filepath.startswith("<"):
-                    yield _file(each, None)
+                    yield _file(each, None, users)
 
     def materials_of(self, name: str) -> list[str]:
         return list(self._materials.assigned(name))
@@ -122,9 +123,31 @@ def _in(values: array[Any], width: int) -> list[Any]:
     return list(zip(*(values[n::width] for n in range(width)), strict=True))
 
 
-def _file(named: Any, color_space: str | None) -> UsedFile:
+class _Users:
+    """Who uses what, asked of Blender once, and only if somebody wants to know."""
+
+    def __init__(self) -> None:
+        self._of: dict[bpy.types.ID, set[bpy.types.ID]] | None = None
+
+    def in_a_scene(self, named: bpy.types.ID) -> bool:
+        if isinstance(named, bpy.types.Library):
+            return True  # what is linked from it doesn't count as its user
+        if self._of is None:
+            self._of = bpy.data.user_map()
+        known, walk = {named}, [named]
+        for each in walk:
+            if isinstance(each, bpy.types.Scene):
+                return True
+            new = self._of.get(each, set()) - known
+            known |= new
+            walk += new
+        return False
+
+
+def _file(named: Any, color_space: str | None, users: _Users) -> UsedFile:
     packed = getattr(named, "packed_file", None) is not None
     path = bpy.path.abspath(named.filepath, library=named.library)
     several = "<UDIM>" in path or getattr(named, "source", "") == "SEQUENCE"
-    there = packed or several or Path(path).exists()
-    return UsedFile(named.filepath, named.name, not there, color_space)
+    missing = not (packed or several or Path(path).exists())
+    used = not missing or users.in_a_scene(named)
+    return UsedFile(named.filepath, named.name, missing, color_space, used)

@@ -14,7 +14,15 @@ from callboard_blender import materials, shapes, transforms
 from callboard_blender.changes import Changes
 from callboard_blender.copying import copy_tree
 from callboard_blender.linked import refuse_kept_by_library, refuse_linked
-from callboard_blender.names import find, forget, scene, tree, view_layer
+from callboard_blender.names import (
+    find,
+    forget,
+    rename,
+    same_objects,
+    scene,
+    tree,
+    view_layer,
+)
 from callboard_blender.world import causes, world_of
 
 
@@ -35,8 +43,9 @@ class BlenderSceneEditor:
         obj = find(name)
         refuse_linked(obj)
         self._changes.touch()
-        transforms.write(obj, translate, rotate, scale)
-        return self._changed(obj)
+        with same_objects():
+            transforms.write(obj, translate, rotate, scale)
+        return str(obj.name_full)
 
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
         obj = find(name)
@@ -65,8 +74,7 @@ class BlenderSceneEditor:
         if taken is not None:
             raise HostError(f"'{new_name}' is taken; use another name")
         self._changes.touch()
-        obj.name = new_name
-        return self._changed(obj)
+        return rename(obj, new_name)
 
     def delete(self, names: Sequence[str]) -> list[str]:
         doomed = {each: each.name_full for name in names for each in tree(find(name))}

@@ -7,6 +7,10 @@ found is used until the scene changes: ``forget``.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
@@ -26,27 +30,61 @@ class Listed:
 
     def __init__(self, shown: bpy.types.Scene) -> None:
         self.scene = shown.as_pointer()
-        self.objects = list(shown.objects)
-        self.paths = {obj.name_full: obj for obj in self.objects}
-        self._below: dict[bpy.types.Object, list[bpy.types.Object]] | None = None
+        self.objects: list[bpy.types.Object] = shown.objects.values()
+        self._paths: dict[str, bpy.types.Object] | None = None
+        self._below: dict[bpy.types.Object | None, list[bpy.types.Object]] | None = None
+
+    @property
+    def paths(self) -> dict[str, bpy.types.Object]:
+        if self._paths is None:
+            self._paths = {obj.name_full: obj for obj in self.objects}
+        return self._paths
 
     def below(self, obj: bpy.types.Object) -> list[bpy.types.Object]:
         if self._below is None:
-            self._below = {}
-            for each in bpy.data.objects:
-                if (parent := each.parent) is not None:
-                    self._below.setdefault(parent, []).append(each)
+            self._below = defaultdict(list)
+            for each in bpy.data.objects.values():
+                self._below[each.parent].append(each)
         return self._below.get(obj, [])
+
+    def renamed(self, old: str, new: str) -> None:
+        if self._paths is not None:
+            self._paths = {new if p == old else p: obj for p, obj in self._paths.items()}
 
 
 _index: Listed | None = None
+#: How often it was forgotten.
+_forgotten = 0
 
 
 def forget() -> None:
     """The scene changed, or is going to: its objects are looked up anew. Undoing a step, or opening
     a file, leaves dead references behind."""
-    global _index
+    global _index, _forgotten
     _index = None
+    _forgotten += 1
+
+
+@contextmanager
+def same_objects() -> Iterator[None]:
+    """Around one change of ours, and Blender's one update for it, that leaves every object where it
+    hangs. What was gone through before holds on, unless Blender tells of more than that."""
+    global _index
+    index, forgotten = _index, _forgotten
+    yield
+    if _forgotten <= forgotten + 1:
+        _index = index
+
+
+def rename(obj: bpy.types.Object, name: str) -> str:
+    """Gives the object another name; returns its full path then."""
+    old = obj.name_full
+    with same_objects():
+        obj.name = name
+        view_layer().update()
+    if _index is not None:
+        _index.renamed(old, obj.name_full)
+    return str(obj.name_full)
 
 
 def objects() -> list[bpy.types.Object]:

@@ -69,11 +69,46 @@ def test_uvs_and_scale_are_mended(rig: Rig) -> None:
 def test_a_file_that_is_missing_is_told(rig: Rig) -> None:
     import bpy
 
-    image = bpy.data.images.new("Wood", 4, 4)
-    image.source = "FILE"
-    image.filepath = str(rig.folder / "gone.png")
+    _picture(rig, "Wood", bpy.data.materials.new("Floor"))
+    rig.cube("Floor").data.materials.append(bpy.data.materials["Floor"])
     (told,) = _run(rig, "missing_files")
     assert (told["object"], told["severity"]) == ("Wood", "error")
+
+
+def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
+    """By materials that no object has, also where the file keeps them; what is in a group that a
+    material of an object's uses counts."""
+    import bpy
+
+    spare, floor = bpy.data.materials.new("Spare"), bpy.data.materials.new("Floor")
+    spare.use_fake_user = True
+    _picture(rig, "Old", spare)
+    group = bpy.data.node_groups.new("Grain", "ShaderNodeTree")
+    group.nodes.new("ShaderNodeTexImage").image = _picture(rig, "Grain", None)
+    floor.use_nodes = True
+    floor.node_tree.nodes.new("ShaderNodeGroup").node_tree = group
+    _picture(rig, "Alone", None)
+    rig.cube("Floor").data.materials.append(floor)
+    told = {each["object"]: each for each in _run(rig, "missing_files")}
+    severities = {name: each["severity"] for name, each in told.items()}
+    assert severities == {"Old": "hint", "Grain": "error", "Alone": "hint"}
+    assert "nothing in the scene uses it" in told["Old"]["why"]
+    bpy.data.objects["Floor"].data.materials.append(spare)
+    told = {each["object"]: each for each in _run(rig, "missing_files")}
+    assert told["Old"]["severity"] == "error"
+
+
+def _picture(rig: Rig, name: str, material: Any) -> Any:
+    """A picture whose file isn't there, in that material."""
+    import bpy
+
+    image = bpy.data.images.new(name, 4, 4)
+    image.source = "FILE"
+    image.filepath = str(rig.folder / f"{name}.png")
+    if material is not None:
+        material.use_nodes = True
+        material.node_tree.nodes.new("ShaderNodeTexImage").image = image
+    return image
 
 
 def test_the_camera_and_materials_are_compared(rig: Rig) -> None:

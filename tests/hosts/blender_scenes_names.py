@@ -289,6 +289,30 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
     assert rig.tool("scene__list_objects", pattern="th*")["total"] == 1
 
 
+def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
+    """Its handler hangs an object below the one that is moved or renamed, while that is done."""
+    import bpy
+
+    for name in ("Moved", "Named", "First", "Second"):
+        rig.cube(name)
+    for tool, asked, child in (
+        ("scene__transform", {"name": "Moved", "translate": [1, 2, 3]}, "First"),
+        ("scene__rename", {"name": "Named", "new_name": "Renamed"}, "Second"),
+    ):
+        other = bpy.data.objects[child]
+
+        def hang(*_: object, above: str = asked["name"], other: Any = other) -> None:  # type: ignore[assignment]
+            bpy.app.handlers.depsgraph_update_post.remove(hang)
+            other.parent = bpy.data.objects.get(above) or bpy.data.objects["Renamed"]
+            bpy.context.view_layer.update()
+
+        bpy.app.handlers.depsgraph_update_post.append(hang)
+        told = rig.tool(tool, **asked)["object"]
+        assert told["children"] == [child]
+        assert rig.read.get(child)["parent"] == told["path"]
+    assert rig.read.names() == ["Moved", "Renamed", "First", "Second"]
+
+
 def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> None:
     """A filtered list of a large scene is made in slices, and the artist goes on in between."""
     import bpy

@@ -45,12 +45,14 @@ class MeshData:
 @dataclass(frozen=True)
 class UsedFile:
     """A file that the scene names. ``object`` is who names it, by name. ``color_space`` is the
-    host's word for a picture's, empty where none is set, None for what isn't a picture."""
+    host's word for a picture's, empty where none is set, None for what isn't a picture. ``used`` is
+    false where nothing in the scene uses who names it: a material that no object has."""
 
     path: str
     object: str
     missing: bool
     color_space: str | None = None
+    used: bool = True
 
 
 class CheckPort(Protocol):

@@ -95,9 +95,12 @@ class Seen:
 
     def missing_files(self) -> Iterator[Fault]:
         for file in self._port.files():
-            if file.missing:
+            if file.missing and file.used:
                 why = f"'{file.path}' is not there"
                 yield Fault("missing_files", file.object, why, "error")
+            elif file.missing:
+                why = f"'{file.path}' is not there, but nothing in the scene uses it"
+                yield Fault("missing_files", file.object, why, "hint")
 
     def color_space(self) -> Iterator[Fault]:
         for file in self._port.files():
