@@ -19,7 +19,9 @@ from callboard.hosting.checking import CHECK
 from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
 from callboard_blender.animation import BlenderAnimation
+from callboard_blender.attributes import BlenderAttributes
 from callboard_blender.busy import Busy
 from callboard_blender.cameras import BlenderCameras
 from callboard_blender.changes import Changes
@@ -33,6 +35,7 @@ from callboard_blender.looks import BlenderMaterials
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
 from callboard_blender.scripts import BlenderScripts
+from callboard_blender.structure import BlenderStructure
 from callboard_blender.undo import BlenderUndo
 from callboard_blender.usd import BlenderUsd, usd_is_there
 
@@ -61,6 +64,8 @@ class BlenderHost(host.Host):
         ports: dict[str, object] = {
             host.SCENE_READ: BlenderSceneReader(changes),
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
+            STRUCTURE: BlenderStructure(changes),
+            ATTRIBUTES: BlenderAttributes(changes),
             picture_ports.MATERIALS: materials,
             picture_ports.LIGHTS: BlenderLights(changes),
             CHECK: BlenderChecks(materials),

@@ -87,6 +87,10 @@ class Document:
     """The open stage; replaced as a whole when another file is opened."""
 
     def __init__(self) -> None:
+        self.open_new()
+
+    def open_new(self) -> None:
+        """Replaces what is open by an empty scene."""
         self.opened = OpenStage(_new_layer(), None)
 
     @property

@@ -14,6 +14,8 @@ from callboard.hosting.checking import CHECK
 from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
+from callboard_openusd.attributes import UsdAttributes
 from callboard_openusd.cameras import UsdCameras
 from callboard_openusd.checks import UsdChecks
 from callboard_openusd.docs import UsdDocs
@@ -23,6 +25,7 @@ from callboard_openusd.files import UsdFiles
 from callboard_openusd.lights import UsdLights
 from callboard_openusd.looks import UsdMaterials
 from callboard_openusd.scene import UsdSceneReader
+from callboard_openusd.structure import UsdStructure
 from callboard_openusd.undo import UsdUndo
 from callboard_openusd.usd import UsdStages
 
@@ -61,6 +64,8 @@ class OpenUsdHost(host.Host):
             {
                 host.SCENE_READ: UsdSceneReader(document),
                 host.SCENE_MUTATE: UsdSceneEditor(document),
+                STRUCTURE: UsdStructure(document, lambda: self.announce("project")),
+                ATTRIBUTES: UsdAttributes(document),
                 picture_ports.MATERIALS: materials,
                 picture_ports.LIGHTS: UsdLights(document),
                 CHECK: UsdChecks(document, materials),

@@ -29,12 +29,15 @@ from callboard.hosting.contract import (
 from callboard.hosting.documentation import DOCS
 from callboard.hosting.looking import LOOK
 from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (
     USD,
     SCENE_READ,
     SCENE_MUTATE,
+    STRUCTURE,
+    ATTRIBUTES,
     MATERIALS,
     LIGHTS,
     CAMERAS,

@@ -29,6 +29,7 @@ from callboard.testing import (
     check_scripts,
     check_shared,
     check_skills,
+    check_structure,
     check_undo,
     check_viewport,
 )
@@ -41,6 +42,7 @@ Outcome = Literal["ok", "skipped", "failed"]
 _MODULES = (
     check_objects,
     check_undo,
+    check_structure,
     check_materials,
     check_lights,
     check_cameras,
