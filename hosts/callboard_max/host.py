@@ -7,10 +7,12 @@ from pathlib import Path
 from pymxs import runtime as rt
 
 from callboard.hosting import contract as host
+from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_max.animation import MaxAnimation
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles
+from callboard_max.looks import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.native_windows import window_takes_input
 from callboard_max.render import MaxRender
@@ -42,6 +44,7 @@ class MaxHost(QtHost):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MaxAnimation(),
+                picture_ports.MATERIALS: MaxMaterials(),
                 host.SCRIPT: MaxScripts(),
                 host.RENDER: MaxRender(),
                 host.VIEWPORT: MaxViewport(),

@@ -8,6 +8,7 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_max.controlled import has
 from callboard_max.names import Node, telling
 from callboard_max.shapes import is_geometry, kind_of
 
@@ -22,13 +23,18 @@ _COLORS = (
 
 def read_color(node: Node) -> list[float] | None:
     """Linear RGB, or None for a texture, or no material of a known kind."""
-    properties = _color_of(node.material)
+    return color_of(node.material)
+
+
+def color_of(material: Any) -> list[float] | None:
+    """The same of a material."""
+    properties = _color_of(material)
     if properties is None:
         return None
     color, texture = properties
-    if _has(node.material, texture) and getattr(node.material, texture) is not None:
+    if has(material, texture) and getattr(material, texture) is not None:
         return None
-    value = getattr(node.material, color)
+    value = getattr(material, color)
     return [float(part) / 255 for part in (value.r, value.g, value.b)]
 
 
@@ -45,7 +51,7 @@ def set_color(node: Node, color: Vector) -> None:
         if properties is None:
             raise HostError("this 3ds Max has no physical material; colour it with a script")
         name, texture = properties
-        if _has(material, texture):
+        if has(material, texture):
             setattr(material, texture, None)
         setattr(material, name, rt.Color(*(float(value) * 255 for value in color)))
 
@@ -53,8 +59,4 @@ def set_color(node: Node, color: Vector) -> None:
 def _color_of(material: Any) -> tuple[str, str] | None:
     if material is None:
         return None
-    return next((pair for pair in _COLORS if _has(material, pair[0])), None)
-
-
-def _has(material: Any, name: str) -> bool:
-    return bool(rt.isProperty(material, rt.Name(name)))
+    return next((pair for pair in _COLORS if has(material, pair[0])), None)

@@ -51,6 +51,10 @@ def is_geometry(node: Node) -> bool:
     return str(rt.superClassOf(node)) == "GeometryClass"
 
 
+def is_primitive(node: Node) -> bool:
+    return str(rt.classOf(node.baseObject)).lower() in _KINDS
+
+
 def kind_of(node: Node) -> str:
     """A primitive's kind, else 3ds Max's word for the object, in lower case."""
     made_as = str(rt.classOf(node.baseObject)).lower()

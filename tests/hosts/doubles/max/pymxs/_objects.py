@@ -1,27 +1,15 @@
-"""Nodes, controllers, modifiers and materials, as Python sees them."""
+"""Nodes, controllers and modifiers, as Python sees them."""
 
 from __future__ import annotations
 
 from . import _scene as sc
+from ._materials import Material, Wrapper, key_of
 from ._session import session
-from ._values import Color, Matrix3, Point3, Strict, Time, single
+from ._values import Matrix3, Point3, Strict, Time, single
 
 
 def now() -> float:
     return session.scene.frame if session.time is None else session.time
-
-
-class Wrapper(Strict):
-    """It holds a number, and asks the scene each time."""
-
-    def __init__(self, id) -> None:
-        self._id = id
-
-    def __eq__(self, other):
-        return type(self) is type(other) and self._id == other._id
-
-    def __hash__(self):
-        return hash(self._id)
 
 
 class Node(Wrapper):
@@ -286,7 +274,7 @@ class Modifier(Strict):
         if name in ("name", "enabled"):
             setattr(modifier, name, value)
             return
-        key = _key(modifier.values, name)
+        key = key_of(modifier.values, name)
         if isinstance(value, bool) != isinstance(modifier.values[key], bool):
             raise RuntimeError(f"-- Unable to convert: {value} to type of {name}")
         modifier.values[key] = type(modifier.values[key])(value)
@@ -297,53 +285,12 @@ class Modifier(Strict):
         modifier = self._data
         if name in ("name", "enabled"):
             return getattr(modifier, name)
-        return modifier.values[_key(modifier.values, name)]
+        return modifier.values[key_of(modifier.values, name)]
 
 
 class NewModifier:
     def __init__(self, type) -> None:
         self._type = type
-
-
-class Material(Wrapper):
-    @property
-    def _data(self):
-        return session.scene.materials[self._id]
-
-    def __setattr__(self, name, value):
-        if name.startswith("_"):
-            object.__setattr__(self, name, value)
-            return
-        material = self._data
-        session.record()
-        material = self._data
-        if name == "name":
-            material.name = value
-            return
-        key = _key(material.values, name)
-        if isinstance(material.values[key], tuple):
-            material.values[key] = (value.r, value.g, value.b)
-        else:
-            material.values[key] = value._id if value is not None else None
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        material = self._data
-        if name == "name":
-            return material.name
-        value = material.values[_key(material.values, name)]
-        if isinstance(value, tuple):
-            return Color(*value)
-        return Material(value) if value is not None else None
-
-
-def _key(values, name):
-    """MAXScript doesn't mind upper and lower case."""
-    for key in values:
-        if key.lower() == name.lower():
-            return key
-    raise AttributeError(f"-- Unknown property: {name!r}")
 
 
 def key_time(controller, index):

@@ -10,6 +10,7 @@ import zlib
 from functools import wraps
 from pathlib import Path
 
+from . import _materials as materials
 from . import _objects as objects
 from . import _scene as sc
 from . import _values as values
@@ -69,11 +70,8 @@ def _modifier(type):
 
 
 def _material(type):
-    def make(name=""):
-        session.record()
-        id = session.scene.next_id()
-        session.scene.materials[id] = sc.Material(id, type, name, dict(sc.MATERIALS[type]))
-        return objects.Material(id)
+    def make(**given):
+        return materials.make(type, given)
 
     return make
 
@@ -144,6 +142,8 @@ def copy_(source, target=None):
     if isinstance(source, Bitmap):
         target._fill = source._fill
         return target
+    if isinstance(source, materials.Material):
+        return materials.copied(source)
     data = source._data
     session.record()
     twin = copy.deepcopy(data)
@@ -190,6 +190,8 @@ def superClassOf(what):
 
 def isProperty(what, name):
     text = name.text if isinstance(name, values.Name) else name
+    if isinstance(what, materials.Material) and text.lower() in ("bitmap", "coords", "name"):
+        raise NotImplementedError(f"isProperty of {text}")
     return any(key.lower() == text.lower() for key in what._data.values)
 
 
@@ -197,7 +199,15 @@ def getPropNames(what):
     return [values.Name(key) for key in what._data.values]
 
 
+def getHandleByAnim(what):
+    return what._data.id
+
+
 def getPropertyController(controller, name):
+    if isinstance(controller, (objects.Node, objects.Material)):
+        if not isProperty(controller, name):
+            raise RuntimeError(f"-- Unknown property: {name}")
+        return session.controllers.get((controller._id, name.text.lower()))
     if name not in sc.COMPONENTS:
         raise RuntimeError(f"-- Unknown property: {name}")
     if controller._data.controller != "prs":
@@ -256,7 +266,12 @@ def maxOps_collapse(node, off):
     points = sc.outline(data.type, data.values)
     faces = session.scene.faces(data)
     data.type, data.values = "Editable_Poly", {"points": points, "faces": faces}
-    data.modifiers = []
+    data.modifiers, data.mat_ids = [], {}
+
+
+def convertToPoly(node):
+    maxOps_collapse(node, True)
+    return node
 
 
 # -- the application ------------------------------------------------------------------
@@ -337,6 +352,13 @@ def execute(code):
     sums = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*", code)
     if sums is not None:
         return int(sums[1]) + int(sums[2])
+    defined = re.fullmatch(
+        r"attributes (\w+) attribID:#\(0x[0-9a-f]{8}, 0x[0-9a-f]{8}\) "
+        r"\(parameters main \(kept type:#materialTab tabSizeVariable:true\)\)",
+        code,
+    )
+    if defined is not None:
+        return materials.Definition(defined[1])
     box = re.fullmatch(r"\s*box name:\"(\w+)\"\s*", code)
     if box is None:
         raise RuntimeError("-- Syntax error: at bad, expected <factor>")
@@ -408,11 +430,59 @@ class _Hold(_Struct):
 
 class _Refs(_Struct):
     def dependentNodes(self, what):
+        """An object is one node's: instances aren't modelled."""
+        if isinstance(what, objects._Base):
+            return [objects.Node(what._id)]
         return [
             objects.Node(node.id)
             for node in session.scene.nodes.values()
-            if node.material == what._id
+            if materials.is_within(what._id, node.material)
         ]
+
+
+class _CustAttributes(_Struct):
+    def add(self, target, definition):
+        if not isinstance(target, materials.Root):
+            raise NotImplementedError("attributes of others than the root")
+        session.record()
+        session.scene.kept.setdefault(definition._name, [])
+        return True
+
+    def getDefs(self, target):
+        """``undefined`` where there are none."""
+        names = session.scene.kept if isinstance(target, materials.Root) else ()
+        return [materials.Definition(name) for name in names] or None
+
+    def get(self, target, definition):
+        return materials.Attributes(definition._name)
+
+
+class _Polyop(_Struct):
+    def getNumFaces(self, node):
+        return session.scene.faces(_poly(node))
+
+    def getFaceMatID(self, node, face):
+        _poly(node)
+        return node._data.mat_ids.get(_face(node, face), 1)
+
+    def setFaceMatID(self, node, faces, number):
+        _poly(node)
+        session.record()
+        for face in faces:
+            node._data.mat_ids[_face(node, face)] = int(number)
+
+
+def _poly(node):
+    data = node._data
+    if data.type != "Editable_Poly":
+        raise RuntimeError("-- Runtime error: polyop needs an Editable Poly")
+    return data
+
+
+def _face(node, face):
+    if not 1 <= face <= session.scene.faces(node._data):
+        raise RuntimeError(f"-- Runtime error: no face {face}")
+    return face
 
 
 class _PathConfig(_Struct):
@@ -535,7 +605,7 @@ class _Viewport(_Struct):
 _NAMES = {
     **{type: _maker(type) for type in sc.OBJECTS},
     **{type: _modifier(type) for type in sc.MODIFIERS},
-    **{type: _material(type) for type in sc.MATERIALS},
+    **{type: _material(type) for type in (*sc.MATERIALS, *sc.MAPS)},
     **{
         each.__name__: each
         for each in (
@@ -543,6 +613,9 @@ _NAMES = {
             *(getTransformLockFlags, setTransformLockFlags),
             *(classOf, superClassOf, isProperty, getPropNames, getPropertyController),
             *(
+                materials.append,
+                getHandleByAnim,
+                convertToPoly,
                 getSubAnim,
                 numKeys,
                 getKeyTime,
@@ -571,6 +644,9 @@ _STRUCTS = {
     "maxOps": _MaxOps(),
     "theHold": _Hold(),
     "refs": _Refs(),
+    "custAttributes": _CustAttributes(),
+    "polyop": _Polyop(),
+    "rootNode": materials.Root(),
     "pathConfig": _PathConfig(),
     "units": _Units(),
     "gw": _Gw(),

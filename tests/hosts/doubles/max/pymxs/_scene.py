@@ -39,10 +39,51 @@ MODIFIERS: dict[str, dict[str, Any]] = {
     "TurboSmooth": {"iterations": 1, "renderIterations": 0, "useRenderIterations": False},
     "Shell": {"innerAmount": 0.0, "outerAmount": 1.0},
 }
+_SLOTS = (
+    *("base_color", "reflectivity", "roughness", "metalness", "transparency", "trans_ior"),
+    *("emission", "emit_color", "bump", "cutout"),
+)
 MATERIALS: dict[str, dict[str, Any]] = {
-    "PhysicalMaterial": {"base_color": (127.5, 127.5, 127.5), "base_color_map": None},
+    "PhysicalMaterial": {
+        "material_mode": 0,
+        "base_weight": 1.0,
+        "base_color": (127.5, 127.5, 127.5),
+        "reflectivity": 1.0,
+        "roughness": 0.0,
+        "roughness_inv": False,
+        "metalness": 0.0,
+        "trans_ior": 1.52,
+        "transparency": 0.0,
+        "emission": 1.0,
+        "emit_color": (0.0, 0.0, 0.0),
+        "emit_luminance": 1500.0,
+        "emit_kelvin": 6500.0,
+        "bump_map_amt": 0.3,
+        **{f"{slot}_map": None for slot in _SLOTS},
+        **{f"{slot}_map_on": True for slot in _SLOTS},
+    },
     "Standardmaterial": {"diffuse": (150.0, 150.0, 150.0), "diffuseMap": None},
+    "Multimaterial": {"materialList": [], "materialIDList": []},
+}
+#: Maps are materials to pymxs: they have a name, and properties. Those with _ are parts of a part.
+MAPS: dict[str, dict[str, Any]] = {
     "Checker": {},
+    "BitmapTexture": {"filename": "", "_gamma": 2.2, "_U_Tiling": 1.0, "_V_Tiling": 1.0},
+    "Normal_Bump": {"normal_map": None, "bump_map": None},
+    "Color_Correction": {
+        "map": None,
+        "rewireR": 0,
+        "rewireG": 1,
+        "rewireB": 2,
+        "rewireA": 3,
+    },
+    "ColorMap": {
+        "solidcolor": (127.5, 127.5, 127.5),
+        "mapEnabled": True,
+        "map": None,
+        "gamma": 2.2,
+        "gain": 1.0,
+    },
 }
 COMPONENTS = ("Position", "Rotation", "Scale")
 IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
@@ -78,6 +119,8 @@ class NodeData:
     controller: str = "prs"
     offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     material: int | None = None
+    #: Of an editable poly, by face from 1; those that aren't here have 1.
+    mat_ids: dict[int, int] = field(default_factory=dict)
     hidden: bool = False
     #: Of nine: position, rotation and scale, by X, Y and Z.
     locks: list[int] = field(default_factory=list)
@@ -101,6 +144,8 @@ class Layer:
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
     materials: dict[int, Material] = field(default_factory=dict)
+    #: What custom attributes of the root keep, by the attribute's name.
+    kept: dict[str, list[int]] = field(default_factory=dict)
     layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
     frame: float = 0.0

@@ -49,6 +49,8 @@ class Session:
         self.prompts: list[str] = []
         self.bitmaps = 0
         self.renderer = "Arnold"
+        #: By the number of what has them, and the property.
+        self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
         self.cancel_renders = False
         #: The manual has an offset for what the artist does, and no word of scripts.
