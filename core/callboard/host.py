@@ -33,6 +33,7 @@ from callboard.hosting.contract import (
     nearest_names,
 )
 from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
+from callboard.hosting.exchanging import EXCHANGE, Axes, ExchangePort, FileFormat
 from callboard.hosting.looking import LOOK, Look, LookPort
 from callboard.hosting.picture_ports import (
     CAMERAS,
@@ -59,6 +60,7 @@ __all__ = [
     "CAMERAS",
     "CHECK",
     "DOCS",
+    "EXCHANGE",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
     "LIGHTS",
@@ -74,11 +76,14 @@ __all__ = [
     "AmbiguousName",
     "AnimationPort",
     "AttributesPort",
+    "Axes",
     "CamerasPort",
     "CheckPort",
     "DocEntry",
     "DocsPort",
+    "ExchangePort",
     "Fault",
+    "FileFormat",
     "GroupNotFound",
     "Host",
     "HostEvent",

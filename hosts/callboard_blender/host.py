@@ -17,6 +17,7 @@ from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
 from callboard.hosting.checking import CHECK
 from callboard.hosting.documentation import DOCS
+from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
@@ -28,6 +29,7 @@ from callboard_blender.changes import Changes
 from callboard_blender.checks import BlenderChecks
 from callboard_blender.docs import BlenderDocs
 from callboard_blender.edit import BlenderSceneEditor
+from callboard_blender.exchange import BlenderExchange
 from callboard_blender.files import BlenderFiles
 from callboard_blender.lights import BlenderLights
 from callboard_blender.looking import BlenderLook
@@ -83,8 +85,10 @@ class BlenderHost(host.Host):
             from callboard_blender.viewport import BlenderViewport
 
             ports[host.VIEWPORT] = BlenderViewport()
-        if usd_is_there():
-            ports[host.USD] = BlenderUsd(changes)
+        usd = BlenderUsd(changes) if usd_is_there() else None
+        if usd is not None:
+            ports[host.USD] = usd
+        ports[EXCHANGE] = BlenderExchange(changes, usd)
         self.set_ports(ports)
 
     @property

@@ -41,7 +41,7 @@ class BlenderUsd:
         before = {obj.name_full for obj in scene().objects}
         self._changes.touch()
         # Objects are added; the scene's frame range and world stay the artist's.
-        _run(
+        run(
             bpy.ops.wm.usd_import,
             path,
             "import",
@@ -70,15 +70,15 @@ class BlenderUsd:
             raise HostError("nothing is selected; select objects, or export everything")
         # It copies their textures beside the file.
         refuse_used_outside("exported")
-        moves = _moves()
-        with replacing(path) as written, frame_kept() if moves else nullcontext():
-            _run(
+        moving = moves()
+        with replacing(path) as written, frame_kept() if moving else nullcontext():
+            run(
                 bpy.ops.wm.usd_export,
                 path,
                 "export",
                 filepath=written,
                 selected_objects_only=selected_only,
-                export_animation=moves,
+                export_animation=moving,
                 # The world would come out as a light that nobody asked for.
                 convert_world_material=False,
             )
@@ -114,7 +114,7 @@ def _instanced_members() -> set[bpy.types.Object]:
     return {obj for each in set(shown) if each is not None for obj in each.all_objects}
 
 
-def _moves() -> bool:
+def moves() -> bool:
     """Whether anything of the scene has keys, drivers or strips; then each frame is written."""
     owners: set[Any] = set(objects())
     owners |= {obj.data for obj in objects()}
@@ -169,7 +169,8 @@ def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:
         raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
 
 
-def _run(operator: Any, path: str, doing: str, **options: object) -> None:
+def run(operator: Any, path: str, doing: str, **options: object) -> None:
+    """Calls the operator. Raises HostError with Blender's own reason."""
     try:
         done = operator(**options)
     except RuntimeError as error:

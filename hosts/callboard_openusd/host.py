@@ -12,6 +12,7 @@ from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
 from callboard.hosting.checking import CHECK
 from callboard.hosting.documentation import DOCS
+from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
@@ -21,6 +22,7 @@ from callboard_openusd.checks import UsdChecks
 from callboard_openusd.docs import UsdDocs
 from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
+from callboard_openusd.exchange import UsdExchange
 from callboard_openusd.files import UsdFiles
 from callboard_openusd.lights import UsdLights
 from callboard_openusd.looks import UsdMaterials
@@ -60,6 +62,7 @@ class OpenUsdHost(host.Host):
         files = UsdFiles(document, lambda: self.announce("project"))
         self.plug_ins = {LOOK: _RENDERER}
         materials = UsdMaterials(document)
+        checks, stages = UsdChecks(document, materials), UsdStages(document)
         self.set_ports(
             {
                 host.SCENE_READ: UsdSceneReader(document),
@@ -68,11 +71,12 @@ class OpenUsdHost(host.Host):
                 ATTRIBUTES: UsdAttributes(document),
                 picture_ports.MATERIALS: materials,
                 picture_ports.LIGHTS: UsdLights(document),
-                CHECK: UsdChecks(document, materials),
+                CHECK: checks,
                 picture_ports.CAMERAS: UsdCameras(document),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
-                host.USD: UsdStages(document),
+                host.USD: stages,
+                EXCHANGE: UsdExchange(document, stages, checks, materials),
                 DOCS: UsdDocs(),
             }
         )

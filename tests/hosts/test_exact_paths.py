@@ -76,12 +76,15 @@ ODD = [
 NAMES = {
     "usd": "secret.usda",
     "check": "secret.usda",
+    "exchange": "secret.{exchange}",
     "scene": "secret.{scene}",
     "render": "secret.png",
     "materials": "secret.png",
     "lights": "secret.png",
 }
 SCENE = {"openusd": "usda", "blender": "blend"}
+EXCHANGE = {"openusd": "usda", "blender": "obj"}
+SECRET_OBJ = "o TopSecret\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 SECRET = '#usda 1.0\n(\n    defaultPrim = "TopSecret"\n)\ndef Xform "TopSecret" {}\n'
 
 
@@ -104,6 +107,7 @@ class Place:
         (self.root / "link").symlink_to(self.out)
         (self.root / "down").symlink_to(self.out / "deep" / "er")
         (self.out / "secret.usda").write_text(SECRET, encoding="utf-8")
+        (self.out / "secret.obj").write_text(SECRET_OBJ, encoding="utf-8")
         (self.out / "secret.png").write_bytes(encode(Picture(1, 1, bytes((255, 0, 0)))))
         (self.root / "aside.usda:SDF_FORMAT_ARGS:a=b").mkdir()
         self.client: FakeClient
@@ -149,8 +153,13 @@ def place(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
         # Blender reads two slashes as the folder of the scene.
         saved = made.call("scene__save_file", {"path": f"scene.{SCENE[kind]}"})
         assert not saved["result"]["isError"], saved
-        made.call("skills__load", {"name": "check"})
+        for rare in ("check", "exchange"):
+            made.call("skills__load", {"name": rare})
         yield made
+
+
+def file_name(tool: str, kind: str) -> str:
+    return NAMES[tool.partition("__")[0]].format(scene=SCENE[kind], exchange=EXCHANGE[kind])
 
 
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
@@ -176,6 +185,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
     tools = path_tools(place)
     wanted = {"usd__export_usd", "usd__import_usd", "scene__open_file", "scene__save_file"}
     wanted |= {"materials__set_texture", "lights__set_environment"}
+    wanted |= {"exchange__import", "exchange__export"}
     if place.kind == "blender":
         wanted |= {"render__still", "render__turntable"}
     assert wanted <= set(tools)
@@ -185,7 +195,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
         if patterns is ODD:  # of these many pass
             place.open_anew()
         for tool, how in tools.items():
-            name = NAMES[tool.partition("__")[0]].format(scene=SCENE[place.kind])
+            name = file_name(tool, place.kind)
             written = place.spelled(pattern, name)
             answer = place.call(tool, {how["argument"]: written, **how["rest"]})
             told = json.dumps(answer)
@@ -203,7 +213,7 @@ def test_a_plain_path_passes_for_every_tool_that_writes(place: Place) -> None:
     for tool, how in path_tools(place).items():
         if not any(word in tool for word in ("export", "save", "still", "turntable")):
             continue
-        name = NAMES[tool.partition("__")[0]].format(scene=SCENE[place.kind])
+        name = file_name(tool, place.kind)
         for written in (name, f"workspace://deep/{name}", f"{place.root}/x/{name}"):
             if tool == "render__still":
                 place.call("scene__create_primitive", {"kind": "cube"})

@@ -27,6 +27,7 @@ from callboard.hosting.contract import (
     HostEvent,
 )
 from callboard.hosting.documentation import DOCS
+from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
@@ -43,6 +44,7 @@ VOCABULARY = (
     CAMERAS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
+    EXCHANGE,
     VIEWPORT,
     LOOK,
     CHECK,
