@@ -8,6 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.hosting.read_back import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 #: Keys that one bake may write.
@@ -122,11 +123,5 @@ def _at(keys: Mapping[float, Json], frame: float) -> Json:
 
 
 def _expect(actual: Sequence[float] | None, wanted: Sequence[float], what: str) -> None:
-    same = actual is not None and all(
-        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(actual, wanted, strict=True)
-    )
-    if not same:
-        raise HostError(
-            f"the host did not do what was asked: {what} should be {list(wanted)}, but is "
-            f"{actual and list(actual)}. The change was taken back."
-        )
+    same = actual is not None and all_near(actual, wanted, 1e-4)
+    expect(same, what, list(wanted), actual and list(actual))

@@ -10,7 +10,10 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.framing import axes_of, corners, filled, framed
-from callboard.hosting.matrices import compose
+from callboard.hosting.read_back import alike, done, expect, expect_turned
+
+#: How far a camera's numbers may be off where they are near zero: film and clipping are small.
+PRECISE = 1e-5
 
 
 def create(ctx: Any, name: str | None = None, **given: Any) -> Json:
@@ -85,18 +88,15 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
         port.set(path, values)
         camera = port.get(path)
         for key, value in values.items():
-            _expect(_alike(value, camera[key]), key, value, camera[key])
+            expect(_alike(value, camera[key]), key, value, camera[key])
     if translate is None and rotate is None:
         return
     editor.set_transform(path, translate, rotate, None)
     there = reader.get(path)
     if translate is not None:
-        _expect(_alike(translate, there["translate"]), "translate", translate, there["translate"])
+        expect(_alike(translate, there["translate"]), "translate", translate, there["translate"])
     if rotate is not None:
-        # The same turn has several Euler angles.
-        turns = (compose([0] * 3, angles, [1] * 3) for angles in (rotate, there["rotate"]))
-        same = all(_alike(a, b) for a, b in zip(*turns, strict=True))
-        _expect(same, "rotate", rotate, there["rotate"])
+        expect_turned(rotate, there["rotate"], PRECISE)
 
 
 def _clear(port: Any, camera: Json, near: float, far: float) -> None:
@@ -106,7 +106,7 @@ def _clear(port: Any, camera: Json, near: float, far: float) -> None:
     if wanted != camera["clip"]:
         port.set(camera["path"], {"clip": wanted})
         actual = port.get(camera["path"])["clip"]
-        _expect(_alike(wanted, actual), "clip", wanted, actual)
+        expect(_alike(wanted, actual), "clip", wanted, actual)
 
 
 def _unit_axes(rows: list[list[float]]) -> list[list[float]]:
@@ -120,16 +120,7 @@ def _unit_axes(rows: list[list[float]]) -> list[list[float]]:
 def _alike(asked: Any, actual: Any) -> bool:
     if isinstance(asked, bool) or actual is None:
         return bool(asked == actual)
-    pairs = zip(asked, actual, strict=True) if isinstance(asked, list) else [(asked, actual)]
-    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-5) for a, b in pairs)
-
-
-def _expect(right: bool, what: str, asked: object, actual: object) -> None:
-    if not right:
-        raise HostError(
-            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
-            " The change was taken back."
-        )
+    return alike(asked, actual, PRECISE)
 
 
 def _done(
@@ -137,11 +128,4 @@ def _done(
 ) -> Json:
     entry = reader.get(path)
     camera = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
-    doubt = entry.get("doubt") or camera.get("doubt")
-    return {
-        "changed": [*changed],
-        "created": [*created],
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-        "camera": camera,
-    }
+    return done("camera", camera, changed, created, entry.get("doubt"))

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.colors import linear, of_kelvin
 from callboard.hosting.framing import around
-from callboard.hosting.matrices import compose
+from callboard.hosting.read_back import alike, done, expect, expect_turned
 
 #: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
@@ -55,10 +54,10 @@ def set_environment(ctx: Any, **given: Any) -> Json:
         if key == "path":
             right = actual is not None and Path(actual).is_file() and Path(actual).samefile(value)
         elif key == "rotate":
-            right = actual is not None and _alike((actual - value + 180) % 360, 180.0)
+            right = actual is not None and alike((actual - value + 180) % 360, 180.0)
         else:
-            right = _alike(value, actual)
-        _expect(right, f"the environment's {key}", value, actual)
+            right = alike(value, actual)
+        expect(right, f"the environment's {key}", value, actual)
     doubt = environment.get("doubt")
     told: Json = {} if doubt is None else {"doubt": doubt}
     return {"verified": doubt is None, **told, "environment": environment}
@@ -108,9 +107,10 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
         editor.set_transform(path, translate, rotate, None)
         there = reader.get(path)
         if translate is not None:
-            _expect(_alike([*translate], there["translate"]), "translate", translate, there)
+            now = there["translate"]
+            expect(alike([*translate], now), "translate", translate, now)
         if rotate is not None:
-            _expect_turned(rotate, there["rotate"])
+            expect_turned(rotate, there["rotate"])
     if target is not None:
         eye = placed(reader, path)[3]
         aim = facing(eye, point_of(reader, target), reader.info()["up_axis"])
@@ -126,38 +126,11 @@ def _set_values(port: Any, path: str, values: Json) -> None:
         actual = light[key]
         if key == "size" and isinstance(actual, list | tuple) and not isinstance(value, list):
             value = [value, value]
-        _expect(_alike(value, actual), key, value, actual)
+        expect(alike(value, actual), key, value, actual)
 
 
 def _downwards(reader: Any) -> list[float]:
     return [-90.0, 0.0, 0.0] if reader.info()["up_axis"] == "Y" else [0.0, 0.0, 0.0]
-
-
-def _expect_turned(asked: Sequence[float], actual: Sequence[float]) -> None:
-    """The same turn has several Euler angles."""
-    still, one = [0.0] * 3, [1.0] * 3
-    turns = (compose(still, asked, one), compose(still, actual, one))
-    same = all(_alike(a, b) for a, b in zip(*turns, strict=True))
-    _expect(same, "rotate", asked, actual)
-
-
-def _alike(asked: Any, actual: Any) -> bool:
-    if actual is None:
-        return False
-    if not isinstance(asked, list):
-        asked, actual = [asked], [actual]
-    if not isinstance(actual, list) or len(actual) != len(asked):
-        return False
-    pairs = zip(asked, actual, strict=True)
-    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-3) for a, b in pairs)
-
-
-def _expect(right: bool, what: str, asked: object, actual: object) -> None:
-    if not right:
-        raise HostError(
-            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
-            " The change was taken back."
-        )
 
 
 def _done(
@@ -165,11 +138,4 @@ def _done(
 ) -> Json:
     entry = reader.get(path)
     light = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
-    doubt = entry.get("doubt") or light.get("doubt")
-    return {
-        "changed": [*changed],
-        "created": [*created],
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-        "light": light,
-    }
+    return done("light", light, changed, created, entry.get("doubt"))

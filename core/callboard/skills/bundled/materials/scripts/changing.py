@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
 from callboard.hosting.colors import linear
 from callboard.hosting.picture_ports import Texture
+from callboard.hosting.read_back import alike, done, expect
 
 COLORS = ("color", "emission")
 #: What a new material is before anything is set, in every host.
@@ -122,7 +121,7 @@ def _assign(port: Any, path: str, targets: Sequence[str], faces: Sequence[int] |
         else:
             there = assigned.get(path, ())
             right = path in assigned and (there is None or {*faces} <= {*there})
-        _expect(right, f"the material of '{target}'", path, ", ".join(assigned) or None)
+        expect(right, f"the material of '{target}'", path, ", ".join(assigned) or None)
 
 
 def _values(given: Mapping[str, Any], now: Json) -> Json:
@@ -145,55 +144,33 @@ def _expect_values(material: Json, values: Json) -> None:
             known = color is not None and strength is not None
             one["emission"] = [value * strength for value in color] if known else None
     for key, value in asked.items():
-        _expect(_alike(value, actual[key]), key, value, actual[key])
-
-
-def _alike(asked: Any, actual: Any) -> bool:
-    if actual is None:
-        return False
-    pairs = zip(asked, actual, strict=True) if isinstance(asked, list) else [(asked, actual)]
-    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-3) for a, b in pairs)
+        expect(alike(value, actual[key]), key, value, actual[key])
 
 
 def _expect_texture(actual: Json | None, texture: Texture | None, slot: str) -> None:
     if texture is None or actual is None:
-        _expect(texture is None and actual is None, f"the texture of {slot}", texture, actual)
+        expect(texture is None and actual is None, f"the texture of {slot}", texture, actual)
         return
     there = actual["path"]
     same = there is not None and Path(there).is_file() and Path(there).samefile(texture.path)
-    _expect(same, f"the texture of {slot}", texture.path, there)
-    _expect(
+    expect(same, f"the texture of {slot}", texture.path, there)
+    expect(
         actual["color_space"] == texture.color_space,
         "color_space",
         texture.color_space,
         actual["color_space"],
     )
-    _expect(
-        _alike([*texture.uv_scale], actual["uv_scale"]),
+    expect(
+        alike([*texture.uv_scale], actual["uv_scale"]),
         "uv_scale",
         texture.uv_scale,
         actual["uv_scale"],
     )
     if texture.channel is not None:
-        _expect(actual["channel"] == texture.channel, "channel", texture.channel, actual["channel"])
-
-
-def _expect(right: bool, what: str, asked: object, actual: object) -> None:
-    if not right:
-        raise HostError(
-            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
-            " The change was taken back."
-        )
+        expect(actual["channel"] == texture.channel, "channel", texture.channel, actual["channel"])
 
 
 def _done(port: Any, path: str, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
     material = port.get(path)
     users = [*port.users().get(path, ())]
-    doubt = material.get("doubt")
-    return {
-        "changed": [*changed],
-        "created": [*created],
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-        "material": {**material, "users": users},
-    }
+    return done("material", {**material, "users": users}, changed, created)

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-
-from ._readback import all_near, expect, expect_same_bounds, expect_transform, near
+from callboard.hosting.read_back import (
+    all_near,
+    done,
+    expect,
+    expect_same_bounds,
+    expect_transform,
+    near,
+)
 
 #: What sizes each kind, and the sizes it has when none are given, in scene units.
 DIMENSIONS: dict[str, dict[str, float]] = {
@@ -53,7 +59,7 @@ def create_primitive(
         editor.set_transform(path, translate, rotate, scale)
         before, made = made, reader.get(path)
         expect_transform(before, made, asked)
-    return _done(made, created=[made["path"]])
+    return done("object", made, created=[made["path"]])
 
 
 def transform(
@@ -70,7 +76,7 @@ def transform(
     before = reader.get(name)
     after = reader.get(editor.set_transform(before["path"], translate, rotate, scale))
     expect_transform(before, after, asked)
-    return _done(after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]])
 
 
 def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True) -> Json:
@@ -81,14 +87,14 @@ def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True)
     expect(after["parent"] == above, "parent", above, after["parent"])
     if keep_world:
         expect_same_bounds(before, after, "the place in the world")
-    return _done(after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]])
 
 
 def rename(ctx: Any, name: str, new_name: str) -> Json:
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     after = reader.get(editor.rename(name, new_name))
     expect(after["name"] == new_name, "name", new_name, after["name"])
-    return _done(after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]])
 
 
 def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
@@ -124,7 +130,7 @@ def duplicate(
         editor.set_transform(copy["path"], translate, None, None)
         before, copy = copy, reader.get(copy["path"])
         expect_transform(before, copy, {**asked, "translate": translate})
-    return _done(copy, created=[copy["path"]])
+    return done("object", copy, created=[copy["path"]])
 
 
 def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
@@ -141,18 +147,7 @@ def set_material_color(ctx: Any, name: str, color: Sequence[float]) -> Json:
     shown = after["color"]
     right = shown is not None and all(near(a, b, 1e-3) for a, b in zip(color, shown, strict=True))
     expect(right, "color", list(color), shown)
-    return _done(after, changed=[after["path"]])
-
-
-def _done(entry: Json, changed: Sequence[str] = (), created: Sequence[str] = ()) -> Json:
-    doubt = entry.get("doubt")
-    return {
-        "changed": list(changed),
-        "created": list(created),
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-        "object": entry,
-    }
+    return done("object", after, changed=[after["path"]])
 
 
 def _named(name: str | None, names: Sequence[str]) -> list[str]:

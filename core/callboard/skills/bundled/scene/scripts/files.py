@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
-
-from ._readback import expect
+from callboard.hosting.read_back import expect
 
 
 def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:

@@ -1,14 +1,15 @@
-"""Checking that the host did what it was asked, from what it says afterwards."""
+"""Checking that the host did what it was asked, from what it says afterwards. For the skills that
+ship; any thread, though what a host says is asked for on the main thread."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-
-Matrix = tuple[tuple[float, float, float], ...]
+from callboard.hosting.matrices import compose
 
 
 class NotVerified(HostError):
@@ -16,6 +17,7 @@ class NotVerified(HostError):
 
 
 def expect(right: bool, what: str, asked: object, actual: object) -> None:
+    """Raises NotVerified where it isn't right."""
     if not right:
         raise NotVerified(
             f"the host did not do what was asked: {what} should be {asked}, but is {actual}. "
@@ -31,6 +33,45 @@ def all_near(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-4) ->
     return len(a) == len(b) and all(near(x, y, tolerance) for x, y in zip(a, b, strict=True))
 
 
+def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
+    """Whether a number, or each of a list, is what was asked, within a thousandth and
+    ``absolute``; nothing is like None."""
+    if actual is None:
+        return False
+    if not isinstance(asked, list):
+        asked, actual = [asked], [actual]
+    if not isinstance(actual, list | tuple) or len(actual) != len(asked):
+        return False
+    pairs = zip(asked, actual, strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=absolute) for a, b in pairs)
+
+
+def expect_turned(asked: Sequence[float], actual: Sequence[float], absolute: float = 1e-3) -> None:
+    """Euler XYZ degrees, by what they do: the same turn has several. Raises NotVerified."""
+    turns = (compose([0.0] * 3, angles, [1.0] * 3) for angles in (asked, actual))
+    same = all(alike(a, b, absolute) for a, b in zip(*turns, strict=True))
+    expect(same, "rotate", asked, actual)
+
+
+def done(
+    kind: str,
+    entry: Json,
+    changed: Sequence[str] = (),
+    created: Sequence[str] = (),
+    doubt: str | None = None,
+) -> Json:
+    """A change's answer, with what is there now under ``kind``; not verified where there is a
+    doubt or that says one: the next load may show something else."""
+    doubt = doubt or entry.get("doubt")
+    return {
+        "changed": [*changed],
+        "created": [*created],
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
+        kind: entry,
+    }
+
+
 def expect_transform(
     before: Json, after: Json, asked: Mapping[str, Sequence[float] | None]
 ) -> None:
@@ -43,8 +84,7 @@ def expect_transform(
         wanted["translate"],
         after["translate"],
     )
-    turned = _linear(after["rotate"], after["scale"])
-    right = _linear(wanted["rotate"], wanted["scale"])
+    turned, right = (compose([0.0] * 3, one["rotate"], one["scale"])[:3] for one in (after, wanted))
     same = all(all_near(a, b, 1e-3) for a, b in zip(turned, right, strict=True))
     expect(
         same,
@@ -63,16 +103,3 @@ def expect_same_bounds(before: Json, after: Json, what: str) -> None:
         and all_near(a["max"], b["max"], 1e-3)
     )
     expect(same, what, a, b)
-
-
-def _linear(rotate: Sequence[float], scale: Sequence[float]) -> Matrix:
-    """The 3x3 matrix (columns are the turned and scaled axes) of Euler XYZ degrees and scale."""
-    (sx, cx), (sy, cy), (sz, cz) = (
-        (math.sin(math.radians(a)), math.cos(math.radians(a))) for a in rotate
-    )
-    turned = (
-        (cy * cz, sx * sy * cz - cx * sz, cx * sy * cz + sx * sz),
-        (cy * sz, sx * sy * sz + cx * cz, cx * sy * sz - sx * cz),
-        (-sy, sx * cy, cx * cy),
-    )
-    return tuple((row[0] * scale[0], row[1] * scale[1], row[2] * scale[2]) for row in turned)
