@@ -11,9 +11,10 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked_data
-from callboard_blender.names import find, forget, objects, scene, view_layer
+from callboard_blender.names import changed, find, objects, scene
 
 _PROJECTIONS = {"PERSP": "perspective", "ORTHO": "orthographic"}
 
@@ -47,7 +48,7 @@ class BlenderCameras:
         named = name or "Camera"
         obj = bpy.data.objects.new(named, bpy.data.cameras.new(named))
         home().objects.link(obj)
-        return self._changed(obj)
+        return changed(obj)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
         obj = _find(name)
@@ -55,10 +56,7 @@ class BlenderCameras:
         if own:
             refuse_linked_data(obj)
         self._changes.touch()
-        data = obj.data
-        if own and data.users - data.use_fake_user > 1:
-            # Objects that share it keep theirs.
-            data = obj.data = data.copy()
+        data = own_data(obj) if own else obj.data
         for key, value in own.items():
             if key == "clip":
                 # Each bounds the other.
@@ -77,12 +75,7 @@ class BlenderCameras:
             scene().camera = obj
         elif "active" in values and scene().camera == obj:
             scene().camera = None
-        return self._changed(obj)
-
-    def _changed(self, obj: bpy.types.Object) -> str:
-        view_layer().update()
-        forget()
-        return str(obj.name_full)
+        return changed(obj)
 
 
 def _find(name: str) -> bpy.types.Object:

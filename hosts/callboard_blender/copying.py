@@ -33,6 +33,15 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
     return copies[top]
 
 
+def own_data(obj: bpy.types.Object) -> Any:
+    """Its light, camera or mesh, which is going to change; a copy where others have the same, so
+    that they keep theirs."""
+    data = obj.data
+    if data.users - data.use_fake_user > 1:
+        data = obj.data = data.copy()
+    return data
+
+
 def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
     copy = _own(original.copy())
     # An empty's data is an image.

@@ -15,6 +15,7 @@ from callboard_blender.changes import Changes
 from callboard_blender.copying import copy_tree
 from callboard_blender.linked import refuse_kept_by_library, refuse_linked
 from callboard_blender.names import (
+    changed,
     find,
     forget,
     rename,
@@ -35,7 +36,7 @@ class BlenderSceneEditor:
         named = kind.capitalize() if name is None else name
         obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
         home().objects.link(obj)
-        return self._changed(obj)
+        return changed(obj)
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
@@ -63,7 +64,7 @@ class BlenderSceneEditor:
         obj.parent = above
         obj.parent_type = "OBJECT"
         transforms.set_local(obj, local, between)
-        return self._changed(obj)
+        return changed(obj)
 
     def rename(self, name: str, new_name: str) -> str:
         obj = find(name)
@@ -96,7 +97,7 @@ class BlenderSceneEditor:
         copy = copy_tree(original, home())
         if new_name is not None:
             copy.name = new_name
-        return self._changed(copy)
+        return changed(copy)
 
     def select(self, names: Sequence[str]) -> list[str]:
         layer = view_layer()
@@ -117,12 +118,7 @@ class BlenderSceneEditor:
         refuse_linked(obj)
         self._changes.touch()
         materials.set_color(obj, color)
-        return self._changed(obj)
-
-    def _changed(self, obj: bpy.types.Object) -> str:
-        view_layer().update()
-        forget()
-        return str(obj.name_full)
+        return changed(obj)
 
 
 def home() -> bpy.types.Collection:

@@ -39,8 +39,7 @@ class KeptRoots:
             return
         opened, self._opened = self._opened, False
         self._project = project
-        settings = load(project)
-        if settings is not None and not settings.problem:
+        if (settings := _kept(project)) is not None:
             self._use(settings)
         elif opened:
             self._use(ProjectSettings())
@@ -53,8 +52,8 @@ class KeptRoots:
         if self._project is None:
             # Nobody looked yet what was kept: that stays beside them.
             self._project = _project_of(shown)
-            settings = load(self._project)
-            before = () if settings is None or settings.problem else settings.roots
+            settings = _kept(self._project)
+            before = () if settings is None else settings.roots
             new = {root.path for root in roots}
             roots = [*(root for root in before if root.path not in new), *roots]
         self._controls.set_roots(roots)
@@ -68,6 +67,12 @@ class KeptRoots:
     def _use(self, settings: ProjectSettings) -> None:
         self._controls.set_roots(settings.roots)
         self._controls.set_roots_policy(settings.policy)
+
+
+def _kept(project: str) -> ProjectSettings | None:
+    """What was kept for it, where that can be read."""
+    settings = load(project)
+    return None if settings is None or settings.problem else settings
 
 
 def _project_of(shown: Snapshot) -> str:

@@ -12,9 +12,10 @@ from callboard.errors import HostError
 from callboard.host import Json, LightKind
 from callboard_blender import surroundings
 from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked_data
-from callboard_blender.names import find, forget, objects, view_layer
+from callboard_blender.names import changed, find, objects, view_layer
 
 _KINDS = {"SUN": "sun", "POINT": "point", "SPOT": "spot", "AREA": "area"}
 _OWN = {
@@ -60,7 +61,7 @@ class BlenderLights:
         data.energy = _POWER[kind]
         obj = bpy.data.objects.new(named, data)
         home().objects.link(obj)
-        return self._changed(obj)
+        return changed(obj)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
         obj = _find(name)
@@ -73,9 +74,7 @@ class BlenderLights:
         if values.get("exposure") and not hasattr(data, "exposure"):
             raise HostError("lights have no exposure in this Blender; double power for each stop")
         self._changes.touch()
-        if data.users - data.use_fake_user > 1:
-            # Objects that share it keep theirs.
-            data = obj.data = data.copy()
+        data = own_data(obj)
         for key, value in values.items():
             if key in ("power", "intensity"):
                 data.energy = value
@@ -89,7 +88,7 @@ class BlenderLights:
                 data.color = value
             elif hasattr(data, key):
                 setattr(data, key, value)
-        return self._changed(obj)
+        return changed(obj)
 
     def environment(self) -> Json:
         return surroundings.read()
@@ -98,11 +97,6 @@ class BlenderLights:
         self._changes.touch()
         surroundings.write(values)
         view_layer().update()
-
-    def _changed(self, obj: bpy.types.Object) -> str:
-        view_layer().update()
-        forget()
-        return str(obj.name_full)
 
 
 def _find(name: str) -> bpy.types.Object:

@@ -87,6 +87,13 @@ def rename(obj: bpy.types.Object, name: str) -> str:
     return str(obj.name_full)
 
 
+def changed(obj: bpy.types.Object) -> str:
+    """The object was changed, or made: the scene takes it in. Its full path."""
+    view_layer().update()
+    forget()
+    return str(obj.name_full)
+
+
 def objects() -> list[bpy.types.Object]:
     """The scene's objects, in its order. Not to be changed, nor kept over a change."""
     return listed().objects

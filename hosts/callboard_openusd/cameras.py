@@ -11,7 +11,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdRender
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.edit import identifier
 from callboard_openusd.instances import owned
 from callboard_openusd.layout import home
@@ -23,14 +23,7 @@ _SETTINGS = Sdf.Path("/Render/Settings")
 _SENSOR, _LENS = (36.0, 20.25), 50.0
 
 
-class UsdCameras:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    @property
-    def _stage(self) -> Usd.Stage:
-        return self._document.stage
-
+class UsdCameras(UsdPort):
     def names(self) -> Mapping[str, str]:
         cameras = (prim for prim in self._stage.Traverse() if prim.IsA(UsdGeom.Camera))
         return {str(prim.GetPath()): prim.GetName() for prim in cameras}

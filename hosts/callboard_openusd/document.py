@@ -102,6 +102,17 @@ class Document:
         return self.opened.names
 
 
+class UsdPort:
+    """A port: it works on whatever is open now."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    @property
+    def _stage(self) -> Usd.Stage:
+        return self._document.stage
+
+
 def _new_layer() -> Sdf.Layer:
     """An empty scene in OpenUSD's own defaults: Y is up, one unit is a centimetre."""
     layer = Sdf.Layer.CreateAnonymous(".usda")

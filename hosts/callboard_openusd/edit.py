@@ -10,19 +10,12 @@ from pxr import Sdf, Tf, Usd
 from callboard.errors import HostError
 from callboard.host import ObjectNotFound, PrimitiveKind, Vector
 from callboard_openusd import copies, materials, shapes, transforms
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.instances import owned, owned_parent
 from callboard_openusd.layout import home, objects_in
 
 
-class UsdSceneEditor:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    @property
-    def _stage(self) -> Usd.Stage:
-        return self._document.stage
-
+class UsdSceneEditor(UsdPort):
     def _find(self, name: str) -> Usd.Prim:
         return self._document.names.find(name)
 

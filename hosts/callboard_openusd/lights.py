@@ -15,7 +15,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux
 from callboard.errors import HostError
 from callboard.host import Json, LightKind
 from callboard_openusd import transforms
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.edit import identifier
 from callboard_openusd.instances import owned
 from callboard_openusd.layout import home
@@ -48,14 +48,7 @@ _OWN = {
 _OURS = "callboard:environment"
 
 
-class UsdLights:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    @property
-    def _stage(self) -> Usd.Stage:
-        return self._document.stage
-
+class UsdLights(UsdPort):
     def names(self) -> Mapping[str, str]:
         return {str(prim.GetPath()): prim.GetName() for prim in self._all()}
 

@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
 from callboard_openusd import surfaces
 from callboard_openusd.copies import copy
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.edit import identifier
 from callboard_openusd.instances import owned
 from callboard_openusd.layout import home
@@ -23,14 +23,7 @@ _SCOPE = "Looks"
 _PURPOSES = (UsdShade.Tokens.allPurpose, UsdShade.Tokens.preview, UsdShade.Tokens.full)
 
 
-class UsdMaterials:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
-    @property
-    def _stage(self) -> Usd.Stage:
-        return self._document.stage
-
+class UsdMaterials(UsdPort):
     def names(self) -> Mapping[str, str]:
         return {str(prim.GetPath()): prim.GetName() for prim in self._all()}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.hosting.matrices import Rows, compose, decompose, inverse, times
+from callboard.hosting.matrices import Rows, compose, cross, decompose, inverse, times, unit
 
 if TYPE_CHECKING:
     from callboard.hosting.contract import SceneEditor, SceneReader
@@ -58,8 +58,8 @@ def facing(eye: Point, target: Point, up_axis: str) -> Rows:
     if abs(sum(a * b for a, b in zip(up, back, strict=True))) > 0.99999:
         # Straight up or down: the picture's upper edge is the far side.
         up = [0.0, 0.0, -1.0] if up_axis == "Y" else [0.0, 1.0, 0.0]
-    right = _unit(_cross(up, back))
-    return [right, _cross(back, right), back, [float(value) for value in eye]]
+    right = unit(cross(up, back))
+    return [right, cross(back, right), back, [float(value) for value in eye]]
 
 
 def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> None:
@@ -70,7 +70,7 @@ def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> No
     translate, rotate, _ = decompose(local)
     editor.set_transform(path, translate, rotate, None)
     actual = placed(reader, path)
-    same = all(abs(a - b) < 1e-3 for a, b in zip(_unit(actual[2]), rows[2], strict=True))
+    same = all(abs(a - b) < 1e-3 for a, b in zip(unit(actual[2]), rows[2], strict=True))
     reach = 1e-4 * max(1.0, *map(abs, rows[3]))
     there = all(abs(a - b) < reach for a, b in zip(actual[3], rows[3], strict=True))
     if not (same and there):
@@ -78,16 +78,3 @@ def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> No
             f"'{path}' can't be turned there: what it hangs below is scaled unevenly. Take it out"
             " with scene__set_parent, parent null. The change was taken back."
         )
-
-
-def _unit(vector: Point) -> list[float]:
-    length = sqrt(sum(value * value for value in vector)) or 1.0
-    return [value / length for value in vector]
-
-
-def _cross(a: Point, b: Point) -> list[float]:
-    return [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]

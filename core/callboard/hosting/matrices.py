@@ -37,10 +37,10 @@ def times(a: Rows, b: Rows) -> Rows:
 def inverse(m: Rows) -> Rows:
     """Raises HostError where something is scaled to zero."""
     a, b, c = m[:3]
-    det = _dot(a, _cross(b, c))
+    det = _dot(a, cross(b, c))
     if abs(det) < 1e-30:
         raise HostError("an object above is scaled to zero, so nothing can be placed below it")
-    columns = [_cross(b, c), _cross(c, a), _cross(a, b)]
+    columns = [cross(b, c), cross(c, a), cross(a, b)]
     rows = [[columns[j][i] / det for j in range(3)] for i in range(3)]
     place = [-sum(m[3][k] * rows[k][j] for k in range(3)) for j in range(3)]
     return [*rows, place]
@@ -61,7 +61,7 @@ def compose(translate: Sequence[float], rotate: Sequence[float], scale: Sequence
 def decompose(m: Rows) -> Components:
     """Translate, rotate and scale, without shear."""
     scale = [sqrt(_dot(row, row)) for row in m[:3]]
-    if _dot(m[0], _cross(m[1], m[2])) < 0:
+    if _dot(m[0], cross(m[1], m[2])) < 0:
         scale[0] = -scale[0]
     a, b, c = ([v / s for v in row] if s else row for row, s in zip(m[:3], scale, strict=True))
     level = hypot(a[0], a[1])
@@ -84,13 +84,19 @@ def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
     return smooth
 
 
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
+def unit(vector: Sequence[float]) -> list[float]:
+    """The same way, one long; nothing stays nothing."""
+    length = sqrt(_dot(vector, vector)) or 1.0
+    return [value / length for value in vector]
 
 
-def _cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
+def cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
     return [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
         a[0] * b[1] - a[1] * b[0],
     ]
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.framing import axes_of, corners, filled, framed
+from callboard.hosting.matrices import unit
 from callboard.hosting.read_back import alike, done, expect, expect_turned
 
 #: How far a camera's numbers may be off where they are near zero: film and clipping are small.
@@ -110,11 +110,7 @@ def _clear(port: Any, camera: Json, near: float, far: float) -> None:
 
 
 def _unit_axes(rows: list[list[float]]) -> list[list[float]]:
-    axes = []
-    for row in rows[:3]:
-        length = math.hypot(*row) or 1.0
-        axes.append([value / length for value in row])
-    return [*axes, rows[3]]
+    return [*map(unit, rows[:3]), rows[3]]
 
 
 def _alike(asked: Any, actual: Any) -> bool:
