@@ -12,7 +12,7 @@ from callboard_blender.changes import Changes
 from callboard_blender.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked
-from callboard_blender.names import find, forget, in_scene, scene, view_layer
+from callboard_blender.names import changed, find, forget, in_scene, scene, view_layer
 
 _HIDING = ("hide_viewport", "hide_render")
 
@@ -32,7 +32,7 @@ class BlenderStructure:
         self._changes.touch()
         obj = bpy.data.objects.new(name or "Empty", None)
         home().objects.link(obj)
-        return self._changed(obj)
+        return changed(obj)
 
     def set_visible(self, name: str, visible: bool) -> str:
         """The eye in the outliner and the camera: what is hidden by its collection, or by the
@@ -52,7 +52,7 @@ class BlenderStructure:
         obj.hide_render = not visible
         if visible:
             obj.hide_viewport = False
-        path = self._changed(obj)
+        path = changed(obj)
         if visible and not obj.visible_get(view_layer=view_layer()):
             inside = ", ".join(each.name for each in obj.users_collection)
             raise HostError(f"'{obj.name}' is in {inside}, which is hidden; show that in Blender")
@@ -97,11 +97,6 @@ class BlenderStructure:
         view_layer().update()
         forget()
         return str(collection.name_full)
-
-    def _changed(self, obj: bpy.types.Object) -> str:
-        view_layer().update()
-        forget()
-        return str(obj.name_full)
 
 
 def _find(name: str) -> bpy.types.Collection:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
 from callboard.hosting.matrices import compose
+from callboard.hosting.read_back import expect
 
 from .reading import told
 
@@ -23,8 +23,8 @@ def new_scene(ctx: Any, discard_changes: bool = False) -> Json:
         )
     port.new()
     info = reader.info()
-    _expect(info["object_count"] == 0, "the number of objects", 0, info["object_count"])
-    _expect(info["file"] is None, "the scene's file", None, info["file"])
+    expect(info["object_count"] == 0, "the number of objects", 0, info["object_count"])
+    expect(info["file"] is None, "the scene's file", None, info["file"])
     return {"object_count": 0, "verified": True}
 
 
@@ -37,7 +37,7 @@ def create_empty(
 ) -> Json:
     port, reader, editor = ctx.port("structure"), ctx.port("scene.read"), ctx.port("scene.mutate")
     path = port.create_empty(name)
-    _expect(path in reader.names(), path, "there", "not there")
+    expect(path in reader.names(), path, "there", "not there")
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):
         editor.set_transform(path, translate, rotate, scale)
@@ -47,7 +47,7 @@ def create_empty(
     there = [entry[key] for key in asked]
     # The same turn has several Euler angles.
     same = all(_close(a, b) for a, b in zip(compose(*wanted), compose(*there), strict=True))
-    _expect(same, "its place", wanted, there)
+    expect(same, "its place", wanted, there)
     doubt = entry.get("doubt")
     answer: Json = {"changed": [], "created": [path], "verified": doubt is None, "object": entry}
     return answer if doubt is None else {**answer, "doubt": doubt}
@@ -63,7 +63,7 @@ def set_visibility(ctx: Any, objects: Sequence[str], visible: bool) -> Json:
     for path in paths:
         entry = reader.get(path)
         doubt = doubt or entry.get("doubt")
-        _expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
+        expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
     answer: Json = {"changed": paths, "created": [], "verified": doubt is None}
     return answer if doubt is None else {**answer, "doubt": doubt}
 
@@ -74,7 +74,7 @@ def create_group(ctx: Any, name: str | None = None, objects: Sequence[str] = ())
     if paths:
         port.add(path, paths)
     group = _group(port, path)
-    _expect(set(port.members(path)) == set(paths), "its objects", paths, group["objects"])
+    expect(set(port.members(path)) == set(paths), "its objects", paths, group["objects"])
     return {"changed": [], "created": [path], "verified": True, "group": group}
 
 
@@ -82,7 +82,7 @@ def add_to_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
     port, paths = _port_and_paths(ctx, objects)
     group = _group(port, port.add(name, paths))
     missing = [path for path in paths if path not in port.members(group["path"])]
-    _expect(not missing, "its objects", paths, group["objects"])
+    expect(not missing, "its objects", paths, group["objects"])
     return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
 
 
@@ -90,7 +90,7 @@ def remove_from_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
     port, paths = _port_and_paths(ctx, objects)
     group = _group(port, port.remove(name, paths))
     left = [path for path in paths if path in port.members(group["path"])]
-    _expect(not left, f"the group, without {', '.join(paths[:5])}", "so", group["objects"])
+    expect(not left, f"the group, without {', '.join(paths[:5])}", "so", group["objects"])
     return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
 
 
@@ -102,17 +102,9 @@ def _port_and_paths(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
 
 def _group(port: Any, path: str) -> Json:
     names = port.groups()
-    _expect(path in names, path, "a group", "none")
+    expect(path in names, path, "a group", "none")
     return told(port, path, names[path])
 
 
 def _close(a: Sequence[float], b: Sequence[float]) -> bool:
     return all(math.isclose(x, y, rel_tol=1e-3, abs_tol=1e-4) for x, y in zip(a, b, strict=True))
-
-
-def _expect(right: bool, what: str, asked: object, actual: object) -> None:
-    if not right:
-        raise HostError(
-            f"the host did not do what was asked: {what} should be {asked}, but is {actual}."
-            " The change was taken back."
-        )
