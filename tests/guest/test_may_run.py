@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from itertools import count
 from threading import Event, Thread
 from time import monotonic
@@ -30,13 +32,20 @@ class _Dragged(FakeHost):
         return None if work == "read" else self.doing
 
 
+@dataclass
+class _Waiting:
+    """Hears what its turn waits for."""
+
+    hold: Callable[[str | None], None]
+
+
 def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> Future[Any]:
     outcome: Future[Any] = Future()
 
     def done(value: Any, error: BaseException | None) -> None:
         outcome.set_result(value) if error is None else outcome.set_exception(error)
 
-    turn = Turn(str(kind), work, done, kind=kind, on_hold=reasons.append)
+    turn = Turn(str(kind), work, done, kind=kind, waiter=_Waiting(reasons.append))
     guest.on_loop(lambda: guest.main.submit(turn))
     return outcome
 

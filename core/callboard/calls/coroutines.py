@@ -31,7 +31,7 @@ class Coroutines:
         Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
-        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call.hold)
+        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call)
         call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

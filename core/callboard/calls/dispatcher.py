@@ -36,7 +36,6 @@ from callboard.errors import (
     InvalidParams,
     Paused,
     PeerError,
-    RefusedByArtist,
     ResourceNotFound,
     SkillError,
 )
@@ -150,21 +149,6 @@ class Dispatcher(RunningCalls):
         self.require_going()
 
     async def _perform(self, call: Call) -> Any:
-        try:
-            return await self._begin(call)
-        except asyncio.CancelledError:
-            if call.paused:
-                raise Paused(
-                    f"the artist paused callboard before {call.tool.name} began; nothing was "
-                    f"changed. Ask the artist to resume it, in {self.host.where}, then call again"
-                ) from None
-            if call.cancelled_by_artist:
-                raise RefusedByArtist(
-                    f"the artist cancelled {call.tool.name}; ask before you call it again"
-                ) from None
-            raise
-
-    async def _begin(self, call: Call) -> Any:
         tool = call.tool
         self.admit(tool)
         try:
@@ -327,11 +311,9 @@ class Dispatcher(RunningCalls):
     ) -> Any:
         future: asyncio.Future[Any] = self._guest.loop.create_future()
 
-        def done(value: Any, error: BaseException | None) -> None:
-            self._guest.complete(partial(settle, future, value, error))
-
-        name, context, held = call.tool.name, call.context, call.hold
-        turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, on_hold=held)
+        done = partial(_deliver, self._guest, future)
+        name, context = call.tool.name, call.context
+        turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
         self.main.submit(turn)
         try:
             return await future
@@ -352,6 +334,12 @@ class Dispatcher(RunningCalls):
         self.activity.tell()
         self.main.abandon()
         self.workers.close()
+
+
+def _deliver(
+    guest: GuestLoop, future: asyncio.Future[Any], value: Any, error: BaseException | None
+) -> None:
+    guest.complete(partial(settle, future, value, error))
 
 
 def _expire(call: Call) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from callboard.calls.tool_errors import settle
 from callboard.errors import CallCancelled
-from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn
+from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn, Waiter
 from callboard.hosting.contract import Work
 
 
@@ -24,7 +24,7 @@ class MainStay:
         context: Any,
         step: Transaction | None,
         kind: Work,
-        on_hold: Callable[[str | None], None] | None = None,
+        waiter: Waiter | None = None,
     ) -> None:
         self._main = main
         self._loop = asyncio.get_running_loop()
@@ -39,7 +39,7 @@ class MainStay:
             transaction=step,
             context=context,
             kind=kind,
-            on_hold=on_hold,
+            waiter=waiter,
         )
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from callboard.calls.call import Call
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard.errors import Paused
+from callboard.errors import CallboardError, Paused, RefusedByArtist
 
 
 class RunningCalls:
@@ -83,6 +83,19 @@ class RunningCalls:
                 f"{self._where}, then call again"
             )
 
+    def _artists_word(self, call: Call) -> CallboardError | None:
+        """What a cancelled call ended by, if it was the artist."""
+        if call.paused:
+            return Paused(
+                f"the artist paused callboard before {call.tool.name} began; nothing was "
+                f"changed. Ask the artist to resume it, in {self._where}, then call again"
+            )
+        if call.cancelled_by_artist:
+            return RefusedByArtist(
+                f"the artist cancelled {call.tool.name}; ask before you call it again"
+            )
+        return None
+
     def _counted(self, call: Call) -> _Counted:
         return _Counted(self, call)
 
@@ -109,4 +122,7 @@ class _Counted:
         call = self._call
         call.finished = True
         del self._running.calls[call.id]
-        self._running.ended.tell(call, call.result, error)
+        ended_by = self._running._artists_word(call) if kind is asyncio.CancelledError else None
+        self._running.ended.tell(call, call.result, ended_by or error)
+        if ended_by is not None:
+            raise ended_by from None

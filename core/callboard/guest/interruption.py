@@ -13,6 +13,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+#: Locks for the next runs: one that an exception landed on may never be released, so that isn't
+#: used again.
+_locks: list[threading.RLock] = []
+
 
 class Interrupted(BaseException):
     """The call has no more time, or nobody wants its answer. No Exception, so that a tool that
@@ -30,14 +34,15 @@ class Interruptible:
 
     def run(self, function: Callable[[], T]) -> T:
         """Calls ``function``. Raises what it raises, or Interrupted; after that none lands."""
-        # Each run has a lock of its own: one that an exception landed on may never be released.
-        self._lock = threading.RLock()
+        self._lock = _locks.pop() if _locks else threading.RLock()
         try:
             try:
                 self._thread = threading.get_ident()
                 return function()
             finally:
                 self._end()
+                if not self.asked:
+                    _locks.append(self._lock)
         except Interrupted:
             self._end()  # it may have landed on the way into the first
             raise

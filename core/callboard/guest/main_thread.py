@@ -57,6 +57,13 @@ class Transaction(Protocol):
         """The turn is over; what an error came out of was entered and not left."""
 
 
+class Waiter(Protocol):
+    """Who hears what a turn waits for."""
+
+    def hold(self, doing: str | None) -> None:
+        """``doing`` is what the artist does; None when that is over. Main thread."""
+
+
 class Turn:
     """One call. ``work`` runs on the main thread; if it returns a generator, that is advanced one
     slice at a time and its return value is the result."""
@@ -70,10 +77,9 @@ class Turn:
         transaction: Transaction | None = None,
         context: contextvars.Context | None = None,
         kind: Work = "read",
-        on_hold: Callable[[str | None], None] | None = None,
+        waiter: Waiter | None = None,
     ) -> None:
-        """``kind`` is what the host is asked about; ``on_hold`` hears, on the main thread, what the
-        artist does that it waits for, and None when that is over."""
+        """``kind`` is what the host is asked about."""
         self.name = name
         self.kind: Work = kind
         #: What it waits for, in the artist's words.
@@ -91,7 +97,7 @@ class Turn:
         self._slices: Generator[Any, None, Any] | None = None
         self._wants_park = False
         self._woken = False
-        self._on_hold = on_hold
+        self._waiter = waiter
         self._code = Interruptible()
 
     @property
@@ -110,8 +116,8 @@ class Turn:
         if self.held_by is None:
             self.held_since = perf_counter()
         self.held_by = doing
-        if self._on_hold is not None:
-            self._on_hold(doing)
+        if self._waiter is not None:
+            self._waiter.hold(doing)
 
     def refuse(self, error: BaseException) -> None:
         """Ends it before it began. Main thread."""

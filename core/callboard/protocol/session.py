@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any, Literal, Protocol
 
+from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import (
@@ -69,7 +70,9 @@ class Session(Peer):
         client: ClientInfo,
         capabilities: Mapping[str, Any],
         holder: TokenHolder,
+        presence: Changes[[]] | None = None,
     ) -> None:
+        """``presence`` is told when its client is lost."""
         super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
         self.inflight: dict[Id, SessionRequest] = {}
         #: What we asked it, and it hasn't answered yet.
@@ -84,6 +87,7 @@ class Session(Peer):
         self._outbox: deque[Json] = deque()
         self._listener: Stream | None = None
         self._ask_count = 0
+        self._presence = presence
 
     @property
     def id(self) -> str:
@@ -92,6 +96,13 @@ class Session(Peer):
     @property
     def session(self) -> str:
         return self.label
+
+    def lose(self) -> None:
+        """Its client's connection broke. What it asked for goes on: it may come back for the answer
+        (2025-11-25, Transports)."""
+        self.lost = True
+        if self._presence is not None:
+            self._presence.tell()
 
     @property
     def listening(self) -> bool:
@@ -219,8 +230,10 @@ class SessionRequest(PeerRequest):
 class SessionEra:
     """Turns messages of a session into calls of the server, and its results into messages."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, presence: Changes[[]] | None = None) -> None:
+        """``presence`` is told when a session's client is lost."""
         self._server = server
+        self._presence = presence
 
     def initialize(self, request: Request, holder: TokenHolder) -> tuple[Session, Json]:
         """Opens a session of ``holder``'s (2025-11-25, Lifecycle). Raises InvalidParams."""
@@ -233,7 +246,7 @@ class SessionEra:
             raise InvalidParams("capabilities must be an object")
         revision = negotiate(asked)
         client = ClientInfo.read(params.get("clientInfo"))
-        session = Session(revision, client, capabilities, holder)
+        session = Session(revision, client, capabilities, holder, self._presence)
         result = {"protocolVersion": revision.name, **self._server.introduce(session)}
         return session, jsonrpc.result_message(request.id, result)
 

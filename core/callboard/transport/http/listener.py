@@ -96,6 +96,11 @@ class Exchange(HTTPMessageDelegate):
     def body(self) -> bytes:
         return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
 
+    def wait_again(self) -> None:
+        """Waits for the next request; one that came before it on this connection has ended."""
+        self.began = monotonic()
+        self._listener.waits(self._sender, self)
+
     # -- called by Tornado, or for it -------------------------------------------------------
 
     def headers_received(
@@ -329,17 +334,15 @@ class Listener(HTTPServerConnectionDelegate):
 
     def _take(self, server_conn: object, plain: PlainConnection, request: PlainRequest) -> Exchange:
         """Begins a plain request while Tornado still waits for the next one it is to read."""
-        waiting = self._exchanges[server_conn]
-
-        def wait() -> None:
-            waiting.began = monotonic()
-            self._exchanges[server_conn] = waiting
-
-        plain.on_end = wait
+        plain.on_end = self._exchanges[server_conn].wait_again
         exchange = self._exchanges[server_conn] = Exchange(self, plain, server_conn)
         start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
         exchange.headers_received(start_line, request.headers)
         return exchange
+
+    def waits(self, server_conn: object, exchange: Exchange) -> None:
+        """``exchange`` is what the connection does now."""
+        self._exchanges[server_conn] = exchange
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)

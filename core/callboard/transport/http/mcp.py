@@ -90,15 +90,15 @@ class McpEndpoint:
         idle_seconds: float = 3600.0,
     ) -> None:
         self._topics = topics
-        self.era = SessionEra(server)
+        #: A session's client was lost, or is back.
+        self.presence: Changes[[]] = Changes()
+        self.era = SessionEra(server, self.presence)
         self.stateless = StatelessEra(server, schema_of)
         self.sessions = Sessions(
             lambda session: server.peer_event(session, "closed"),
             limit=limit,
             idle_seconds=idle_seconds,
         )
-        #: A session's client was lost, or is back.
-        self.presence: Changes[[]] = Changes()
         self.subscriptions = Subscriptions(lambda: self.sessions)
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -156,7 +156,7 @@ class McpEndpoint:
             if session is None:
                 return
             if isinstance(message, Request):
-                exchange.on_gone = lambda: self._lost(session)
+                exchange.on_gone = session.lose
                 self._start(self._answer(exchange, session, message, reply))
             else:
                 self.era.receive(session, message)
@@ -213,11 +213,6 @@ class McpEndpoint:
             _fail(exchange, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
         else:
             self._start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
-
-    def _lost(self, session: Session) -> None:
-        # What it asked for goes on: it may come back for the answer (2025-11-25, Transports).
-        session.lost = True
-        self.presence.tell()
 
     async def _answer(
         self, exchange: Exchange, session: Session, message: Request, reply: Reply
