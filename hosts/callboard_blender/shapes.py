@@ -5,30 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import product
+from typing import get_args
 
 import bmesh
 import bpy
 
 from callboard.host import PrimitiveKind
 
-#: A custom property of the mesh: which primitive it is.
-KIND_KEY = "callboard_kind"
+#: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
+#: that begin with a dot, and neither shows nor exports them, as it does custom properties.
+_MARKS = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 #: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
 _AROUND, _ACROSS = 48, 24
 
 
 def kind_of(obj: bpy.types.Object) -> str:
-    """A primitive's kind, else Blender's word in lower case."""
+    """A primitive's kind, else Blender's word in lower case. Joined primitives are a mesh."""
     word = str(obj.type)
-    if word == "MESH" and isinstance(kind := obj.data.get(KIND_KEY), str):
-        return kind
+    if word == "MESH":
+        there = obj.data.attributes
+        kinds = [kind for kind, mark in _MARKS.items() if mark in there]
+        if len(kinds) == 1:
+            return kinds[0]
     return word.lower()
 
 
 def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.types.Mesh:
     mesh = bpy.data.meshes.new(name)
-    mesh[KIND_KEY] = kind
     if kind == "torus":
         _torus(mesh, of["major_radius"], of["minor_radius"])
     elif kind == "plane":
@@ -37,6 +41,7 @@ def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.typ
     else:
         _solid(mesh, kind, of)
     mesh.polygons.foreach_set("use_smooth", [kind in ("sphere", "torus")] * len(mesh.polygons))
+    mesh.attributes.new(_MARKS[kind], "BOOLEAN", "FACE")
     mesh.update()
     return mesh
 

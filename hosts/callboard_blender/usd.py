@@ -19,12 +19,9 @@ from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
 from callboard_blender.outside import refuse_used_outside
-from callboard_blender.shapes import KIND_KEY
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
-#: As Blender names a custom property of that name there.
-_OURS = f"userProperties:{KIND_KEY}"
 
 
 def usd_is_there() -> bool:
@@ -127,15 +124,11 @@ def moves() -> bool:
 
 
 def _mended(path: str) -> None:
-    """Blender writes the scene's numbers, and says metres whatever its unit is; and it writes every
-    custom property, where ours is of no use to anybody else."""
+    """Blender writes the scene's numbers, and says metres whatever its unit is."""
     stage = _stage(path)
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
-    for prim in stage.TraverseAll():
-        if prim.HasAttribute(_OURS):
-            prim.RemoveProperty(_OURS)
     stage.GetRootLayer().Save()
 
 

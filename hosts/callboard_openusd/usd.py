@@ -19,6 +19,9 @@ from callboard_openusd.instances import owned_parent
 from callboard_openusd.layout import home, objects_in
 from callboard_openusd.specs import copy_spec
 
+#: Where the custom data of a prim holds what :mod:`shapes` and :mod:`lights` remember.
+_OURS = "callboard"
+
 
 class UsdStages:
     def __init__(self, document: Document) -> None:
@@ -69,11 +72,22 @@ class UsdStages:
             stage = Usd.Stage.OpenMasked(self._document.opened.layer, mask)
             stage.ExpandPopulationMask()
         flat = stage.Flatten(False)
+        _leave_out_ours(flat)
         write_layer(flat, path, None)
         return exported(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
         return metadata(path, open_file(path))
+
+
+def _leave_out_ours(layer: Sdf.Layer) -> None:
+    """What is remembered of a prim is of no use to anybody else."""
+    left = list(layer.rootPrims)
+    while left:
+        spec = left.pop()
+        if spec.HasInfo("customData") and _OURS in spec.customData:
+            del spec.customData[_OURS]
+        left.extend(spec.nameChildren)
 
 
 def open_file(path: str) -> Usd.Stage:

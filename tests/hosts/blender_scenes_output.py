@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import zlib
+from contextlib import suppress
 from typing import Any
 
 from hosts.blender_scenes import Rig, near, refused
@@ -280,6 +283,47 @@ def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: R
     assert "callboard" not in written
     # The scene still knows what it is.
     assert rig.read.get("Tagged")["type"] == "cube"
+
+
+def test_what_the_artist_exports_himself_carries_nothing_of_ours(rig: Rig) -> None:
+    import addon_utils
+    import bpy
+
+    wm, scenes = bpy.ops.wm, bpy.ops.export_scene
+    known = {
+        ".usda": (wm, "usd_export", {}),
+        ".abc": (wm, "alembic_export", {}),
+        ".obj": (wm, "obj_export", {}),
+        ".ply": (wm, "ply_export", {"export_attributes": True}),
+        ".stl": (wm, "stl_export", {}),
+        ".fbx": (scenes, "fbx", {"use_custom_props": True}),
+        ".gltf": (
+            scenes,
+            "gltf",
+            {"export_extras": True, "export_attributes": True, "export_format": "GLTF_SEPARATE"},
+        ),
+    }
+    rig.cube("Box")
+    rig.tool("scene__create_primitive", kind="torus", name="Ring")
+    bpy.data.objects["Box"].data["shot"] = "sc010"
+    for suffix, (operators, name, options) in known.items():
+        if name in ("fbx", "gltf"):
+            addon_utils.enable("io_scene_fbx" if name == "fbx" else "io_scene_gltf2")
+        file = rig.folder / f"by_hand{suffix}"
+        assert getattr(operators, name)(filepath=str(file), **options) == {"FINISHED"}, suffix
+        written = _unpacked(file.read_bytes())
+        assert b"Box" in written or suffix in (".ply", ".stl"), suffix
+        assert (b"shot" in written) == (suffix in (".usda", ".abc", ".fbx", ".gltf")), suffix
+        assert b"callboard" not in written.lower(), suffix
+
+
+def _unpacked(data: bytes) -> bytes:
+    """With what is packed in it, as arrays of FBX are."""
+    texts = [data]
+    for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
+        with suppress(zlib.error):
+            texts.append(zlib.decompressobj().decompress(data[start.start() :]))
+    return b"".join(texts)
 
 
 _INNER = """

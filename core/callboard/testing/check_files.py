@@ -13,7 +13,7 @@ from callboard.host import (
     SCENE_READ,
     USD,
 )
-from callboard.testing.check_objects import close, raised
+from callboard.testing.check_objects import KINDS, close, raised
 
 if TYPE_CHECKING:
     from callboard.testing.bench import Bench
@@ -178,6 +178,16 @@ class UsdFile:
         assert close(balls[0]["bounds"]["min"], before["min"], 0.01)
         assert close(balls[0]["bounds"]["max"], before["max"], 0.01)
         assert close(balls[0]["color"], [1.0, 0.5, 0.25])
+
+    def test_an_export_carries_nothing_of_callboards(self, bench: Bench) -> None:
+        for kind, dimensions in KINDS.items():
+            bench.editor.create(kind, f"A{kind}", dimensions)
+        bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
+        written = (bench.folder / "out.usda").read_text("utf-8")
+        assert "Atorus" in written
+        assert "callboard" not in written.lower()
+        # The scene still knows what they are.
+        assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)
 
     def test_an_import_below_an_object(self, bench: Bench) -> None:
         path = str(bench.folder / "out.usda")
