@@ -14,7 +14,7 @@ from callboard.host import PrimitiveKind
 
 #: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
 #: that begin with a dot, and neither shows nor exports them, as it does custom properties.
-_MARKS = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
+_MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 #: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
 _AROUND, _ACROSS = 48, 24
