@@ -20,7 +20,7 @@ from callboard_maya.names import (
     telling,
     tree,
 )
-from callboard_maya.referenced import refuse_referenced
+from callboard_maya.referenced import refuse_members, refuse_referenced
 
 
 class MayaSceneEditor:
@@ -61,6 +61,7 @@ class MayaSceneEditor:
         if cmds.objExists(f"{parent_of(path) or ''}|{new_name}"):
             raise HostError(f"'{new_name}' is taken; use another name")
         refuse_referenced([path], "rename")
+        refuse_members([path], "rename")
         with telling(f"rename '{bare(path)}'"):
             return full_path(cmds.rename(path, new_name))
 
@@ -70,6 +71,7 @@ class MayaSceneEditor:
         below = tuple(f"{top}|" for top in tops)
         doomed = [p for p in paths() if p in tops or p.startswith(below)]
         refuse_referenced(doomed, "delete")
+        refuse_members(doomed, "delete")
         with telling("delete them"):
             for top in tops:
                 cmds.delete(top)
@@ -79,6 +81,7 @@ class MayaSceneEditor:
         path = find(name)
         named = bare(path).rsplit(":", 1)[-1] if new_name is None else new_name
         check_new_name(named)
+        refuse_members([path], "copy")
         with telling(f"duplicate '{bare(path)}'"):
             copied = full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
             # In the same order, but not always under the same names: a copy leaves its namespace.

@@ -1,9 +1,9 @@
-"""What a referenced file says. Maya keeps the scene's edits of its attributes, connections and
-parents, but neither another name nor that a node is gone."""
+"""What another file says, by a reference or an assembly. Maya keeps the scene's edits of its
+attributes, connections and parents, but neither another name nor that a node is gone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from maya import cmds
@@ -12,7 +12,21 @@ from callboard.errors import HostError
 from callboard_maya.names import bare
 
 
-def refuse_referenced(paths: Iterable[str], change: str) -> None:
+def refuse_members(paths: Sequence[str], change: str) -> None:
+    """Raises HostError where one of the nodes is what an assembly shows, but the assembly isn't
+    changed itself. ``change`` is the verb."""
+    for assembly in cmds.ls(type="assembly", long=True) or []:
+        namespace = cmds.assembly(assembly, query=True, repNamespace=True)
+        for path in paths:
+            if f":{namespace}:" in f":{bare(path)}" and assembly not in paths:
+                raise HostError(
+                    f"'{bare(path)}' is a part of the assembly '{bare(assembly)}', and would be as"
+                    f" before when the scene is opened again; {change} it in the file that the"
+                    f" assembly shows, or {change} the assembly as a whole"
+                )
+
+
+def refuse_referenced(paths: Sequence[str], change: str) -> None:
     """Raises HostError where one of the nodes is from a referenced file. ``change`` is the verb."""
     if not cmds.file(query=True, reference=True):
         return

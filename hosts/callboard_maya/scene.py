@@ -67,10 +67,14 @@ def _summary(path: str) -> Json:
 
 
 def _visible(path: str) -> bool:
-    """Also what is above it must be."""
+    """Also what is above it must be, and the display layers of all of them, which say it by way of
+    the drawing overrides."""
     above: str | None = path
     while above:
         if not cmds.getAttr(f"{above}.visibility"):
+            return False
+        overridden = cmds.getAttr(f"{above}.overrideEnabled")
+        if overridden and not cmds.getAttr(f"{above}.overrideVisibility"):
             return False
         above = parent_of(above)
     return True

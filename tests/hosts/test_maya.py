@@ -23,7 +23,7 @@ from callboard.host import (
     VIEWPORT,
     ObjectNotFound,
 )
-from callboard.testing.check_shared import LOCKED, REFERENCED
+from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_undone_by_the_artist, check_visits
 
@@ -37,7 +37,8 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve(), {LOCKED: _locked, REFERENCED: _referenced})
+    samples = {LOCKED: _locked, REFERENCED: _referenced, LAYERED: _in_layers}
+    return Bench(host, tmp_path.resolve(), samples)
 
 
 def _locked(bench: Bench) -> str:
@@ -47,8 +48,40 @@ def _locked(bench: Bench) -> str:
     return path
 
 
+def _in_layers(bench: Bench) -> str:
+    """A hero in the layer ``Crowd``, with a hat in the layer ``Props``, which is hidden."""
+    hero, hat = bench.cube("Hero"), bench.cube("Hat")
+    bench.call("scene__transform", {"name": hat, "translate": [0, 3, 0]})
+    hat = bench.editor.set_parent(hat, hero, keep_world=True)
+    cmds.createDisplayLayer(hero, name="Crowd", noRecurse=True)
+    cmds.setAttr(f"{cmds.createDisplayLayer(hat, name='Props')}.visibility", False)
+    assert bench.get(hero)["visible"]
+    assert not bench.get(hat)["visible"]
+    return hero
+
+
+def _in_an_assembly(bench: Bench) -> str:
+    """The ball of ``ball.ma``, which an assembly shows."""
+    file = _ball_file(bench)
+    try:
+        cmds.loadPlugin("sceneAssembly", quiet=True)
+    except RuntimeError:
+        pytest.skip("this Maya has no assemblies")
+    assembly = cmds.assembly(name="Crate", type="assemblyDefinition")
+    cmds.assembly(assembly, edit=True, createRepresentation="Scene", input=file)
+    (shown,) = cmds.assembly(assembly, query=True, listRepresentations=True)
+    cmds.assembly(assembly, edit=True, active=shown)
+    return str(bench.get("Crate")["children"][0])
+
+
 def _referenced(bench: Bench) -> str:
-    """``ball.ma``, with a lid on a ball, in the namespace ``char``."""
+    """``ball.ma`` in the namespace ``char``."""
+    cmds.file(_ball_file(bench), reference=True, namespace="char")
+    return "|char:Ball"
+
+
+def _ball_file(bench: Bench) -> str:
+    """A file with a lid on a ball. The scene is empty afterwards."""
     file = (bench.folder / "ball.ma").as_posix()
     cmds.file(new=True, force=True)
     ball = bench.cube("Ball")
@@ -57,8 +90,7 @@ def _referenced(bench: Bench) -> str:
     cmds.file(rename=file)
     cmds.file(save=True, force=True, type="mayaAscii")
     cmds.file(new=True, force=True)
-    cmds.file(file, reference=True, namespace="char")
-    return "|char:Ball"
+    return file
 
 
 @pytest.fixture
@@ -178,6 +210,47 @@ def test_a_copy_of_what_a_file_says_is_the_scenes_own(bench: Bench) -> None:
     bench.call("scene__rename", {"name": below, "new_name": "Cap"})
     assert bench.call("scene__delete", {"name": "Twin"})["verified"]
     assert bench.get(lid)["name"] == "char:Lid"
+
+
+@pytest.mark.parametrize(
+    "check", [c for c in checks() if REFERENCED in c.needs], ids=lambda check: check.id
+)
+def test_the_checks_of_references_hold_for_assemblies(check: Check, bench: Bench) -> None:
+    Bench(bench.host, bench.folder, {REFERENCED: _in_an_assembly}).run(check)
+
+
+def test_what_an_assembly_shows_is_changed_but_neither_renamed_nor_deleted(bench: Bench) -> None:
+    path = _in_an_assembly(bench)
+    for tool, asked in (
+        ("scene__rename", {"name": path, "new_name": "Other"}),
+        ("scene__delete", {"name": bench.get(path)["children"][0]}),
+        ("scene__duplicate", {"name": path}),
+    ):
+        with pytest.raises(HostError, match=r"a part of the assembly 'Crate'.* as a whole"):
+            bench.call(tool, asked)
+    assert bench.call("scene__transform", {"name": path, "translate": [1, 2, 3]})["verified"]
+    assert bench.call("scene__delete", {"name": "Crate"})["verified"]
+    assert bench.reader.names() == []
+
+
+def test_what_a_hidden_layer_holds_is_not_visible(bench: Bench) -> None:
+    hero = bench.sample(LAYERED)
+    (hat,) = bench.get(hero)["children"]
+    cmds.setAttr("Props.visibility", True)
+    assert bench.get(hat)["visible"]
+    # What is below a member of a hidden layer is hidden with it.
+    cmds.setAttr("Crowd.visibility", False)
+    assert not bench.get(hero)["visible"]
+    assert not bench.get(hat)["visible"]
+    # A layer that is switched off says nothing.
+    cmds.setAttr("Crowd.enabled", False)
+    assert bench.get(hat)["visible"]
+    # By hand, without a layer.
+    loose = bench.cube("Loose")
+    cmds.setAttr(f"{loose}.overrideVisibility", False)
+    assert bench.get(loose)["visible"]
+    cmds.setAttr(f"{loose}.overrideEnabled", True)
+    assert not bench.get(loose)["visible"]
 
 
 def test_names_that_maya_would_change_are_refused(bench: Bench) -> None:

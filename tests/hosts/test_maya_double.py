@@ -99,6 +99,39 @@ def test_calls_after_the_unload_raise(monkeypatch: pytest.MonkeyPatch) -> None:
         names.paths()
 
 
+def test_layers_hide_what_they_hold_and_decide_how_it_is_drawn() -> None:
+    cube = cmds.polyCube(name="Crate")[0]
+    with pytest.raises(RuntimeError, match="not a display layer"):
+        cmds.editDisplayLayerMembers(cube, cube)
+    layer = cmds.createDisplayLayer(name="Props", empty=True)
+    assert cmds.editDisplayLayerMembers(layer, query=True) is None
+    cmds.editDisplayLayerMembers(layer, cube)
+    assert cmds.editDisplayLayerMembers(layer, query=True) == ["Crate", "CrateShape"]
+    with pytest.raises(RuntimeError, match="locked or connected"):
+        cmds.setAttr("Crate.overrideVisibility", True)
+    assert cmds.ls("Crate", visible=True) == ["Crate"]
+    cmds.setAttr("Props.visibility", False)
+    assert cmds.ls("Crate", visible=True) == []
+    assert cmds.getAttr("Crate.visibility")
+    # A node is in one layer.
+    cmds.createDisplayLayer(cube, name="Others")
+    assert cmds.ls("Crate", visible=True) == ["Crate"]
+    cmds.delete("Others")
+    assert not cmds.getAttr("Crate.overrideEnabled")
+
+
+def test_an_assembly_needs_its_plug_in_and_a_known_representation() -> None:
+    with pytest.raises(RuntimeError, match="registered"):
+        cmds.assembly(name="Set", type="assemblyDefinition")
+    cmds.loadPlugin("sceneAssembly")
+    made = cmds.assembly(name="Set", type="assemblyDefinition")
+    assert cmds.assembly(made, query=True, repNamespace=True) == "Set_NS"
+    with pytest.raises(RuntimeError, match="is not a representation"):
+        cmds.assembly(made, edit=True, active="set.ma")
+    with pytest.raises(RuntimeError, match="not an assembly"):
+        cmds.assembly(cmds.polyCube()[0], query=True, active=True)
+
+
 def test_undo_has_chunks_and_drops_empty_ones() -> None:
     cmds.undoInfo(openChunk=True, chunkName="outer")
     cmds.undoInfo(openChunk=True, chunkName="inner")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _matrices as mx
 from ._dag_commands import given_or_selected, one
 from ._registry import command
-from ._scene import AXES, TRANSFORM_TYPES
+from ._scene import AXES, OVERRIDES, TRANSFORM_TYPES
 from ._session import session
 
 _TYPES = {"string": 1, "double2": 2, "double3": 3}
@@ -39,6 +39,8 @@ def getAttr(name, time=None):
     if attribute == "matrix":
         return [value for row in _scaled(scene.local(node), _CM[_unit()]) for value in row]
     value = node.attributes[attribute]
+    if attribute in OVERRIDES:
+        return scene.override(node, attribute)
     if isinstance(value, list):
         value = list(value)
         if time is not None:
@@ -58,7 +60,7 @@ def setAttr(name, *values, type=None, lock=None):
         return
     fed = any(
         c[2] == node.id
-        and (of := node.split(c[3]))[0] == attribute
+        and (of := node.split(c[3]))[0] in (attribute, attribute in OVERRIDES and "drawOverride")
         and (axis is None or of[1] in (None, axis))
         for c in scene.connections
     )

@@ -9,11 +9,15 @@ from typing import Any
 
 from . import _matrices as mx
 from ._registry import command
-from ._scene import TRANSFORM_TYPES, Node
+from ._scene import ASSEMBLY_TYPES, TRANSFORM_TYPES, Node
 from ._session import session
 
 #: What is derived from what, for ``ls -type`` and its kin.
-_BASES = {"transform": ("transform", "joint"), "surfaceShape": ("mesh",)}
+_BASES = {
+    "transform": TRANSFORM_TYPES,
+    "surfaceShape": ("mesh",),
+    "assembly": ASSEMBLY_TYPES,
+}
 
 
 def flat(arguments) -> list[str]:
@@ -128,6 +132,9 @@ def _is_visible(node: Node) -> bool:
     while at is not None:
         if not at.attributes.get("visibility", True):
             return False
+        drawn = session.scene.override(at, "overrideVisibility")
+        if not drawn and session.scene.override(at, "overrideEnabled"):
+            return False
         at = session.scene.nodes[at.parent] if at.parent is not None else None
     return node.dag
 
@@ -230,6 +237,8 @@ def rename(old, new):
         raise RuntimeError("New name has no legal characters.")
     if node.referenced:
         raise RuntimeError("Cannot rename a read only node.")
+    if node.member_of is not None:
+        raise NotImplementedError("renaming a member of an assembly")
     before = node.name
     node.name = scene.free_name(new, node)
     for shape in scene.children(node.id):
@@ -245,8 +254,11 @@ def delete(*names, constructionHistory=False):
         node = one(name)
         if node.referenced:
             raise RuntimeError(f"Cannot delete locked or read-only node '{node.name}'")
+        below = [each.id for each in (node, *scene.below(node.id))]
         if any(each.referenced for each in scene.below(node.id)):
             raise NotImplementedError("deleting what is above a referenced node")
+        if any(scene.nodes[id].member_of not in (None, *below) for id in below):
+            raise NotImplementedError("deleting a member of an assembly")
         if constructionHistory:
             _bake(node)
             continue
@@ -291,6 +303,8 @@ def duplicate(*names, inputConnections=False, name=None, returnRootsOnly=False):
 
 def _copy(original: Node, above: int | None, name: str) -> Node:
     scene = session.scene
+    if original.member_of is not None or original.type in ASSEMBLY_TYPES:
+        raise NotImplementedError("copies of assemblies and their members")
     made = copy.deepcopy(original)
     scene.last_id += 1
     made.id, made.parent, made.keys = scene.last_id, above, {}
@@ -298,6 +312,8 @@ def _copy(original: Node, above: int | None, name: str) -> Node:
     name, made.referenced = name.rpartition(":")[2] if made.referenced else name, ""
     scene.nodes[made.id] = made
     made.name = scene.free_name(name, made)
+    layers = [c for c in scene.connections if c[2:] == (original.id, "drawOverride")]
+    scene.connections += [(c[0], c[1], made.id, c[3]) for c in layers]
     for child in scene.children(original.id):
         is_shape = child.type not in TRANSFORM_TYPES
         named = f"{made.name}Shape" if is_shape else child.name

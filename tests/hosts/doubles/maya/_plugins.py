@@ -24,6 +24,8 @@ def load(path: str) -> str:
         except ImportError as error:
             raise RuntimeError(f"Unable to dynamically load : {name}: {error}") from None
         session.plugins[name] = (None, set())
+    elif name == "sceneAssembly":
+        session.plugins[name] = (None, set())
     elif name == "mtoa":
         session.scene.add("aiAOVDriver", "defaultArnoldDriver")
         session.plugins[name] = (None, set())

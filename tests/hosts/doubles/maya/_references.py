@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ._dag_commands import one
 from ._registry import command
-from ._scene import Scene, new_scene
+from ._scene import Node, Scene, new_scene
 from ._session import session
 
 
@@ -17,9 +17,20 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
     """Everything in the file but what is in each scene. Can't be undone, and nothing before it."""
     if not namespace or path in session.scene.references:
         raise NotImplementedError("references without a namespace, or twice to one file")
-    if file.references or any(node.keys for node in file.nodes.values()):
-        raise NotImplementedError("references in a referenced file, and its animation curves")
+    for node in bring(file, namespace):
+        node.referenced = path
+    session.scene.references.append(path)
+    session.modified = True
+    session.flush()
+    return path
+
+
+def bring(file: Scene, namespace: str) -> list[Node]:
+    """The file's own nodes, in the scene."""
+    if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
+        raise NotImplementedError("what a file refers to itself, and its animation curves")
     scene = session.scene
+    brought = []
     everybodys = new_scene().nodes
     own = {node.name: node.id for node in scene.nodes.values()}
     ids: dict[int, int] = {}
@@ -33,15 +44,12 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
         if node.id not in everybodys:
             node.parent = None if node.parent is None else ids[node.parent]
             node.id, node.name = ids[node.id], f"{namespace}:{node.name}"
-            node.referenced = path
             scene.nodes[node.id] = node
+            brought.append(node)
     for a, out, b, into in file.connections:
         if not {a, b} <= everybodys.keys():
             scene.connections.append((ids[a], out, ids[b], into))
-    scene.references.append(path)
-    session.modified = True
-    session.flush()
-    return path
+    return brought
 
 
 @command()

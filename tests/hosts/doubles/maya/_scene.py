@@ -12,7 +12,16 @@ from . import _matrices as mx
 from ._meshes import Mesh
 
 AXES = "XYZ"
-TRANSFORM_TYPES = ("transform", "joint")
+ASSEMBLY_TYPES = ("assemblyDefinition", "assemblyReference")
+TRANSFORM_TYPES = ("transform", "joint", *ASSEMBLY_TYPES)
+#: What a display layer says of its members, by the name that it has in the layer.
+OVERRIDES = {"overrideEnabled": "enabled", "overrideVisibility": "visibility"}
+#: What each node that is drawn has.
+_DRAWN: dict[str, Any] = {
+    "overrideEnabled": False,
+    "overrideVisibility": True,
+    "drawOverride": None,
+}
 
 #: Attributes by node type: name to its value in a new node.
 ATTRIBUTES: dict[str, dict[str, Any]] = {
@@ -25,9 +34,12 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "rotateOrder": 0,
         "visibility": True,
         "matrix": None,
+        **_DRAWN,
     },
-    "mesh": {"inMesh": None},
+    "displayLayer": {"visibility": True, "enabled": True, "displayType": 0, "drawInfo": None},
+    "mesh": {"inMesh": None, **_DRAWN},
     "camera": {
+        **_DRAWN,
         "startupCamera": False,
         "renderable": False,
         "focalLength": 35.0,
@@ -124,6 +136,8 @@ PLACED: dict[str, Any] = {
 for _type in ("file", "place2dTexture"):
     ATTRIBUTES[_type].update(PLACED)
 ATTRIBUTES["joint"] = {**ATTRIBUTES["transform"], "jointOrient": [0.0, 0.0, 0.0]}
+for _type in ASSEMBLY_TYPES:
+    ATTRIBUTES[_type] = {**ATTRIBUTES["transform"], "repNamespace": "", "active": ""}
 CHANNELS = [name + axis for name in ("translate", "rotate", "scale") for axis in AXES]
 
 
@@ -141,6 +155,8 @@ class Node:
     mesh: Mesh | None = None
     #: The file that says it; nothing for the scene's own.
     referenced: str = ""
+    #: The assembly that shows it, by its id.
+    member_of: int | None = None
     #: Of a shape, by the id of a shading group: the faces in it, where it isn't all of them.
     faces: dict[int, list[int]] = field(default_factory=dict)
 
@@ -252,6 +268,15 @@ class Scene:
                 if target == each.id and attribute == "inMesh" and maker is not None:
                     self.nodes.pop(source)
         self.selection = [s for s in self.selection if s[0] in self.nodes]
+
+    # -- drawing ------------------------------------------------------------------------------
+
+    def override(self, node: Node, attribute: str) -> bool:
+        """One of ``OVERRIDES``: the node's own, or that of the display layer that it is in."""
+        for source, _, target, into in self.connections:
+            if (target, into) == (node.id, "drawOverride"):
+                return bool(self.nodes[source].attributes[OVERRIDES[attribute]])
+        return bool(node.attributes.get(attribute, attribute == "overrideVisibility"))
 
     # -- transforms -----------------------------------------------------------------------------
 

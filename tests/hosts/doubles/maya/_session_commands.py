@@ -148,7 +148,7 @@ def file(
             return list(session.scene.references)
         return session.file if sceneName else session.modified
     if reference:
-        return references.add(_scene_in(paths[0]), paths[0], namespace)
+        return references.add(scene_in(paths[0]), paths[0], namespace)
     if modified is not None:
         session.modified = bool(modified)
         return session.modified
@@ -181,7 +181,7 @@ def _open(path: str, prompt: bool) -> str:
     session.scene, session.file, session.modified = new_scene(), "", False
     session.flush()
     try:
-        session.scene = _scene_in(path)
+        session.scene = scene_in(path)
     finally:
         session.tell("scene", 6)
     session.file = path
@@ -189,7 +189,7 @@ def _open(path: str, prompt: bool) -> str:
     return path
 
 
-def _scene_in(path: str) -> Scene:
+def scene_in(path: str) -> Scene:
     try:
         data = Path(path).read_bytes()
         if data.startswith(_ASCII):

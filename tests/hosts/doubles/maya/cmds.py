@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import (  # noqa: F401
+    _assemblies,
     _attribute_commands,
     _connection_commands,
     _dag_commands,
+    _layers,
     _mesh_commands,
     _references,
     _render_commands,
