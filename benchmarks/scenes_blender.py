@@ -182,8 +182,25 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
         timed(lambda: tool("scene__duplicate", name="Tree")),
         timed(lambda: stepped(plain.duplicate_tree)(0)),
     )
+    yield "read 200 with looks and keys", several(_reading_200(call), ROUNDS), None
     yield "list 100 after changes", timed(lambda: tool("scene__list_objects")), None
     host.close()
+
+
+def _reading_200(call: DirectCaller) -> Callable[[int], object]:
+    """Objects with a material and a key each, and twenty lights, read in one call."""
+    for number in range(180):
+        obj = bpy.data.objects.new(f"Look{number}", bpy.data.meshes.new("Own"))
+        obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+        obj.data.materials.append(bpy.data.materials.new("Look"))
+        bpy.context.scene.collection.objects.link(obj)
+        for frame in (1, 25):
+            obj.keyframe_insert("location", frame=frame)
+    for number in range(20):
+        lamp = bpy.data.objects.new(f"Look{180 + number}", bpy.data.lights.new("Lamp", "AREA"))
+        bpy.context.scene.collection.objects.link(lamp)
+    asked = {"pattern": "Look*", "limit": 200, "details": True}
+    return lambda _: call("scene__list_objects", asked)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import bpy
 
 from callboard.host import Json
 from callboard_blender.changes import Changes
+from callboard_blender.details import details
 from callboard_blender.materials import read_color
 from callboard_blender.names import (
     Listed,
@@ -62,6 +63,9 @@ class BlenderSceneReader:
         }
         elsewhere = doubt(obj)
         return properties if elsewhere is None else {**properties, "doubt": elsewhere}
+
+    def details(self, name: str) -> Json:
+        return details(find(name))
 
     def summaries(self) -> _Summaries:
         return _Summaries(listed())

@@ -86,16 +86,27 @@ def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
 
 
 def _corners(obj: bpy.types.Object) -> list[Vec]:
+    """Of boxes along the world's axes."""
     try:
         placed = world_of(obj)
     except HostError:
         placed = obj.matrix_world
+    if _has_box(obj):
+        box = obj.bound_box
+        low, high = Vec(box[0]), Vec(box[6])
+        middle, half = placed @ ((low + high) / 2), (high - low) / 2
+        reach = Vec(sum(abs(a * b) for a, b in zip(row, half, strict=False)) for row in placed[:3])
+        return [middle - reach, middle + reach]
     return [placed @ corner for corner in _own_corners(obj, ())]
+
+
+def _has_box(obj: bpy.types.Object) -> bool:
+    return obj.type in _EXTENDED and not (obj.type == "MESH" and not obj.data.vertices)
 
 
 def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
     """In the object's own space. An instanced collection is as large as what it holds."""
-    if obj.type in _EXTENDED and not (obj.type == "MESH" and not obj.data.vertices):
+    if _has_box(obj):
         return [Vec(corner) for corner in obj.bound_box]
     instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None
     if instanced is None or instanced in inside:

@@ -9,6 +9,7 @@ from typing import overload
 from pxr import Gf, Sdf, Usd, UsdGeom
 
 from callboard.host import Json
+from callboard_openusd.details import details
 from callboard_openusd.document import Document, telling
 from callboard_openusd.layout import children_of, parent_of
 from callboard_openusd.materials import read_color
@@ -60,6 +61,10 @@ class UsdSceneReader:
             "color": read_color(prim),
             "bounds": _bounds(prim),
         }
+
+    @telling("read that")
+    def details(self, name: str) -> Json:
+        return details(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:
         return _Summaries(self._document.stage, self._document.names.paths)

@@ -44,6 +44,9 @@ ANIMATION = "animation"
 RENDER = "render"
 SCRIPT = "script.execute"
 
+#: Frames with keys that an object's details tell.
+MOST_KEYS = 100
+
 
 @dataclass(frozen=True)
 class HostIdentity:
@@ -117,6 +120,12 @@ class SceneReader(Protocol):
 
     def get(self, name: str) -> Json:
         """One object. Raises ObjectNotFound or AmbiguousName."""
+
+    def details(self, name: str) -> Json:
+        """What the object has besides, each where there is some: ``materials``, paths;
+        ``modifiers``, ``{name, type, shown}``; ``lens``, a camera's, in millimetres; ``energy`` or
+        ``intensity``, a light's, in the host's own unit; ``keys``, the first hundred frames at
+        which its transform has one, and ``key_count``. A reader may go without this method."""
 
     def summaries(self) -> Iterable[Json]:
         """``{name, path, type, parent}`` of every object, in scene order. What has a length and

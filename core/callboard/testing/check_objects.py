@@ -64,6 +64,13 @@ class Reading:
         assert cube["visible"] is True
         assert cube["parent"] is None
 
+    def test_a_list_tells_all_of_each_object_when_asked(self, bench: Bench) -> None:
+        for name in ("One", "Other"):
+            bench.cube(name)
+        page = bench.call("scene__list_objects", {"details": True})
+        alone = [bench.call("scene__get_object", {"name": each}) for each in bench.reader.names()]
+        assert page["objects"] == alone
+
     def test_names_summaries_and_objects_agree(self, bench: Bench) -> None:
         paths = [bench.cube(), bench.cube(), bench.cube("Another")]
         assert sorted(bench.reader.names()) == sorted(paths)
@@ -112,6 +119,19 @@ class Creating:
             wide, deep, tall = _size(kind, sizes)
             assert close(size, [wide, tall, deep] if upright else [wide, deep, tall], 0.01), kind
             assert close(centre(created), [0, 0, 0]), kind
+
+    def test_a_width_for_each_axis(self, bench: Bench) -> None:
+        wanted = [2.0, 6.0, 4.0]
+        for kind in KINDS:
+            made = bench.call("scene__create_primitive", {"kind": kind, "dimensions": wanted})
+            box = made["object"]["bounds"]
+            size = [high - low for low, high in zip(box["min"], box["max"], strict=True)]
+            told = [s if s else w for s, w in zip(size, wanted, strict=True)]
+            assert close(told, wanted, 0.01), (kind, size)
+        before = bench.everything()
+        twice = {"kind": "cube", "size": 2, "dimensions": wanted}
+        raised(ValueError, bench.call, "scene__create_primitive", twice)
+        assert bench.everything() == before
 
     def test_a_new_object_is_at_the_origin(self, bench: Bench) -> None:
         cube = bench.get(bench.cube())

@@ -8,8 +8,11 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import (
     ATTRIBUTES,
+    CAMERAS,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
+    LIGHTS,
+    MATERIALS,
     SCENE_MUTATE,
     SCENE_READ,
     STRUCTURE,
@@ -209,3 +212,23 @@ class Attributes:
         check_change(
             bench, ATTRIBUTES, _READING, "attributes__set", asked, lambda: port.names(cube)
         )
+
+
+class Details:
+    needs = (SCENE_READ, SCENE_MUTATE, MATERIALS, CAMERAS, LIGHTS)
+
+    def test_an_object_tells_its_materials_its_lens_and_its_power(self, bench: Bench) -> None:
+        if not hasattr(bench.reader, "details"):
+            return
+        cube = bench.cube("Cube")
+        material = bench.call("materials__create", {"name": "Gold", "objects": [cube]})
+        camera = bench.call("cameras__create", {"name": "Cam", "lens": 85})["created"][0]
+        lamp = bench.call("lights__create", {"kind": "point", "name": "Lamp"})["created"][0]
+        told = {
+            each: bench.call("scene__get_object", {"name": each}) for each in (cube, camera, lamp)
+        }
+        assert told[cube]["materials"] == material["created"]
+        assert close([told[camera]["lens"]], [85])
+        assert max(told[lamp].get(key, 0) for key in ("energy", "intensity")) > 0
+        plain = bench.call("scene__get_object", {"name": bench.cube("Plain")})
+        assert not {"lens", "energy", "intensity", "keys", "modifiers"} & set(plain)

@@ -34,19 +34,22 @@ def create_primitive(
     translate: Sequence[float] | None = None,
     rotate: Sequence[float] | None = None,
     scale: Sequence[float] | None = None,
+    dimensions: Sequence[float] | None = None,
     **given: float,
 ) -> Json:
+    if dimensions is not None and (given or scale is not None):
+        raise ValueError("give dimensions, or single sizes and scale, not both")
     fitting = DIMENSIONS[kind]
     if unfit := [key for key in given if key not in fitting]:
         raise ValueError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(fitting)}")
-    dimensions = {**fitting, **given}
-    if kind == "torus" and dimensions["minor_radius"] > dimensions["major_radius"]:
+    sizes = {**fitting, **given}
+    if kind == "torus" and sizes["minor_radius"] > sizes["major_radius"]:
         raise ValueError("minor_radius, the tube's, must not be larger than major_radius")
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
-    path = editor.create(kind, name, dimensions)
+    path = editor.create(kind, name, sizes)
     made = reader.get(path)
     expect(made["type"] == kind, "type", kind, made["type"])
-    size = _size(kind, dimensions, reader.info()["up_axis"])
+    size = _size(kind, sizes, reader.info()["up_axis"])
     bounds = made["bounds"]
     measured = bounds and [
         high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)
@@ -54,6 +57,9 @@ def create_primitive(
     expect(
         bool(measured) and all_near(size, measured, 0.01), "the size of its bounds", size, measured
     )
+    if dimensions is not None:
+        pairs = zip(dimensions, size, strict=True)
+        scale = [asked / own if own else 1.0 for asked, own in pairs]
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):
         editor.set_transform(path, translate, rotate, scale)

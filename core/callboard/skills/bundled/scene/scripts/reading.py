@@ -28,9 +28,25 @@ def list_objects(
     parent: str | None = None,
     offset: int = 0,
     limit: int = 100,
+    details: bool = False,
 ) -> Generator[None, None, Json]:
     """Looking through a whole scene takes long, so the host goes on in between."""
     reader = ctx.port("scene.read")
+    page = yield from _listed(ctx, reader, pattern, type, parent, offset, limit)
+    if details:
+        page["objects"] = yield from _whole(reader, page["objects"])
+    return page
+
+
+def _listed(
+    ctx: Any,
+    reader: Any,
+    pattern: str | None,
+    type: str | None,
+    parent: str | None,
+    offset: int,
+    limit: int,
+) -> Generator[None, None, Json]:
     above = reader.get(parent)["path"] if parent is not None else None
     summaries = reader.summaries()
     count = len(summaries) if isinstance(summaries, Sized) else None
@@ -75,8 +91,28 @@ def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
 
 
 def get_object(ctx: Any, name: str) -> Json:
-    entry: Json = ctx.port("scene.read").get(name)
-    return entry
+    return _with_details(ctx.port("scene.read"), name)
+
+
+def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:
+    """What is gone meanwhile is told by its name alone."""
+    entries = []
+    slice_ends = monotonic() + SLICE
+    for summary in summaries:
+        try:
+            entries.append(_with_details(reader, summary["path"]))
+        except LookupError:
+            entries.append(summary)
+        if monotonic() >= slice_ends:
+            yield
+            slice_ends = monotonic() + SLICE
+    return entries
+
+
+def _with_details(reader: Any, name: str) -> Json:
+    entry: Json = reader.get(name)
+    more = getattr(reader, "details", None)
+    return entry if more is None else {**entry, **more(entry["path"])}
 
 
 def get_selection(ctx: Any) -> Json:
