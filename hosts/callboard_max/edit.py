@@ -16,6 +16,7 @@ from callboard_max.names import (
     children_of,
     family,
     find,
+    free_name,
     handle,
     is_taken,
     parent_of,
@@ -30,7 +31,7 @@ class MaxSceneEditor:
         named = kind.capitalize() if name is None else name
         check_new_name(named)
         with telling(f"create a {kind}"):
-            return path_of(shapes.create(kind, _free(named), dimensions))
+            return path_of(shapes.create(kind, free_name(named), dimensions))
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
@@ -100,7 +101,7 @@ class MaxSceneEditor:
 def _copy(node: Node, above: Node | None, name: str) -> Node:
     """With what is below it. Copies share their materials until one gets a colour of its own."""
     made = rt.copy(node)
-    made.name = _free(name)
+    made.name = free_name(name)
     made.parent = above
     wanted = transforms.local(node)
     if not alike(transforms.local(made), wanted):
@@ -109,8 +110,3 @@ def _copy(node: Node, above: Node | None, name: str) -> Node:
     for child in children_of(node):
         _copy(child, made, str(child.name))
     return made
-
-
-def _free(name: str) -> str:
-    """3ds Max's own suffix where the name is taken: ``Ball001``."""
-    return str(rt.uniqueName(name)) if is_taken(name) else name

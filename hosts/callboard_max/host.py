@@ -10,8 +10,10 @@ from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_max.animation import MaxAnimation
+from callboard_max.cameras import MaxCameras
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.files import MaxFiles
+from callboard_max.lights import MaxLights
 from callboard_max.looks import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.native_windows import window_takes_input
@@ -44,6 +46,8 @@ class MaxHost(QtHost):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MaxAnimation(),
+                picture_ports.CAMERAS: MaxCameras(),
+                picture_ports.LIGHTS: MaxLights(),
                 picture_ports.MATERIALS: MaxMaterials(),
                 host.SCRIPT: MaxScripts(),
                 host.RENDER: MaxRender(),

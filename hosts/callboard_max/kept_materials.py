@@ -1,5 +1,5 @@
 """The scene's materials. 3ds Max has no list of its own: it knows those that nodes have, and drops
-the others. Those that nothing has yet are kept by an attribute of the scene's root, in the file."""
+the others. Those that nothing has yet are in the scene's memory."""
 
 from __future__ import annotations
 
@@ -11,15 +11,10 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, MaterialNotFound, nearest_names
 from callboard_max.names import objects
+from callboard_max.scene_memory import lasting_memory, memory
 
 #: A material or a map, as pymxs wraps it; there are no published types.
 Material = Any
-
-_NAME = "callboardMaterials"
-_DEFINITION = (
-    f"attributes {_NAME} attribID:#(0x5ca11b0a, 0x2d0c3a71) "
-    "(parameters main (kept type:#materialTab tabSizeVariable:true))"
-)
 
 
 def identity(material: Material) -> int:
@@ -87,22 +82,9 @@ def free_name(name: str) -> str:
 
 
 def keep(material: Material) -> None:
-    holder = _holder()
-    if holder is None:
-        rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))
-        holder = _holder()
-    if holder is None:
-        raise HostError("3ds Max keeps no attribute on its scene; make the material by a script")
-    rt.append(holder.kept, material)
+    rt.append(lasting_memory().materials, material)
 
 
 def _kept() -> list[Material]:
-    holder = _holder()
-    return [] if holder is None else [each for each in holder.kept if each is not None]
-
-
-def _holder() -> Any:
-    for definition in rt.custAttributes.getDefs(rt.rootNode) or ():
-        if str(definition.name).lstrip("#").lower() == _NAME.lower():
-            return rt.custAttributes.get(rt.rootNode, definition)
-    return None
+    kept = memory()
+    return [] if kept is None else [each for each in kept.materials if each is not None]

@@ -75,6 +75,11 @@ def is_taken(name: str) -> bool:
     return bool(_named(name))
 
 
+def free_name(name: str) -> str:
+    """3ds Max's own suffix where the name is taken: ``Ball001``."""
+    return str(rt.uniqueName(name)) if is_taken(name) else name
+
+
 def check_new_name(name: str) -> None:
     """Raises HostError for what could not be found again, or not be told from a path."""
     odd = any(letter in "/@" or not letter.isprintable() for letter in name)

@@ -14,6 +14,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.hosting.file_render import FileRender
 from callboard.hosting.orbit import View
+from callboard_max.cameras import taking_pictures
 from callboard_max.matrices import matrix_of
 from callboard_max.names import Node, objects, path_of, telling
 from callboard_max.shapes import is_geometry, kind_of
@@ -22,14 +23,9 @@ from callboard_max.timing import current_frame
 
 class MaxRender(FileRender[Node]):
     def camera(self) -> Node:
-        """The one that the active view looks through, else the first one."""
-        if not rt.maxOps.isInNonInteractiveMode():
-            seen_by = rt.viewport.getCamera()
-            if seen_by is not None:
-                return seen_by
-        for node in objects():
-            if str(rt.superClassOf(node)).lower() == "camera":
-                return node
+        node = taking_pictures()
+        if node is not None:
+            return node
         raise HostError("the scene has no camera; render a turntable, which brings its own")
 
     def camera_path(self, camera: Node) -> str:

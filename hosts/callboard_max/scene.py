@@ -40,7 +40,7 @@ class MaxSceneReader:
         return {
             "file": scene_file(),
             "modified": bool(rt.getSaveRequired()),
-            "units_per_meter": 1 / _meters_per_unit(),
+            "units_per_meter": 1 / meters_per_unit(),
             "up_axis": "Z",
             "frame_range": [frame_of(shown.start), frame_of(shown.end)],
             "fps": frames_per_second(),
@@ -88,7 +88,7 @@ def scene_file() -> str | None:
     return str(Path(str(rt.maxFilePath), name)) if name else None
 
 
-def _meters_per_unit() -> float:
+def meters_per_unit() -> float:
     unit = str(rt.units.SystemType).strip("#").lower()
     return _METERS.get(unit, 1.0) * float(rt.units.SystemScale)
 

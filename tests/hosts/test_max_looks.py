@@ -1,8 +1,9 @@
-"""Materials where 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Looks where 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import atan, degrees, pi, radians, tan
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import HostError
-from callboard.host import AmbiguousName
-from callboard.hosting.picture_ports import MATERIALS
+from callboard.host import RENDER, AmbiguousName
+from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
 from callboard.testing.compliance import Bench
 
 rt = pymxs.runtime
@@ -75,7 +76,7 @@ def test_a_part_of_a_shared_one_is_changed_for_one_object_alone(bench: Bench) ->
 
 def _by_name(name: str) -> Any:
     holder = rt.custAttributes.get(rt.rootNode, rt.custAttributes.getDefs(rt.rootNode)[0])
-    return next(each for each in holder.kept if each.name == name)
+    return next(each for each in holder.materials if each.name == name)
 
 
 def test_materials_of_one_name_are_told_apart(bench: Bench) -> None:
@@ -127,3 +128,84 @@ def test_what_has_keys_is_refused(bench: Bench) -> None:
         bench.call("materials__set", {"name": path, "roughness": 0.5})
     assert material.roughness == 0.5
     bench.call("materials__set", {"name": path, "metalness": 1})
+
+
+# -- cameras and lights ---------------------------------------------------------------------------
+
+
+def _camera(bench: Bench, **asked: Any) -> str:
+    path: str = bench.call("cameras__create", asked)["created"][0]
+    return path
+
+
+def test_the_angle_of_a_new_camera_is_that_of_its_lens(bench: Bench) -> None:
+    path = _camera(bench, lens=50, sensor=36)
+    across, down = bench.port(CAMERAS).get(path)["fov"]
+    assert across == pytest.approx(39.598, abs=1e-3)
+    assert down == pytest.approx(degrees(2 * atan(tan(radians(across) / 2) * 480 / 640)))
+
+
+def test_other_cameras_have_a_lens_and_no_f_stop(bench: Bench) -> None:
+    rt.Freecamera(name="Old", fov=39.598)
+    assert bench.port(CAMERAS).get("Old")["lens"] == pytest.approx(50, abs=0.01)
+    bench.call("cameras__set", {"name": "Old", "lens": 100, "clip": [1, 50]})
+    assert _node("Old").fov == pytest.approx(20.408, abs=0.01)
+    assert _node("Old").farclip == 50
+    with pytest.raises(HostError, match="cameras__create"):
+        bench.call("cameras__set", {"name": "Old", "fstop": 4})
+
+
+def test_the_active_camera_renders_and_a_copy_of_it_is_not_active(bench: Bench) -> None:
+    first, second = _camera(bench, name="First"), _camera(bench, name="Second")
+    bench.call("cameras__set", {"name": second, "active": True})
+    bench.editor.duplicate(second, "Copy")
+    active = [each["path"] for each in bench.call("cameras__list")["cameras"] if each["active"]]
+    assert active == [second] == [bench.port(RENDER).camera_path(bench.port(RENDER).camera())]
+    bench.editor.delete([second])
+    assert bench.port(CAMERAS).get(first)["active"]
+
+
+@pytest.mark.skipif(REAL, reason="the double alone can be without")
+def test_without_arnold_lights_say_what_is_missing(bench: Bench) -> None:
+    pymxs.session.arnold = False
+    for tool, asked in (("create", {"kind": "point"}), ("set_environment", {"color": "#fff"})):
+        with pytest.raises(HostError, match="MAXtoA"):
+            bench.call(f"lights__{tool}", asked)
+    assert bench.call("lights__list")["total"] == 0
+
+
+def test_other_lights_are_told_and_not_set(bench: Bench) -> None:
+    rt.Omnilight(name="Old")
+    told = bench.port(LIGHTS).get("Old")
+    assert (told["kind"], told["power"], told["intensity"]) == ("omnilight", None, 1.0)
+    with pytest.raises(HostError, match="Omnilight"):
+        bench.call("lights__set", {"name": "Old", "power": 10})
+
+
+def test_power_is_watts_whatever_the_scene_counts_in(bench: Bench) -> None:
+    bench.call("lights__create", {"kind": "area", "name": "Key", "power": 100})
+    # A square inch is that much of a square metre.
+    assert _node("Key").intensity == pytest.approx(100 / pi / 0.0254**2, rel=1e-4)
+
+
+def test_one_that_is_not_normalized_has_no_power_until_it_is_given(bench: Bench) -> None:
+    bench.call("lights__create", {"kind": "area", "name": "Key"})
+    _node("Key").normalize = False
+    assert bench.port(LIGHTS).get("Key")["power"] is None
+    assert bench.call("lights__set", {"name": "Key", "power": 5})["light"]["power"] == (
+        pytest.approx(5, rel=1e-4)
+    )
+
+
+def test_domes_and_the_environment_map_of_the_artist_are_switched_off_and_stay(
+    bench: Bench,
+) -> None:
+    mine = rt.Arnold_Light(name="Mine", shapeType=6)
+    rt.environmentMap, rt.useEnvironmentMap = rt.Checker(), True
+    bench.call("lights__set_environment", {"color": [1, 1, 1]})
+    assert not mine.on
+    assert not rt.useEnvironmentMap
+    assert rt.environmentMap is not None
+    assert bench.host.undo.undo(bench.call.undo_id)
+    assert mine.on
+    assert rt.useEnvironmentMap

@@ -46,7 +46,7 @@ class Material(Wrapper):
             return
         key = key_of(data.values, name)
         kind = data.values[key] if data.type == "XRef_Material" else _default(data.type, key)
-        self._write(key, _converted(kind, value, name))
+        self._write(key, converted(kind, value, name))
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -109,7 +109,7 @@ def _default(type, key):
     return {**sc.MATERIALS, **sc.MAPS}[type][key]
 
 
-def _converted(kind, value, name):
+def converted(kind, value, name):
     if isinstance(kind, list):
         return [each._id if isinstance(each, Material) else each for each in value]
     if isinstance(kind, tuple) and isinstance(value, Color):
@@ -182,10 +182,10 @@ class Root(Strict):
 
 
 class Definition(Strict):
-    """Of custom attributes with one list of materials."""
+    """Of custom attributes, by their names and types."""
 
-    def __init__(self, name) -> None:
-        self._name = name
+    def __init__(self, name, types) -> None:
+        self._name, self._types = name, types
 
     @property
     def name(self):
@@ -193,27 +193,56 @@ class Definition(Strict):
 
 
 class Attributes(Strict):
+    """One list of materials, and references to nodes."""
+
     def __init__(self, name) -> None:
         self._name = name
 
-    @property
-    def kept(self):
-        return Kept(self._name)
+    def __getattr__(self, name):
+        kept = self._kept(name)
+        if isinstance(kept, list):
+            return Kept(self._name, name)
+        from ._objects import Node
+
+        # A reference to what was deleted is undefined.
+        return Node(kept) if kept in session.scene.nodes else None
+
+    def __setattr__(self, name, value):
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        if isinstance(self._kept(name), list):
+            raise NotImplementedError("another list")
+        id = None if value is None else value._data.id
+        session.record()
+        session.scene.kept[self._name][name] = id
+
+    def _kept(self, name):
+        session.guard("custom attributes")
+        kept = session.scene.kept[self._name]
+        if name not in kept:
+            raise AttributeError(f"-- Unknown property: {name!r}")
+        return kept[name]
 
 
 class Kept:
     """A list in a parameter block: it grows by ``append``."""
 
-    def __init__(self, name) -> None:
-        self._name = name
+    def __init__(self, *place) -> None:
+        self._place = place
+
+    @property
+    def _ids(self):
+        attribute, name = self._place
+        return session.scene.kept[attribute][name]
 
     def __iter__(self):
-        return iter([Material(id) for id in session.scene.kept[self._name]])
+        return iter([Material(id) for id in self._ids])
 
 
 def append(array, value):
     if not isinstance(array, Kept) or not isinstance(value, Material):
         raise NotImplementedError("other lists")
     session.record()
-    session.scene.kept[array._name].append(value._id)
+    array._ids.append(value._id)
     return array

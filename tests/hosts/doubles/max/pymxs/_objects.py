@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import atan, degrees
+
 from . import _scene as sc
-from ._materials import Material, Wrapper, key_of
+from ._materials import Material, Wrapper, converted, key_of
 from ._session import session
-from ._values import Matrix3, Point3, Strict, Time, single
+from ._values import Color, Matrix3, Point3, Strict, Time, single
 
 
 def now() -> float:
@@ -35,7 +37,8 @@ class Node(Wrapper):
             values = self._data.values
             if name not in values or self._data.source is not None:
                 raise AttributeError(f"-- Unknown property, or read-only: {name!r}")
-            self._changing().values[name] = value
+            kind = sc.OBJECTS[self._data.type][1][name]
+            self._changing().values[name] = converted(kind, value, name)
             return
         setter(self, value)
 
@@ -43,7 +46,25 @@ class Node(Wrapper):
         values = self._data.values
         if name.startswith("_") or name not in values:
             raise AttributeError(f"-- Unknown property: {name!r}")
-        return values[name]
+        value = values[name]
+        kind = sc.OBJECTS.get(self._data.type, ("", {}))[1].get(name, value)
+        if isinstance(kind, tuple) and len(kind) == 3:
+            return Color(*value)
+        return Material(value) if kind is None and value is not None else value
+
+    @property
+    def fov(self):
+        """A physical camera's follows from its lens, a little longer where it breathes."""
+        values = self._data.values
+        if self._data.type != "Physical":
+            return self.__getattr__("fov")
+        length = values["focal_length_mm"] * (1 + 0.02 * values["lens_breathing_amount"])
+        return degrees(2 * atan(values["film_width_mm"] / 2 / length))
+
+    def _set_fov(self, value):
+        if self._data.type == "Physical" or "fov" not in self._data.values:
+            raise NotImplementedError("the angle of a physical camera")
+        self._changing().values["fov"] = single(value)
 
     @property
     def name(self):

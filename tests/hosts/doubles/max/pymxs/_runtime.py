@@ -52,6 +52,7 @@ def _maker(type):
                 raise RuntimeError(f"-- Runtime error: {type} has no parameter {key}")
         session.record()
         id = session.scene.next_id()
+        given = {key: materials.converted(defaults[key], of, key) for key, of in given.items()}
         node = sc.NodeData(id, name or uniqueName(type), type, {**defaults, **given})
         session.scene.nodes[id] = node
         session.tell("nodeCreated")
@@ -354,11 +355,14 @@ def execute(code):
         return int(sums[1]) + int(sums[2])
     defined = re.fullmatch(
         r"attributes (\w+) attribID:#\(0x[0-9a-f]{8}, 0x[0-9a-f]{8}\) "
-        r"\(parameters main \(kept type:#materialTab tabSizeVariable:true\)\)",
+        r"\(parameters main \(([^()]*)\)\)",
         code,
     )
     if defined is not None:
-        return materials.Definition(defined[1])
+        types = dict(re.findall(r"(\w+) type:#(\w+)", defined[2]))
+        if not types or not set(types.values()) <= {"materialTab", "node"}:
+            raise NotImplementedError(f"attributes of {types}")
+        return materials.Definition(defined[1], types)
     box = re.fullmatch(r"\s*box name:\"(\w+)\"\s*", code)
     if box is None:
         raise RuntimeError("-- Syntax error: at bad, expected <factor>")
@@ -445,13 +449,14 @@ class _CustAttributes(_Struct):
         if not isinstance(target, materials.Root):
             raise NotImplementedError("attributes of others than the root")
         session.record()
-        session.scene.kept.setdefault(definition._name, [])
+        kept = {name: [] if of == "materialTab" else None for name, of in definition._types.items()}
+        session.scene.kept.setdefault(definition._name, kept)
         return True
 
     def getDefs(self, target):
         """``undefined`` where there are none."""
         names = session.scene.kept if isinstance(target, materials.Root) else ()
-        return [materials.Definition(name) for name in names] or None
+        return [materials.Definition(name, {}) for name in names] or None
 
     def get(self, target, definition):
         return materials.Attributes(definition._name)
@@ -631,6 +636,8 @@ _NAMES = {
         )
     },
     "copy": copy_,
+    "Physical_Camera": _maker("Physical"),
+    "getRendApertureWidth": lambda: 36.0,
 }
 _VALUES = {
     name: getattr(values, name)
@@ -659,6 +666,15 @@ _GLOBALS = {
     "sliderTime": lambda: values.Time(session.scene.frame),
     "currentTime": lambda: values.Time(objects.now()),
     "animationRange": lambda: values.Interval(*session.scene.range),
+    "renderWidth": lambda: 640,
+    "renderHeight": lambda: 480,
+    "renderPixelAspect": lambda: 1.0,
+    "useEnvironmentMap": lambda: session.scene.use_environment_map,
+    "environmentMap": lambda: (
+        None
+        if session.scene.environment_map is None
+        else objects.Material(session.scene.environment_map)
+    ),
     "frameRate": lambda: 30,
     "maxFileName": lambda: Path(session.file).name if session.file else "",
     "maxFilePath": lambda: f"{Path(session.file).parent}/" if session.file else "",
@@ -674,6 +690,8 @@ class Runtime:
             return _STRUCTS[name]
         if name in _VALUES:
             return _VALUES[name]
+        if name == "Arnold_Light" and not session.arnold:
+            raise AttributeError(f"module 'pymxs.runtime' has no attribute {name!r}")
         if name in _NAMES:
             return _guarded(_NAMES[name], f"rt.{name}")
         if session.usd and name in ("USDImporter", "USDExporter"):
@@ -684,7 +702,13 @@ class Runtime:
 
     def __setattr__(self, name, value):
         session.guard(f"rt.{name}")
-        if name == "sliderTime":
+        if name == "useEnvironmentMap":
+            session.record()
+            session.scene.use_environment_map = bool(value)
+        elif name == "environmentMap":
+            session.record()
+            session.scene.environment_map = value._id
+        elif name == "sliderTime":
             session.scene.frame = float(value)
         elif name == "animationRange":
             session.scene.range = (value.start.frame, value.end.frame)

@@ -24,8 +24,53 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Torus": ("GeometryClass", {"radius1": 25.0, "radius2": 10.0, "segs": 24, "sides": 12}),
     "Editable_Poly": ("GeometryClass", {"points": (), "faces": 0}),
     "Dummy": ("helper", {}),
-    "Omnilight": ("light", {}),
-    "Targetcamera": ("camera", {"fov": 45.0}),
+    "Omnilight": ("light", {"rgb": (180.0, 180.0, 180.0), "multiplier": 1.0}),
+    "Arnold_Light": (
+        "light",
+        {
+            "on": True,
+            "targeted": True,
+            "shapeType": 3,
+            "useColor": True,
+            "color": (255.0, 255.0, 255.0),
+            "useKelvin": False,
+            "kelvin": 6500.0,
+            "usePreset": False,
+            "texmap": None,
+            "useTexmap": False,
+            "intensity": 1.0,
+            "exposure": 8.0,
+            "normalize": True,
+            "lightRadius": 0.0,
+            "quadX": 40.0,
+            "quadY": 40.0,
+            "angle": 0.0,
+            "cone_angle": 65.0,
+            "penumbra_angle": 5.0,
+        },
+    ),
+    "Physical": (
+        "camera",
+        {
+            "targeted": True,
+            "target_distance": 196.85,
+            "film_width_mm": 36.0,
+            "focal_length_mm": 40.0,
+            "specify_fov": False,
+            "lens_breathing_amount": 1.0,
+            "specify_focus": 0,
+            "focus_distance": 196.85,
+            "use_dof": False,
+            "f_number": 8.0,
+            "clip_on": False,
+            "clip_near": 0.0,
+            "clip_far": 1000.0,
+        },
+    ),
+    "Targetcamera": (
+        "camera",
+        {"fov": 45.0, "clipManually": False, "nearclip": 1.0, "farclip": 1000.0},
+    ),
     "Targetobject": ("GeometryClass", {}),
     "Freecamera": (
         "camera",
@@ -144,8 +189,10 @@ class Layer:
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
     materials: dict[int, Material] = field(default_factory=dict)
-    #: What custom attributes of the root keep, by the attribute's name.
-    kept: dict[str, list[int]] = field(default_factory=dict)
+    #: What custom attributes of the root keep, by the attribute's name and its own.
+    kept: dict[str, dict[str, Any]] = field(default_factory=dict)
+    environment_map: int | None = None
+    use_environment_map: bool = False
     layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
     frame: float = 0.0

@@ -49,6 +49,7 @@ class Session:
         self.prompts: list[str] = []
         self.bitmaps = 0
         self.renderer = "Arnold"
+        self.arnold = True
         #: By the number of what has them, and the property.
         self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
