@@ -27,7 +27,8 @@ def check_qt() -> None:
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_PROBE_SECONDS,
             check=False,
         )

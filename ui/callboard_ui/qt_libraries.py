@@ -77,7 +77,8 @@ def _output_of(command: Sequence[str]) -> str | None:
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             timeout=_SECONDS,
             check=True,
         )
