@@ -156,7 +156,6 @@ def test_a_missing_program_is_told_and_uninstalls_nothing(
     assert main(["install-skill", str(made), "--set", "key=k", "--set", "size=4"]) == 0
     printed = capsys.readouterr().out
     assert "can't be loaded here yet, because the program 'no-such-program'" in printed
-    assert "the roots that the client or the artist names" in printed
     with served(skills=True) as running:
         keeper = running.app.bundles.keeper
         until(
@@ -169,6 +168,21 @@ def test_a_missing_program_is_told_and_uninstalls_nothing(
     assert "not loaded, because the program 'no-such-program'" in capsys.readouterr().out
     main(["doctor"])
     assert "WRONG bundle asks: not loaded, because" in capsys.readouterr().out
+
+
+def test_the_roots_that_its_server_gets_are_named_when_it_is_installed(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(source(tmp_path)), "--set", "key=k", "--set", f"dirs={tmp_path}"]
+    assert main(["install-skill", *given]) == 0
+    printed = capsys.readouterr().out
+    assert "the roots that the client names, within the artist's own" in printed
+    assert "without them the artist's, else the host's project." in printed
+    assert f"It was given the folder {tmp_path} as 'dirs'." in printed
+    project = tmp_path / "shot"
+    project.mkdir()
+    assert main(["install-skill", *given, "--project", str(project)]) == 0
+    assert f"else the project {project.resolve()}." in capsys.readouterr().out
 
 
 def test_a_setting_that_went_missing_is_told_and_uninstalls_nothing(

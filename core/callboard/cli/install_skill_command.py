@@ -61,14 +61,17 @@ def _settings(written: Sequence[str]) -> dict[str, list[str]]:
 def _tell_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> None:
     """What its server will see, and whether it will run here."""
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
-    where = f"{project.absolute()}, and" if project is not None else "these:"
+    named = "the host's project" if project is None else f"the project {project.resolve()}"
     print(
-        "Its server runs as you. It is told the workspace folders of whoever calls it: "
-        f"{where} the roots that the client or the artist names, else the host's project."
+        "Its server runs as you. It is told the workspace folders of whoever calls it: the roots "
+        "that the client names, within the artist's own where there are some; without them the "
+        f"artist's, else {named}."
     )
     for key, setting in bundle.manifest.settings.items():
         if setting.kind == "directory" and key in bundle.answers:
-            print(f"It was given the folder {bundle.answers[key]} as '{key}'.")
+            answer = bundle.answers[key]
+            for folder in answer if isinstance(answer, (list, tuple)) else [answer]:
+                print(f"It was given the folder {folder} as '{key}'.")
     if trouble := trouble_here(bundle):
         print(f"It can't be loaded here yet, because {trouble}.")
 

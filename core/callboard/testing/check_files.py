@@ -185,7 +185,8 @@ class UsdFile:
         bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
         written = (bench.folder / "out.usda").read_text("utf-8")
         assert "Atorus" in written
-        assert "callboard" not in written.lower()
+        # Some hosts write where a file was made; the folder may be called as it likes.
+        assert "callboard" not in written.replace(bench.folder.as_posix(), "").lower()
         # The scene still knows what they are.
         assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)
 
