@@ -128,13 +128,15 @@ class UsdSceneEditor(UsdPort):
         return list(dict.fromkeys(names))
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
+        name, able = prim.GetName(), None
         # It asks itself whether it can; only what it can't is asked why.
         with suppress(Tf.ErrorException):
             if editor.ApplyEdits():
                 return
-        name, able = prim.GetName(), None
-        with suppress(Tf.ErrorException):
-            able = editor.CanApplyEdits()
+        if prim:
+            with suppress(Tf.ErrorException):
+                able = editor.CanApplyEdits()
+        # Else it began, and left it half done, which is rolled back.
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't work out what depends on '{name}', so it can't {doing} it;"

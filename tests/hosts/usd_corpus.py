@@ -126,6 +126,16 @@ CORPUS: dict[str, dict[str, str]] = {
             'def "B" (\n    references = </World/A>\n)\n{\n}\n'
         ),
     },
+    "inherits and specializes": {
+        "shot.usda": HEAD + 'def Scope "World"\n{\n    def Xform "Base"\n    {\n'
+        '        def Cube "Source"\n        {\n        }\n'
+        '        def "Special" (\n            specializes = </World/Base/Source>\n        )\n'
+        '        {\n        }\n'
+        '        def "Heir" (\n            inherits = </World/Base/Source>\n        )\n'
+        '        {\n        }\n    }\n'
+        '    def "Copy" (\n        references = </World/Base>\n    )\n    {\n'
+        '        def "Source"\n        {\n            double size = 3\n        }\n    }\n}\n'
+    },
     "reset stack": {
         "shot.usda": world(
             moved("Xform", "Up", {"double3 xformOp:translate": "(0, 9, 0)"}).replace(
