@@ -31,6 +31,7 @@ from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
 from callboard.jobs.workflows.tools import workflow_tools
 from callboard.protocol.subscriptions import Topic
+from callboard.records.log_file import LogFile
 from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.file_tools import file_template, file_tools
@@ -217,6 +218,9 @@ class Callboard:
         if self.records is not None:
             self.records.open()
             began.callback(self.records.close)
+            file = LogFile(f"{self.host.identity.kind}-{self.id}", self.records.redactor.text)
+            file.attach()
+            began.callback(file.detach)
             if self._export is not None:
                 from callboard.records.exporter import Exporter
 

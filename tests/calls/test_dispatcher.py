@@ -537,8 +537,8 @@ def test_a_traceback_shows_the_skills_frames_and_no_folder_of_this_machine(
     text = text_of(result)
     assert result["isError"] is True
     assert text.startswith("RuntimeError: the lamp is out")
-    assert 'File "outer.py", line 2, in inner' in text
-    assert 'File "outer.py", line 6, in outer' in text
+    assert 'File "broken/scripts/outer.py", line 2, in inner' in text
+    assert 'File "broken/scripts/outer.py", line 6, in outer' in text
     assert "callboard" not in text
     assert str(tmp_path) not in json.dumps(result)
     assert "scripts/worse.py" in text_of(import_error)

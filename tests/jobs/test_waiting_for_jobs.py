@@ -7,9 +7,11 @@ import json
 from typing import Any
 
 from callboard.content import Image, Json, Result
+from callboard.jobs.jobs import TASKS
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
-from serving import Served, served
+from serving import Served, served, text_of
+from stateless_client import Stateless
 from waiting import job_ended, until
 
 
@@ -160,3 +162,21 @@ def test_a_client_that_asks_for_a_job_gets_one() -> None:
         job = client.call("jobs__status", {"job_id": id, "wait_s": 50})["structuredContent"]
         assert job["result"]["structuredContent"] == {"result": "drawn"}
         assert client.call("drawn", {"as_job": "yes"})["isError"] is True
+
+
+def test_a_job_whose_tool_failed_is_failed() -> None:
+    """But a completed task, as the tasks extension wants it: its result is there."""
+
+    def fails() -> None:
+        raise RuntimeError("the lamp is out")
+
+    with served() as server, server.client() as client:
+        server.tool("fails", fails, execution="async")
+        id = begin(client, "fails")
+        job = client.call("jobs__status", {"job_id": id, "wait_s": 50})["structuredContent"]
+        assert job["status"] == "failed"
+        assert "the lamp is out" in text_of(job["result"])
+        stateless = Stateless(server.client(), {"extensions": {TASKS: {}}})
+        task = stateless.request("tasks/get", {"taskId": id})["result"]
+        assert (task["status"], task["result"]["isError"]) == ("completed", True)
+        assert "error" not in task

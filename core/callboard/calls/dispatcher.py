@@ -23,6 +23,7 @@ from callboard.calls.coroutines import Coroutines
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.outcomes import ToolRaised, finished, made, read
+from callboard.calls.recent_log import log_failure
 from callboard.calls.running_calls import RunningCalls
 from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import Tool, ToolRegistry
@@ -249,14 +250,17 @@ class Dispatcher(RunningCalls):
 
     def _finish(self, call: Call, result: Json) -> Json:
         undo = call.undo
-        if result["isError"] and call.tool.concern == "script":
+        if failed := bool(result["isError"]):
+            log_failure(call.tool.name, call.id, result)
+        if failed and call.tool.concern == "script":
             results.add_printed(result, call.output.excerpts())
-        if result["isError"] and isinstance(call.tool, GatheredTool):
+        if failed and isinstance(call.tool, GatheredTool):
             results.add_text(result, put_back_in_words(undo))
-        if undo is not None or call.output.written:
+        if failed or undo is not None or call.output.written:
             results.add_meta(
                 result,
                 {
+                    "callboard/call": call.id if failed else None,
                     "callboard/stdout": call.output.text("stdout") or None,
                     "callboard/stderr": call.output.text("stderr") or None,
                     "callboard/undo": undo.id if undo else None,

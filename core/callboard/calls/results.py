@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from callboard.calls.tracebacks import readable
 from callboard.content import Json, Result, Text, blocks
-from callboard.errors import CallboardError
+from callboard.errors import CallboardError, SkillError
 from callboard.protocol.jsonrpc import encode
-
-#: Characters of a traceback that a client sees.
-TRACEBACK_LIMIT = 8_000
 
 
 def success(value: Any) -> Json:
@@ -60,10 +56,14 @@ def failure(message: str, detail: str | None = None) -> Json:
 
 
 def raised(error: BaseException) -> Json:
-    """The result for what a tool raised: type and message; and, where nobody foresaw it, the
-    skill's own frames."""
+    """The result for what a tool raised: type and message; and, where nobody foresaw it, or
+    foresaw only that it fails, the skill's own frames."""
     if isinstance(error, CallboardError):
-        return failure(f"{type(error).__name__}: {error.message}")
+        cause = error.__cause__
+        frames = None
+        if isinstance(error, SkillError) and cause and not isinstance(cause, CallboardError):
+            frames = _own_frames(cause)
+        return failure(f"{type(error).__name__}: {error.message}", frames)
     return failure(f"{name_of(error)}: {message_of(error)}", _own_frames(error))
 
 
@@ -85,35 +85,11 @@ def name_of(error: BaseException) -> str:
 
 
 def _own_frames(error: BaseException) -> str | None:
-    """The traceback without our own frames, which tell a skill's author nothing, and without
-    the folders of this machine; None where it can't be read."""
+    """Its traceback; None where it can't be read."""
     try:
-        return _frames(error)
+        return readable(error)
     except BaseException:
         return None
-
-
-def _frames(error: BaseException) -> str | None:
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
-    ]
-    if not frames:
-        return None
-    lines = ["Traceback (most recent call last):"]
-    for frame in frames:
-        lines.append(f'  File "{Path(frame.filename).name}", line {frame.lineno}, in {frame.name}')
-        if frame.line:
-            lines.append(f"    {frame.line}")
-    lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
-    return "\n".join(lines)[-TRACEBACK_LIMIT:]
-
-
-_CORE = str(Path(__file__).parent.parent)
-_BUNDLED = str(Path(_CORE, "skills", "bundled"))
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(_CORE) and not filename.startswith(_BUNDLED)
 
 
 def add_printed(result: Json, printed: Mapping[str, str]) -> None:

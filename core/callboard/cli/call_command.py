@@ -44,13 +44,28 @@ def run(arguments: argparse.Namespace) -> int:
     if result.get("isError"):
         for part in result.get("content", []):
             print(part.get("text", ""), file=sys.stderr)
+        _show_printed(result)
+        if call_id := result.get("_meta", {}).get("callboard/call"):
+            print(f"callboard report --call {call_id} shows it whole", file=sys.stderr)
         return 1
+    _show_printed(result)
     shown = result.get("structuredContent", result.get("content"))
     print(json.dumps(shown, indent=2, ensure_ascii=False))
     return 0
 
 
+def _show_printed(result: dict[str, Any]) -> None:
+    meta = result.get("_meta", {})
+    for stream in ("stdout", "stderr"):
+        if text := meta.get(f"callboard/{stream}"):
+            print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr)
+
+
 def _show(method: str, params: dict[str, Any]) -> None:
+    if method == "notifications/message":
+        data = params.get("data")
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        print(f"{params.get('level')}: {text}", file=sys.stderr)
     if method != "notifications/progress":
         return
     done, total = params.get("progress", 0), params.get("total")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sqlite3
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ _KINDS = (("errors", "failed"), ("refused", "refused"))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
+    parser.add_argument("--call", metavar="ID", help="one call whole, with its traceback")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
@@ -32,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise PeerError(str(error)) from None
     try:
+        if arguments.call is not None:
+            return _show_call(arguments.call, as_json=arguments.json)
         report = build(Reader(default_folder()), since=since)
     except sqlite3.Error as error:
         raise HostError(
@@ -47,6 +52,32 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(report)
     return 0
+
+
+def _show_call(call_id: str, *, as_json: bool) -> int:
+    call = Reader(default_folder()).get(call_id)
+    if call is None:
+        raise PeerError(
+            f"no call '{call_id[:64]}' is kept; a failed call's answer names it as callboard/call,"
+            " and so does log://recent"
+        )
+    entry = {key: value for key, value in call._asdict().items() if value not in (None, ())}
+    if as_json:
+        print(json.dumps(entry, indent=2))
+        return 0
+    why = entry.pop("result", None) if call.is_error else None
+    entry["started"] = datetime.fromtimestamp(call.started).astimezone().isoformat(" ", "seconds")
+    for key, value in entry.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        print(_plain(f"{key:<16} {text}"))
+    for key, text in (why or {}).items():
+        print(_plain(f"\n{key}:\n{text}"))
+    return 0
+
+
+def _plain(text: str) -> str:
+    """Without the controls that a terminal obeys, and without halves of characters."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "�", text)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -92,10 +92,12 @@ class Job:
         return entry
 
     def as_task(self) -> Json:
-        """The job as the tasks extension of 2026-07-28 describes it."""
+        """The job as the tasks extension of 2026-07-28 describes it, where a task with a result
+        is completed, a tool's error included (SEP-2663, Task Status)."""
+        status = "completed" if self.result is not None else self.status
         task: Json = {
             "taskId": self.id,
-            "status": self.status,
+            "status": status,
             "createdAt": _stamp(self.created),
             "lastUpdatedAt": _stamp(self.updated),
             "ttlMs": TTL_MS,
@@ -104,11 +106,11 @@ class Job:
         message = (self.progress or {}).get("message")
         if message:
             task["statusMessage"] = message
-        if self.status == "completed":
+        if status == "completed":
             task["result"] = self.result
-        elif self.status == "failed":
+        elif status == "failed":
             task["error"] = self.error
-        elif self.status == "input_required":
+        elif status == "input_required":
             task["inputRequests"] = {
                 key: {"method": ask.method, "params": ask.params}
                 for key, ask in self.questions.items()
@@ -241,7 +243,7 @@ class Jobs:
     async def _run(self, job: Job, origin: PeerRequest, work: Work) -> None:
         try:
             job.result = await work(JobRequest(origin, job))
-            status: JobStatus = "completed"
+            status: JobStatus = "failed" if job.result.get("isError") else "completed"
         except asyncio.CancelledError:
             status = "cancelled"
         except CallboardError as error:

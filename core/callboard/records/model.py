@@ -21,7 +21,8 @@ class CallRecord(NamedTuple):
     ``arguments``, ``result``, ``error_message`` and ``intent`` are given as they are: the store
     redacts and bounds them before anything is written. ``session`` is a :func:`session_hash`, never
     the id itself, and None where the protocol has no sessions. ``missing`` are the capabilities
-    that a refused call lacked. ``trace`` is the caller's W3C ``traceparent``.
+    that a refused call lacked. ``trace`` is the caller's W3C ``traceparent``. ``result`` of a call
+    that failed is ``{traceback?, stdout?, stderr?}``.
     """
 
     call_id: str

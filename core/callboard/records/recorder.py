@@ -34,6 +34,10 @@ _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
 )
 
 
+#: Characters of what a failed call printed that are kept of each stream: its end.
+PRINTED_LIMIT = 6_000
+
+
 class Recorder:
     """Writes down who called what and how it ended. On the server's loop; ``record`` returns once
     a killed process can't lose the call any more, so the answer goes out after it."""
@@ -95,7 +99,7 @@ class Recorder:
                 intent=call.intent,
                 trace=call.trace.get("traceparent"),
                 missing=missing,
-                result=None if result is None else result.get("structuredContent"),
+                result=None if result is None else _kept(result),
                 **_who(call.request),
             )
         )
@@ -150,6 +154,18 @@ def _who(request: PeerRequest) -> dict[str, Any]:
         "era": "session" if peer.features.sessions else "stateless",
         "session": session_hash(peer.label) if in_session else None,
     }
+
+
+def _kept(result: Json) -> Any:
+    """What the call returned; of one that failed, what its author wants to see."""
+    if not result.get("isError"):
+        return result.get("structuredContent")
+    _, *rest = [part["text"] for part in result["content"] if part["type"] == "text"] or [""]
+    meta = result.get("_meta", {})
+    why = {"traceback": "\n".join(rest)}
+    for stream in ("stdout", "stderr"):
+        why[stream] = meta.get(f"callboard/{stream}", "")[-PRINTED_LIMIT:]
+    return {key: text for key, text in why.items() if text} or None
 
 
 def _ending(

@@ -102,6 +102,11 @@ class Store:
 
         return original
 
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out of the records."""
+        return self._redactor
+
     def open(self) -> None:
         """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""
         if self._thread is not None:
@@ -118,7 +123,8 @@ class Store:
         """Keeps a call. When it returns, a killed process no longer loses it. Any thread; never
         raises, never waits for the database."""
         try:
-            line = schema.to_line(call, self._redactor, with_result=self.results)
+            with_result = self.results or call.outcome == "error"
+            line = schema.to_line(call, self._redactor, with_result=with_result)
         except Exception:  # a record that can't be written down may not cost the call its answer
             _log.exception("a call of %.80r could not be recorded", call.tool)
             return

@@ -1,0 +1,85 @@
+"""A traceback as a skill's author reads it: paths from the skill's folder on, none of our own
+frames, and Python's own in one line."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby, islice
+from pathlib import Path
+
+#: Characters of a traceback that a client sees: its end.
+TRACEBACK_LIMIT = 8_000
+#: Exceptions that led to one another.
+_LINKS = 3
+#: Folders between a script and its skill's.
+_DEEP = 6
+_SKILL_FILE = "SKILL.md"
+
+_CORE = str(Path(__file__).parent.parent)
+_BUNDLED = str(Path(_CORE, "skills", "bundled"))
+_PYTHON = str(Path(os.__file__).parent)
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+def readable(error: BaseException) -> str | None:
+    """The traceback and those of what led to it, without the folders of this machine. None where
+    no frame is anybody's but ours."""
+    parts = [part for link in _chain(error) if (part := _one(link)) is not None]
+    return "\n\n".join(reversed(parts))[-TRACEBACK_LIMIT:] or None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The newest first."""
+    link: BaseException | None = error
+    for _ in range(_LINKS):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def _one(error: BaseException) -> str | None:
+    frames = [
+        (place, frame)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (place := _place(frame.filename)) is not None
+    ]
+    if not frames:
+        return None
+    lines = ["Traceback (most recent call last):"]
+    for pythons, group in groupby(frames, lambda each: each[0] == ""):
+        if pythons:
+            folded = list(group)
+            files = dict.fromkeys(Path(frame.filename).name for _, frame in folded)
+            lines.append(f"  [{len(folded)} in Python's own: {', '.join(files)}]")
+            continue
+        for place, frame in group:
+            lines.append(f'  File "{place}", line {frame.lineno}, in {frame.name}')
+            if frame.line:
+                lines.append(f"    {frame.line}")
+    lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=512)
+def _place(filename: str) -> str | None:
+    """What is shown of a file: None of ours, nothing of Python's own."""
+    if filename.startswith(_CORE) and not filename.startswith(_BUNDLED):
+        return None
+    if filename.startswith("<frozen "):
+        return ""
+    path = Path(filename)
+    if not path.is_absolute():
+        return path.name
+    packages = next((at for at, part in enumerate(path.parts) if part in _PACKAGES), None)
+    if packages is not None:
+        return Path(*path.parts[packages + 1 :]).as_posix()
+    if filename.startswith(_PYTHON + os.sep):
+        return ""
+    for folder in islice(path.parents, _DEEP):
+        if (folder / _SKILL_FILE).is_file():
+            return path.relative_to(folder.parent).as_posix()
+    return path.name
