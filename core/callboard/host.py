@@ -1,58 +1,64 @@
 """What an adapter imports: the host contract, wherever in :mod:`callboard.hosting` it stands."""
 
-from callboard.content import Json
-from callboard.hosting.checking import CHECK, CheckPort, Fault, MeshData, UsedFile
-from callboard.hosting.contract import (
-    ANIMATION,
-    FILESYSTEM_READ,
-    FILESYSTEM_WRITE,
-    RENDER,
-    SCENE_MUTATE,
-    SCENE_READ,
-    SCRIPT,
-    USD,
-    VIEWPORT,
-    AmbiguousName,
-    AnimationPort,
-    Host,
-    HostEvent,
-    HostIdentity,
-    ObjectNotFound,
-    PlugIn,
-    PrimitiveKind,
-    RenderPort,
-    SceneEditor,
-    SceneFiles,
-    SceneReader,
-    ScriptPort,
-    UndoPort,
-    UsdPort,
-    Vector,
-    ViewportPort,
-    Work,
-    nearest_names,
-)
-from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
-from callboard.hosting.exchanging import EXCHANGE, Axes, ExchangePort, FileFormat
-from callboard.hosting.looking import LOOK, Look, LookPort
-from callboard.hosting.picture_ports import (
-    CAMERAS,
-    LIGHTS,
-    MATERIALS,
-    CamerasPort,
-    LightKind,
-    LightsPort,
-    MaterialNotFound,
-    MaterialsPort,
-    Texture,
-)
-from callboard.hosting.scene_ports import (
-    ATTRIBUTES,
-    STRUCTURE,
-    AttributesPort,
-    GroupNotFound,
-    StructurePort,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from callboard.content import Json
+    from callboard.hosting.checking import CHECK, CheckPort, Fault, MeshData, UsedFile
+    from callboard.hosting.contract import (
+        ANIMATION,
+        FILESYSTEM_READ,
+        FILESYSTEM_WRITE,
+        RENDER,
+        SCENE_MUTATE,
+        SCENE_READ,
+        SCRIPT,
+        USD,
+        VIEWPORT,
+        AmbiguousName,
+        AnimationPort,
+        Host,
+        HostEvent,
+        HostIdentity,
+        ObjectNotFound,
+        PlugIn,
+        PrimitiveKind,
+        RenderPort,
+        SceneEditor,
+        SceneFiles,
+        SceneReader,
+        ScriptPort,
+        UndoPort,
+        UsdPort,
+        Vector,
+        ViewportPort,
+        Work,
+        nearest_names,
+    )
+    from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
+    from callboard.hosting.exchanging import EXCHANGE, Axes, ExchangePort, FileFormat
+    from callboard.hosting.looking import LOOK, Look, LookPort
+    from callboard.hosting.picture_ports import (
+        CAMERAS,
+        LIGHTS,
+        MATERIALS,
+        CamerasPort,
+        LightKind,
+        LightsPort,
+        MaterialNotFound,
+        MaterialsPort,
+        Texture,
+    )
+    from callboard.hosting.scene_ports import (
+        ATTRIBUTES,
+        STRUCTURE,
+        AttributesPort,
+        GroupNotFound,
+        StructurePort,
+    )
 
 __all__ = [
     "ANIMATION",
@@ -114,3 +120,24 @@ __all__ = [
     "Work",
     "nearest_names",
 ]
+
+# Each is loaded when it is asked for: a host pays for the ports that it has.
+_HOMES = (
+    "contract",
+    "capability_names",
+    "checking",
+    "documentation",
+    "exchanging",
+    "looking",
+    "picture_ports",
+    "scene_ports",
+)
+
+
+def __getattr__(name: str) -> Any:
+    for home in _HOMES if name in __all__ else ():
+        module = import_module(f"callboard.hosting.{home}")
+        if hasattr(module, name):
+            value = globals()[name] = getattr(module, name)
+            return value
+    raise AttributeError(f"module 'callboard.host' has no attribute '{name}'")

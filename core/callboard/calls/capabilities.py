@@ -12,7 +12,17 @@ from typing import NamedTuple
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CapabilityMissing
-from callboard.hosting.checking import CHECK
+from callboard.hosting.capability_names import (
+    ATTRIBUTES,
+    CAMERAS,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    LIGHTS,
+    LOOK,
+    MATERIALS,
+    STRUCTURE,
+)
 from callboard.hosting.contract import (
     ANIMATION,
     FILESYSTEM_READ,
@@ -26,11 +36,6 @@ from callboard.hosting.contract import (
     Host,
     HostEvent,
 )
-from callboard.hosting.documentation import DOCS
-from callboard.hosting.exchanging import EXCHANGE
-from callboard.hosting.looking import LOOK
-from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
-from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (

@@ -16,6 +16,7 @@ from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, InvalidParams
+from callboard.hosting.capability_names import LOOK
 from callboard.hosting.contract import (
     FILESYSTEM_WRITE,
     RENDER,
@@ -23,7 +24,6 @@ from callboard.hosting.contract import (
     SCRIPT,
     Work,
 )
-from callboard.hosting.looking import LOOK
 from callboard.protocol.revisions import Revision
 from callboard.workspace.fields import PathFields
 

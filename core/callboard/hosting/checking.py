@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from callboard.content import Json
-
-CHECK = "check"
+from callboard.hosting.capability_names import CHECK as CHECK
 
 Severity = Literal["error", "warning", "hint"]
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from callboard.content import Json
-
-DOCS = "docs"
+from callboard.hosting.capability_names import DOCS as DOCS
 
 
 @dataclass(frozen=True)

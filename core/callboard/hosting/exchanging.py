@@ -9,8 +9,7 @@ from typing import Literal, Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
-
-EXCHANGE = "exchange"
+from callboard.hosting.capability_names import EXCHANGE as EXCHANGE
 
 UpAxis = Literal["Y", "Z"]
 

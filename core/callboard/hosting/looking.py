@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from callboard.content import Json
+from callboard.hosting.capability_names import LOOK as LOOK
 from callboard.hosting.orbit import Point, View, seeing
 from callboard.hosting.png import Picture
-
-LOOK = "look"
 
 Shading = Literal["solid", "wireframe", "xray", "material", "rendered"]
 

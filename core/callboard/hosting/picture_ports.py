@@ -9,10 +9,9 @@ from typing import Literal, Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
-
-MATERIALS = "materials"
-LIGHTS = "lights"
-CAMERAS = "cameras"
+from callboard.hosting.capability_names import CAMERAS as CAMERAS
+from callboard.hosting.capability_names import LIGHTS as LIGHTS
+from callboard.hosting.capability_names import MATERIALS as MATERIALS
 
 #: What a texture can drive. All but ``normal`` are values of a material as well.
 TextureSlot = Literal[

@@ -8,9 +8,8 @@ from typing import Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
-
-STRUCTURE = "structure"
-ATTRIBUTES = "attributes"
+from callboard.hosting.capability_names import ATTRIBUTES as ATTRIBUTES
+from callboard.hosting.capability_names import STRUCTURE as STRUCTURE
 
 #: How many elements of a long value are told.
 MOST_ELEMENTS = 1000

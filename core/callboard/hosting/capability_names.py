@@ -1,0 +1,12 @@
+"""The names of what a host can offer beside the scene itself. Each is a port, in a module that is
+loaded when it is used."""
+
+MATERIALS = "materials"
+LIGHTS = "lights"
+CAMERAS = "cameras"
+STRUCTURE = "structure"
+ATTRIBUTES = "attributes"
+EXCHANGE = "exchange"
+LOOK = "look"
+CHECK = "check"
+DOCS = "docs"
