@@ -101,4 +101,11 @@ def telling(what: str) -> AbstractContextManager[None]:
 def reason(error: Exception) -> str:
     """What Houdini says."""
     assert isinstance(error, hou.Error)
-    return error.instanceMessage() or error.description() or ""
+    told = error.instanceMessage() or error.description() or ""
+    take, first = hou.takes.currentTake(), hou.takes.rootTake()
+    if not isinstance(error, hou.PermissionError) or take == first:
+        return told
+    return (
+        f"{told.rstrip('.')}. The take '{take.name()}' is current, in which only what it includes"
+        f" can be changed: include that, in the Takes pane, or make '{first.name()}' current"
+    )

@@ -15,7 +15,7 @@ from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
-from callboard.testing.check_shared import LOCKED, REFERENCED
+from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_undone_by_the_artist, check_visits
 
@@ -29,7 +29,8 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
-    return Bench(host, tmp_path.resolve(), {LOCKED: _locked, REFERENCED: _in_an_asset})
+    samples = {LOCKED: _locked, REFERENCED: _in_an_asset, LAYERED: _in_two_takes}
+    return Bench(host, tmp_path.resolve(), samples)
 
 
 def _locked(bench: Bench) -> str:
@@ -50,6 +51,27 @@ def _in_an_asset(bench: Bench) -> str:
     assert crate.isLockedHDA()
     assert bench.get("/obj/Crate/Base")["children"] == ["/obj/Crate/Lid"]
     return "/obj/Crate/Base"
+
+
+def _in_a_take(bench: Bench) -> str:
+    """A hero with a hat wired to it, in a current take that includes nothing of them."""
+    hou.takes.setCurrentTake(hou.takes.rootTake())
+    bench.empty()
+    hero, hat = bench.cube("Hero"), bench.cube("Hat")
+    hou.node(hat).parm("ty").set(3)
+    bench.editor.set_parent(hat, hero, keep_world=True)
+    light = hou.takes.take("light") or hou.takes.rootTake().addChildTake("light")
+    hou.takes.setCurrentTake(light)
+    return hero
+
+
+def _in_two_takes(bench: Bench) -> str:
+    """The same, where the take says where the hero is, too."""
+    hero = _in_a_take(bench)
+    place = hou.node(hero).parmTuple("t")
+    hou.takes.currentTake().addParmTuple(place)
+    place.set((5, 0, 0))
+    return hero
 
 
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
@@ -141,6 +163,34 @@ def test_what_a_locked_asset_holds_is_left_and_the_asset_is_the_scenes_own(bench
     assert bench.call("scene__delete", {"name": "Twin"})["verified"]
     hou.node("/obj/Box").allowEditingOfContents()
     assert bench.call("scene__transform", {"name": "Lid", "translate": [1, 0, 0]})["verified"]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [c for c in checks() if {LOCKED, REFERENCED} & set(c.needs)],
+    ids=lambda check: check.id,
+)
+def test_the_checks_of_data_that_is_not_ours_hold_for_takes(check: Check, bench: Bench) -> None:
+    Bench(bench.host, bench.folder, {LOCKED: _in_a_take, REFERENCED: _in_a_take}).run(check)
+
+
+def test_what_the_current_take_does_not_include_is_refused(bench: Bench) -> None:
+    hero = bench.sample(LAYERED)
+    before = bench.everything()
+    for tool, asked in (
+        ("scene__transform", {"name": hero, "translate": [1, 2, 3], "scale": [2, 2, 2]}),
+        ("scene__create_primitive", {"kind": "cube"}),
+    ):
+        with pytest.raises(HostError, match=r"take 'light' is current.*Takes pane.*'Main'"):
+            bench.call(tool, asked)
+        assert bench.everything() == before
+    # What it includes is changed in it, and in no other.
+    moved = bench.call("scene__transform", {"name": hero, "translate": [1, 2, 3]})
+    assert moved["object"]["translate"] == [1, 2, 3]
+    hou.takes.setCurrentTake(hou.takes.rootTake())
+    assert bench.get(hero)["translate"] == [0, 0, 0]
+    hou.takes.setCurrentTake(hou.takes.take("light"))
+    assert bench.get(hero)["translate"] == [1, 2, 3]
 
 
 def test_houdinis_own_way_to_keep_the_place_stays_as_the_artist_has_it(bench: Bench) -> None:

@@ -88,6 +88,34 @@ def test_callbacks_are_removed_by_the_very_same_function() -> None:
         hou.hipFile.removeEventCallback(listener.hear)
 
 
+def test_a_take_holds_what_it_includes_and_lets_nothing_else_be_changed() -> None:
+    node = hou.node("/obj").createNode("geo", "Crate")
+    root = hou.takes.rootTake()
+    light = root.addChildTake("light")
+    with pytest.raises(hou.OperationFailed, match="not the current"):
+        light.addParmTuple(node.parmTuple("t"))
+    hou.takes.setCurrentTake(light)
+    for change in (
+        lambda: node.parm("tx").set(1),
+        lambda: node.parmTuple("r").set((1, 2, 3)),
+        lambda: node.setDisplayFlag(False),
+    ):
+        with pytest.raises(hou.PermissionError):
+            change()
+    light.addParmTuple(node.parmTuple("t"))
+    assert [each.name() for each in light.parmTuples()] == ["t"]
+    node.parm("tx").set(1)
+    inner = light.addChildTake("inner")
+    hou.takes.setCurrentTake(inner)
+    assert node.parm("tx").eval() == 1
+    assert not inner.hasParmTuple(node.parmTuple("t"))
+    hou.takes.setCurrentTake(root)
+    assert node.parm("tx").eval() == 0
+    node.parm("tx").set(7)
+    hou.takes.setCurrentTake(inner)
+    assert node.parm("tx").eval() == 1
+
+
 def test_undo_has_groups_and_drops_empty_ones() -> None:
     with hou.undos.group("outer"), hou.undos.group("inner"):
         hou.node("/obj").createNode("geo", "One")

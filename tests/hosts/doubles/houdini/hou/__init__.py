@@ -72,6 +72,7 @@ from ._nodes import (  # noqa: F401
 from ._parms import BaseKeyframe, Keyframe, Parm, ParmTuple  # noqa: F401
 from ._scene import new_scene
 from ._session import session
+from ._takes import Take, takes  # noqa: F401
 from ._windows import (  # noqa: F401
     Desktop,
     FlipbookSettings,

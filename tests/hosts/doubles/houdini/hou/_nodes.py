@@ -329,6 +329,7 @@ class SopNode(OpNode):
         return session.scene.cook(self._data)
 
     def setDisplayFlag(self, on):
+        _may_set_flags()
         around = self._data.parent
         session.record("Display")
         session.scene.nodes[around].shown = self._id if on else None
@@ -433,6 +434,7 @@ class ObjNode(OpNode):
         return self._data.display
 
     def setDisplayFlag(self, on):
+        _may_set_flags()
         session.record("Display")
         self._data.display = bool(on)
 
@@ -453,6 +455,11 @@ def wrap(id):
 def _check_name(name):
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", name):
         raise OperationFailed("Invalid node name.")
+
+
+def _may_set_flags():
+    if session.scene.take != session.scene.first_take:
+        raise PermissionError("The flag is not in the current take.")
 
 
 def _network_event(kind, id):

@@ -151,6 +151,11 @@ class Parm:
         self._node._may_change()
         if self._channel.locked:
             raise PermissionError("The parameter is locked.")
+        if not session.scene.may_change(self._node._id, self._group):
+            raise PermissionError(
+                "Failed to modify node or parameter because of a permission error.  Possible causes"
+                " include locked assets, takes, product permissions or user specified permissions"
+            )
 
     def setKeyframe(self, keyframe):
         self._may_change()

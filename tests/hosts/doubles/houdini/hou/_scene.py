@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -38,9 +39,28 @@ class NodeData:
     user_data: dict[str, str] = field(default_factory=dict)
 
 
+#: The take that every scene has.
+FIRST_TAKE = "Main"
+
+
+@dataclass
+class TakeData:
+    """``held`` are the parameters that it includes, by node and name, with its own values."""
+
+    name: str
+    parent: str | None
+    held: dict[tuple[int, str], list[Channel]] = field(default_factory=dict)
+
+
 @dataclass
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
+    takes: dict[str, TakeData] = field(
+        default_factory=lambda: {FIRST_TAKE: TakeData(FIRST_TAKE, None)}
+    )
+    #: The current one.
+    take: str = FIRST_TAKE
+    first_take: str = FIRST_TAKE
     frame: float = 1.0
     range: tuple[float, float] = (1.0, 240.0)
     playback: tuple[float, float] = (1.0, 240.0)
@@ -92,6 +112,32 @@ class Scene:
             other.inputs = {i: id for i, id in other.inputs.items() if id in self.nodes}
             if other.shown not in self.nodes:
                 other.shown = None
+
+    # -- takes ----------------------------------------------------------------------------------
+
+    def add_take(self, name: str, parent: str) -> None:
+        self.takes[name] = TakeData(name, parent)
+
+    def may_change(self, id: int, parms: str) -> bool:
+        return self.take == self.first_take or (id, parms) in self.takes[self.take].held
+
+    def include(self, id: int, parms: str) -> None:
+        """In the current take. What the first one says is kept with it from then on."""
+        node, current, key = self.nodes[id], self.takes[self.take], (id, parms)
+        if self.take == self.first_take or key in current.held:
+            return
+        self.takes[self.first_take].held.setdefault(key, node.parms[parms])
+        current.held[key] = node.parms[parms] = copy.deepcopy(node.parms[parms])
+
+    def go_to_take(self, name: str) -> None:
+        self.take = name
+        for id, parms in self.takes[self.first_take].held:
+            at = self.takes[name]
+            while (id, parms) not in at.held:
+                assert at.parent is not None
+                at = self.takes[at.parent]
+            if id in self.nodes:
+                self.nodes[id].parms[parms] = at.held[id, parms]
 
     # -- values ---------------------------------------------------------------------------------
 
