@@ -129,8 +129,9 @@ class Creating:
             told = [s if s else w for s, w in zip(size, wanted, strict=True)]
             assert close(told, wanted, 0.01), (kind, size)
         before = bench.everything()
-        twice = {"kind": "cube", "size": 2, "dimensions": wanted}
-        raised(ValueError, bench.call, "scene__create_primitive", twice)
+        for wrong in ({"size": 2, "dimensions": wanted}, {"dimensions": [1, 0, 1]}):
+            asked = {"kind": "cube", **wrong}
+            raised(ValueError, bench.call, "scene__create_primitive", asked)
         assert bench.everything() == before
 
     def test_a_new_object_is_at_the_origin(self, bench: Bench) -> None:

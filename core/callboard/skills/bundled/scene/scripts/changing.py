@@ -58,7 +58,9 @@ def create_primitive(
         bool(measured) and all_near(size, measured, 0.01), "the size of its bounds", size, measured
     )
     if dimensions is not None:
-        pairs = zip(dimensions, size, strict=True)
+        pairs = [*zip(dimensions, size, strict=True)]
+        if any(own and not asked for asked, own in pairs):
+            raise ValueError(f"a {kind} has a width along each axis; none of dimensions can be 0")
         scale = [asked / own if own else 1.0 for asked, own in pairs]
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):
