@@ -5,6 +5,7 @@ pytest-qt comes along only where a Qt loads: without one its tests skip and all 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,18 @@ def _links_that_are_links() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "symlink_to", symlink_to)
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """What is imported and collected stays to the end: Python's collector needn't go through it
+    again and again, while it is made nor afterwards."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
