@@ -16,6 +16,7 @@ import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,11 @@ def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, A
     try:
         outcomes: Counter[str] = Counter()
         tried: dict[str, Any] = {"callboard": __version__, "application": version()}
+        # Those that callboard has tools for come with the application, and aren't always loaded.
+        loads = {one.name: one.load for one in host.plug_ins.values() if one.load is not None}
+        tried["plug_ins"] = {
+            name: _seen(partial(_loaded, load), host) for name, load in loads.items()
+        }
         tried["failed"], tried["skipped"] = {}, {}
         for check, outcome, why in run_all(host):
             outcomes[outcome] += 1
@@ -88,6 +94,11 @@ def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, A
         return tried
     finally:
         host.close()
+
+
+def _loaded(load: Callable[[], None], host: Any) -> str:
+    load()
+    return "loaded"
 
 
 def _seen(probe: Callable[[Any], object], host: Any) -> str:

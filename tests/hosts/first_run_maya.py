@@ -58,7 +58,7 @@ def _kind_in_usd(host: Any) -> object:
 
     usd = host.ports.get("usd")
     if usd is None:
-        return "mayaUsdPlugin is not loaded"
+        return "there is no mayaUsdPlugin"
     made = host.ports["scene.mutate"].create("cube", "FirstRun", {"size": 1.0})
     with TemporaryDirectory() as folder:
         file = Path(folder, "kind.usda")
@@ -66,6 +66,22 @@ def _kind_in_usd(host: Any) -> object:
         text = file.read_text("utf-8")
     cmds.delete(made)
     return "callboardKind" in text
+
+
+def _kind_in_fbx(host: Any) -> object:
+    from maya import cmds
+
+    try:
+        cmds.loadPlugin("fbxmaya", quiet=True)
+    except RuntimeError:
+        return "there is no fbxmaya"
+    made = host.ports["scene.mutate"].create("cube", "FirstRun", {"size": 1.0})
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "kind.fbx")
+        cmds.file(file.as_posix(), force=True, exportAll=True, type="FBX export")
+        data = file.read_bytes()
+    cmds.delete(made)
+    return b"callboardKind" in data
 
 
 if __name__ == "__main__":
@@ -79,6 +95,7 @@ if __name__ == "__main__":
                 "An empty undo chunk leaves no step (expected: None)": _empty_chunk,
                 "One metre in a matrix (expected: 100.0)": _matrix_in_metres,
                 "callboardKind is in a USD export (expected: False)": _kind_in_usd,
+                "callboardKind is in an FBX export (expected: any)": _kind_in_fbx,
                 "Conditions that are there in batch (expected: any)": _conditions,
             },
         )

@@ -30,8 +30,10 @@ def load(path: str) -> str:
         session.scene.add("aiAOVDriver", "defaultArnoldDriver")
         session.plugins[name] = (None, set())
     else:
-        session.unloaded = False
         spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None:
+            raise RuntimeError(f'Plug-in, "{path}", was not found on MAYA_PLUG_IN_PATH.')
+        session.unloaded = False
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         if not hasattr(module, "maya_useNewAPI"):
