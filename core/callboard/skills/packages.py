@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callboard.skills.dcc_mcp_compat import MODULES, PACKAGE
+from callboard.skills.skill_files import FileProblem, read_text
 
 PREFIX = "dcc_mcp_"
 #: What only an application's own Python has. Whether it is there, the host knows.
@@ -64,6 +65,32 @@ def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, st
     for line, name in _imports(tree):
         if not _is_there(name, script.parent, parent):
             yield line, name
+
+
+def neighbours(script: Path, skill: Path) -> list[Path]:
+    """The scripts beside it that it imports, and those that they import. Looks for files."""
+    known: dict[Path, None] = {}
+    waiting = [script]
+    while waiting:
+        for stem in _beside(waiting.pop(), skill):
+            path = script.parent / f"{stem}.py"
+            if path != script and path not in known and path.is_file():
+                known[path] = None
+                waiting.append(path)
+    return list(known)
+
+
+def _beside(script: Path, skill: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(read_text(skill, script))
+    except (FileProblem, SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            yield from (name.partition(".")[0] for name in names)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str]]:

@@ -31,6 +31,11 @@ def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]
         yield 1, f"tool '{tool.name}': defines neither main(**arguments) nor {own}(…)"
 
 
+def parsed(source: str) -> ast.Module | None:
+    """The script's syntax tree; None where it isn't Python."""
+    return _parse(source)[0]
+
+
 def syntax_error(path: Path) -> tuple[int, str] | None:
     """Line and message where a script isn't Python; None where it is, or can't be read."""
     try:

@@ -24,20 +24,26 @@ _HINTS = {
 }
 
 
-def _spellings(key: str) -> tuple[str, str, str]:
-    """``snake_case``, ``kebab-case``, ``camelCase``."""
+def spellings(key: str) -> tuple[str, str, str]:
+    """A key as it may be written: ``snake_case``, ``kebab-case``, ``camelCase``."""
     head, *tail = key.split("_")
     return key, key.replace("_", "-"), head + "".join(part.title() for part in tail)
 
 
-_KNOWN = frozenset(
+KNOWN_KEYS = frozenset(
     spelling
     for key in (
         *("name", "title", "description", "input_schema", "output_schema", "icons"),
         *("required_capabilities", "source_file", "affinity", "execution", "timeout_hint_secs"),
         *("annotations", "next_tools", "search_aliases", *_HINTS),
     )
-    for spelling in _spellings(key)
+    for spelling in spellings(key)
+)
+
+
+#: Every spelling of a hint below ``annotations``.
+HINT_WORDS = frozenset(
+    {*_HINTS.values(), *(f"{word}_hint" for word in _HINTS)},
 )
 
 
@@ -92,7 +98,7 @@ def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
         icons=_icons(entry),
         next_tools=_next_tools(next_key, next_tools),
         search_aliases=texts(*_either(entry, "search_aliases")),
-        extra={key: value for key, value in entry.items() if key not in _KNOWN},
+        extra={key: value for key, value in entry.items() if key not in KNOWN_KEYS},
     )
 
 
@@ -109,7 +115,7 @@ def texts(key: str, value: Any) -> tuple[str, ...]:
 
 def _either(entry: Mapping[str, Any], key: str) -> tuple[str, Any]:
     """The spelling of ``key`` that was used, and its value."""
-    for spelling in _spellings(key):
+    for spelling in spellings(key):
         if spelling in entry:
             return spelling, entry[spelling]
     return key, None

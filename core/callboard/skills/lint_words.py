@@ -1,0 +1,183 @@
+"""Words that a skill's author most likely meant otherwise: keys, capabilities, applications, hints
+and names of its own tools. What is unknown and like nothing we know is somebody else's business."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from callboard.calls.capabilities import VOCABULARY
+from callboard.skills import safe_yaml
+from callboard.skills.load import split_frontmatter
+from callboard.skills.model import SKILL_FILE, SkillMetadata
+from callboard.skills.skill_files import FileProblem, expand, read_text, relative, resolve_inside
+from callboard.skills.tool_entry import HINT_WORDS, KNOWN_KEYS
+
+#: File, line, message.
+Odd = tuple[str, int, str]
+
+#: How alike a word is to the one that was meant.
+_ALIKE = 0.8
+_DCCS = ("blender", "maya", "houdini", "3dsmax", "openusd", "python")
+_FRONT = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+_BLOCK = (
+    *("dcc", "version", "layer", "tags", "search-hint", "search-aliases", "depends", "load"),
+    *("tools", "prompts", "examples", "recipes", "workflows"),
+)
+_OUTCOMES = ("on-success", "on-failure", "on_success", "on_failure")
+_WORKFLOW = ("name", "description", "inputs", "steps")
+_STEP = (
+    *("id", "kind", "tool", "args", "arguments", "retry", "backoff", "timeout", "timeout_secs"),
+    *("foreach", "items", "as", "steps", "parallel", "branch", "on", "then", "else", "equals"),
+    *("approve", "message", "prompt"),
+)
+
+
+def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
+    """Of SKILL.md, the tools' file and the workflows. What can't be read is told elsewhere."""
+    front = _document(skill, SKILL_FILE, front=True)
+    if front is not None:
+        yield from _of_front(front)
+    tools = tools_document(skill)
+    if tools is not None:
+        yield from _of_tools(skill, *tools)
+    listed = skill.workflows
+    for reference in (listed,) if isinstance(listed, str) else listed or ():
+        for path in expand(skill.path, reference)[0]:
+            shown = relative(skill.path, path)
+            document = _document(skill, shown)
+            if document is not None:
+                yield from _of_workflow(skill, shown, document)
+
+
+def tools_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] | None:
+    """The tools' file and what it says; None where there is none, or it can't be read."""
+    file = tools_file(skill)
+    document = None if file == SKILL_FILE else _document(skill, file)
+    return None if document is None else (file, document)
+
+
+def tools_file(skill: SkillMetadata) -> str:
+    """As SKILL.md names it; SKILL.md itself where it names none."""
+    block: Any = skill.metadata.get("dcc-mcp")
+    reference = block.get("tools") if isinstance(block, dict) else None
+    return str(reference or skill.metadata.get("dcc-mcp.tools") or SKILL_FILE)
+
+
+def tool_entries(document: safe_yaml.Document) -> Iterator[tuple[safe_yaml.Path, dict[str, Any]]]:
+    """Each entry of a tools' file that is a mapping, and where it stands."""
+    value = document.value
+    at: safe_yaml.Path = () if isinstance(value, list) else ("tools",)
+    entries = value.get("tools") if isinstance(value, dict) else value
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if isinstance(entry, dict):
+            yield (*at, index), entry
+
+
+def is_like(word: str, others: Iterable[str]) -> bool:
+    """Whether one of the others is most likely the word, misspelt."""
+    return bool(get_close_matches(word, [*others], 1, _ALIKE))
+
+
+def _of_front(document: safe_yaml.Document) -> Iterator[Odd]:
+    front = document.value
+    yield from _keys(SKILL_FILE, document, (), front, _FRONT)
+    metadata = front.get("metadata") if isinstance(front, dict) else None
+    block = metadata.get("dcc-mcp") if isinstance(metadata, dict) else None
+    if not isinstance(block, dict):
+        return
+    at = ("metadata", "dcc-mcp")
+    yield from _keys(SKILL_FILE, document, at, block, _BLOCK)
+    for key, known in (("dcc", _DCCS), ("load", ("when-called",))):
+        line = document.line(*at, key)
+        yield from _one(SKILL_FILE, line, f"'{key}'", block.get(key), known)
+
+
+def _of_tools(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> Iterator[Odd]:
+    own = _own_tools(skill)
+    for at, entry in tool_entries(document):
+        yield from _keys(file, document, at, entry, KNOWN_KEYS)
+        for word in HINT_WORDS & entry.keys():
+            line = document.line(*at, word)
+            yield file, line, f"'{word}' counts only below 'annotations'; move it there"
+        hints = entry.get("annotations")
+        yield from _keys(file, document, (*at, "annotations"), hints, {*HINT_WORDS, "title"})
+        for key in ("required_capabilities", "required-capabilities", "requiredCapabilities"):
+            needs = entry.get(key)
+            for index, word in enumerate(needs if isinstance(needs, list) else ()):
+                line = document.line(*at, key, index)
+                yield from _one(file, line, "capability", word, VOCABULARY)
+        for key in ("next-tools", "next_tools", "nextTools"):
+            after = entry.get(key)
+            if isinstance(after, dict):
+                yield from _keys(file, document, (*at, key), after, _OUTCOMES)
+                for outcome, names in after.items():
+                    line = document.line(*at, key, outcome)
+                    for name in names if isinstance(names, list) else ():
+                        yield from _own_tool(file, line, name, own, skill.wire_name(""))
+
+
+def _of_workflow(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> Iterator[Odd]:
+    own = _own_tools(skill)
+    yield from _keys(file, document, (), document.value, _WORKFLOW)
+    steps = document.value.get("steps") if isinstance(document.value, dict) else None
+    for at, step in _steps(steps, ("steps",)):
+        yield from _keys(file, document, at, step, _STEP)
+        line = document.line(*at, "tool")
+        yield from _own_tool(file, line, step.get("tool"), own, skill.wire_name(""))
+
+
+def _steps(steps: Any, at: safe_yaml.Path) -> Iterator[tuple[safe_yaml.Path, dict[str, Any]]]:
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(step, dict):
+            here = (*at, index)
+            yield here, step
+            for key in ("steps", "parallel", "then", "else"):
+                yield from _steps(step.get(key), (*here, key))
+
+
+def _own_tools(skill: SkillMetadata) -> set[str] | None:
+    """As they are written: what is wrong with one itself is told there. None where they can't be
+    read."""
+    read = tools_document(skill)
+    if read is None:
+        return set() if tools_file(skill) == SKILL_FILE else None
+    names = {str(entry.get("name")) for _, entry in tool_entries(read[1])}
+    return {skill.wire_name(name) for name in (*names, *(tool.name for tool in skill.tools))}
+
+
+def _own_tool(
+    file: str, line: int, name: Any, own: Collection[str] | None, prefix: str
+) -> Iterator[Odd]:
+    if own is None or not isinstance(name, str) or name in own or not name.startswith(prefix):
+        return
+    meant = get_close_matches(name, own, 1)
+    remedy = f"did you mean '{meant[0]}'?" if meant else "add it to the tools' file, or take it out"
+    yield file, line, f"this skill has no tool '{name}'; {remedy}"
+
+
+def _keys(
+    file: str, document: safe_yaml.Document, at: safe_yaml.Path, mapping: Any, known: Iterable[str]
+) -> Iterator[Odd]:
+    if isinstance(mapping, Mapping):
+        for key in mapping:
+            yield from _one(file, document.line(*at, key), "key", key, known)
+
+
+def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> Iterator[Odd]:
+    """A finding where the word is none of those known, and much like one of them."""
+    if not isinstance(word, str) or word in known:
+        return
+    meant = get_close_matches(word, [*known], 1, _ALIKE)
+    if meant:
+        yield file, line, f"{what} '{word}' isn't known; did you mean '{meant[0]}'?"
+
+
+def _document(skill: SkillMetadata, file: str, *, front: bool = False) -> safe_yaml.Document | None:
+    try:
+        text = read_text(skill.path, resolve_inside(skill.path, file))
+        parts = split_frontmatter(text) if front else (text, 1)
+        return None if parts is None else safe_yaml.load(*parts)
+    except (FileProblem, safe_yaml.YamlError):
+        return None

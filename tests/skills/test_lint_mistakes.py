@@ -1,0 +1,235 @@
+"""Deliberate mistakes in a skill that is right otherwise: each is one finding, at its line, that
+says what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from callboard.cli import main
+from callboard.skills.lint import lint
+from skills.skill_tree import write_files
+
+RIGHT = {
+    "SKILL.md": """\
+---
+name: studio
+description: Publishes assets.
+metadata:
+  dcc-mcp:
+    dcc: blender
+    version: "1.0"
+    search-hint: publish, release
+    load: when-called
+    tools: tools.yaml
+    prompts: prompts.yaml
+    workflows: release.workflow.yaml
+---
+""",
+    "tools.yaml": """\
+tools:
+  - name: publish
+    description: Publishes one asset.
+    required_capabilities: [filesystem.write, scene.read]
+    timeout_hint_secs: 60
+    next-tools:
+      on-success: [studio__check]
+    input_schema:
+      type: object
+      properties:
+        path: {type: string, format: workspace-path}
+        version: {type: integer}
+      required: [path]
+  - name: check
+    description: Checks what was published.
+    source_file: checking.py
+    affinity: any
+    annotations:
+      read_only_hint: true
+""",
+    "scripts/publish.py": """\
+from _common import place
+
+
+def publish(ctx, path, version=1):
+    return place(names(ctx), path, version)
+
+
+def names(ctx):
+    return ctx.port("scene.read").names()
+""",
+    "scripts/checking.py": """\
+import sys
+
+
+def check():
+    return {"python": sys.version}
+""",
+    "scripts/_common.py": """\
+import json
+
+
+def place(names, path, version):
+    return json.dumps([names, path, version])
+""",
+    "prompts.yaml": """\
+prompts:
+  - name: release
+    description: Release an asset.
+    arguments:
+      - name: asset
+    template: Release {{asset}}.
+""",
+    "release.workflow.yaml": """\
+name: release
+description: Publishes, then checks.
+inputs:
+  path: {type: string}
+steps:
+  - id: published
+    tool: studio__publish
+    args: {path: "{{path}}"}
+  - tool: studio__check
+    args: {}
+""",
+}
+CHECK = "scripts/checking.py"
+PUBLISH = "scripts/publish.py"
+FLOW = "release.workflow.yaml"
+
+#: File, what is right, what is written instead, where the finding is, what it says.
+MISTAKES = [
+    ("SKILL.md", "name: studio", "name: our studio", "SKILL.md:2", "'name' must be 1 to 64 of"),
+    ("SKILL.md", "description:", "descripton:", "SKILL.md:2", "'description' must be text"),
+    ("SKILL.md", "dcc: blender", "dcc: blneder", "SKILL.md:6", "did you mean 'blender'?"),
+    ("SKILL.md", "search-hint:", "search_hint:", "SKILL.md:8", "did you mean 'search-hint'?"),
+    ("SKILL.md", "when-called", "when_called", "SKILL.md:9", "did you mean 'when-called'?"),
+    ("SKILL.md", "workflows:", "workflow:", "SKILL.md:12", "did you mean 'workflows'?"),
+    ("SKILL.md", ": tools.yaml", ": tool.yaml", "SKILL.md:10", "'tool.yaml' doesn't exist"),
+    ("SKILL.md", ": prompts.yaml", ": prompt.yaml", "SKILL.md:11", "'prompt.yaml' doesn't exist"),
+    ("SKILL.md", ": release.w", ": a.w", "SKILL.md:12", "'a.workflow.yaml' doesn't exist"),
+    (
+        "tools.yaml",
+        "description: P",
+        "descripton: P",
+        "tools.yaml:3",
+        "did you mean 'description'?",
+    ),
+    ("tools.yaml", "required_c", "require_c", "tools.yaml:4", "did you mean 'required_capabili"),
+    ("tools.yaml", "scene.read", "scene.raed", "tools.yaml:4", "did you mean 'scene.read'?"),
+    ("tools.yaml", "[filesystem.write, scene.read]", "usd", "tools.yaml:4", "a list of strings"),
+    ("tools.yaml", "filesystem.write, ", "", "tools.yaml:8", "add filesystem.read or filesystem.w"),
+    ("tools.yaml", "_secs: 60", "_sec: 60", "tools.yaml:5", "did you mean 'timeout_hint_secs'?"),
+    ("tools.yaml", "_secs: 60", "_secs: long", "tools.yaml:5", "must be a number of seconds"),
+    ("tools.yaml", "on-success", "on-sucess", "tools.yaml:7", "did you mean 'on-success'?"),
+    ("tools.yaml", "[studio__check]", "[studio__chek]", "tools.yaml:7", "mean 'studio__check'?"),
+    ("tools.yaml", "{type: integer}", "{type: whole}", "tools.yaml:8", "isn't a valid JSON Schema"),
+    ("tools.yaml", "        version:", "        versoin:", f"{PUBLISH}:4", "doesn't take; add the"),
+    ("tools.yaml", "      required: [path]\n", "", f"{PUBLISH}:4", "list it as required"),
+    ("tools.yaml", ": checking.py", ": cheking.py", "tools.yaml:16", "'cheking.py' doesn't exist"),
+    (
+        "tools.yaml",
+        "affinity: any",
+        "affinity: main_thread",
+        "tools.yaml:17",
+        "must be main or any",
+    ),
+    (
+        "tools.yaml",
+        "read_only_hint",
+        "readonly_hint",
+        "tools.yaml:19",
+        "did you mean 'read_only_hint",
+    ),
+    (
+        *("tools.yaml", "annotations:\n      read_only_hint", "read_only_hint"),
+        *("tools.yaml:18", "counts only below 'annotations'; move it there"),
+    ),
+    ("tools.yaml", "affinity: any", "source_file: a.py", "tools.yaml:17", "is written twice"),
+    (PUBLISH, '"scene.read"', '"usd"', f"{PUBLISH}:9", "add it to its required_capabilities"),
+    (
+        PUBLISH,
+        "def publish(",
+        "def publsh(",
+        f"{PUBLISH}:1",
+        "neither main(**arguments) nor publish",
+    ),
+    (PUBLISH, "version=1):", "version=1", f"{PUBLISH}:4", "can't be parsed"),
+    (PUBLISH, "path, version=1", "path", f"{PUBLISH}:4", "has 'version', which publish() doesn't"),
+    (CHECK, "import sys\n", "import sys\nsys.exit()\n", f"{CHECK}:2", "when it is imported"),
+    (
+        "scripts/_common.py",
+        "json",
+        "jsno",
+        "scripts/_common.py:1",
+        "imports 'jsno', which isn't th",
+    ),
+    ("prompts.yaml", "name: asset", "name: aset", "prompts.yaml", "asset"),
+    (FLOW, "tool: studio__check", "tool: studio__chek", f"{FLOW}:9", "mean 'studio__check'?"),
+    (FLOW, "    args: {}", "    argss: {}", f"{FLOW}:10", "did you mean 'args'?"),
+    (FLOW, "{{path}}", "{{paht}}", f"{FLOW}:6", "is no input, earlier step or loop variable"),
+    (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "a step is one of tool,"),
+]
+
+
+def written(folder: Path) -> Path:
+    write_files(folder / "studio", RIGHT)
+    return folder / "studio"
+
+
+def test_the_skill_is_right_otherwise(tmp_path: Path) -> None:
+    assert lint(written(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "place", "says"), MISTAKES, ids=[f"{m[0]}-{m[2]}" for m in MISTAKES]
+)
+def test_each_mistake_is_one_finding(
+    file: str, right: str, wrong: str, place: str, says: str, tmp_path: Path
+) -> None:
+    folder = written(tmp_path)
+    text = RIGHT[file]
+    assert right in text
+    replaced = text.replace(right, wrong, 1) if file != "scripts/_common.py" else "import jsno\n"
+    (folder / file).write_text(replaced, encoding="utf-8")
+    (finding,) = map(str, lint(folder))
+    assert finding.startswith(f"{place}:")
+    assert says in finding
+
+
+def test_all_are_told_at_once_and_for_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path)
+    tools = RIGHT["tools.yaml"].replace("on-s", "on-ss").replace("read_only", "readonly")
+    (folder / "tools.yaml").write_text(tools, encoding="utf-8")
+    script = RIGHT[PUBLISH].replace("scene.read", "usd")
+    (folder / PUBLISH).write_text(script, encoding="utf-8")
+    assert main(["lint", str(folder), "--json"]) == 1
+    findings = json.loads(capsys.readouterr().out)
+    assert [(one["file"], one["line"], one["severity"]) for one in findings] == [
+        (PUBLISH, 9, "error"),
+        ("tools.yaml", 7, "warning"),
+        ("tools.yaml", 19, "warning"),
+    ]
+
+
+def test_warnings_count_where_that_is_asked_for(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    flow = RIGHT[FLOW].replace("    args: {}", "    argss: {}")
+    (folder / FLOW).write_text(flow, encoding="utf-8")
+    assert main(["lint", str(folder)]) == 0
+    assert main(["lint", str(folder), "--strict"]) == 1
+
+
+def test_what_is_like_nothing_we_know_is_somebody_elses(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    tools = RIGHT["tools.yaml"].replace("affinity: any", "farm_pool: nightly\n    affinity: any")
+    tools = tools.replace("[filesystem.write,", "[filesystem.write, com.studio.tracker,")
+    (folder / "tools.yaml").write_text(tools, encoding="utf-8")
+    (folder / "SKILL.md").write_text(
+        RIGHT["SKILL.md"].replace("dcc: blender", "dcc: nuke"), "utf-8"
+    )
+    assert lint(folder) == []
