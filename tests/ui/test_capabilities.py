@@ -12,13 +12,16 @@ pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=I
 
 from panel_rig import texts
 from qtpy.QtCore import Qt
+from qtpy.QtGui import QColor, QPalette
+from qtpy.QtWidgets import QLabel
 
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
 from callboard.errors import CAPABILITY_MISSING, HostError
 from callboard.host import USD, PlugIn
 from callboard.testing.fake_host import FakeHost
-from callboard_ui.panel import CAPABILITIES
+from callboard_ui.look import LEGIBLE, contrast
+from callboard_ui.panel import CAPABILITIES, SKILLS
 
 CUBE = {"kind": "cube"}
 WANTED = {"com.example/files": {"required": True}, "com.example/tags": {"required": False}}
@@ -180,3 +183,31 @@ def test_bundles_show_what_they_want_of_the_host(
     shown.qtbot.keyClicks(tab.search, "zzz")
     assert tab.below.rowCount() == 0
     assert "No bundle matches." in texts(tab)
+
+
+def test_words_are_legible_after_the_host_changed_its_palette(open_panel: Any) -> None:
+    shown = open_panel(WithoutUsd, skills=True)
+    shown.turn_to(CAPABILITIES)
+    panel = shown.panel
+    shown.until(lambda: USD in panel.capabilities.plug_ins.words)
+    for colours in (("#bbbbbb", "#444444", "#2b2b2b"), ("#000000", "#efefef", "#ffffff")):
+        text, window, base = map(QColor, colours)
+        palette = QPalette(window)
+        palette.setColor(QPalette.ColorRole.WindowText, text)
+        palette.setColor(QPalette.ColorRole.Window, window)
+        palette.setColor(QPalette.ColorRole.Base, base)
+        panel.setPalette(palette)
+        for label in panel.findChildren(QLabel):
+            if label.text() and label.isEnabled():
+                told = label.palette().color(QPalette.ColorRole.WindowText)
+                assert contrast(told, window) >= LEGIBLE, label.text()
+
+
+def test_tools_that_their_first_call_loads_are_counted(shown: Any) -> None:
+    shown.turn_to(SKILLS)
+    skills = shown.panel.skills.model
+    shown.until(lambda: any("when called" in row.cells[1] for row in skills.rows))
+    areas = shown.panel.capabilities.model.rows
+    offered = [row for area in areas for row in area.rows if row.checked is not None]
+    assert offered
+    assert all(row.cells[1] != "0 tools" for row in offered)

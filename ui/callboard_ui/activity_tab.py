@@ -25,9 +25,9 @@ from callboard_ui.calls_model import CallRow, CallsModel, changed_row, ended_row
 from callboard_ui.calls_view import CallsView
 from callboard_ui.history import History
 from callboard_ui.icons import icon
-from callboard_ui.labels import plain
+from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em, tint
+from callboard_ui.look import em
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3

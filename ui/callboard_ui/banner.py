@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qtpy.QtCore import QEvent, Qt
+from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from callboard.panel.status import Snapshot
 from callboard_ui import words
-from callboard_ui.labels import Elided
-from callboard_ui.look import em, tint
+from callboard_ui.labels import Elided, tint
+from callboard_ui.look import em
 
 
 class Banner(QWidget):
@@ -43,11 +43,6 @@ class Banner(QWidget):
         self.text.show_text(words.waiting(snapshot, self.tr))
         self.button.setVisible(self._asked)
         self._draw()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._draw()
 
     def _draw(self) -> None:
         tint(self.text, "warn" if self._asked else "dim")

@@ -23,9 +23,9 @@ from qtpy.QtWidgets import (
 from callboard.panel.records import missing_capabilities
 from callboard.panel.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
 from callboard_ui import words
-from callboard_ui.labels import plain
+from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em, tint
+from callboard_ui.look import em
 from callboard_ui.plug_ins import PlugIns
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
@@ -158,8 +158,6 @@ class CapabilitiesTab(QWidget):
     def _draw(self) -> None:
         for model in (self.model, self.below):
             model.set_look(self.palette(), self.font())
-        tint(self._note, "dim")
-        self.plug_ins.draw()
 
     def _arrange(self) -> None:
         wide = self.width() > em(self, 50)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from qtpy.QtCore import QEvent, Qt
+from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus, living
-from callboard_ui.labels import Elided, as_tip, plain
+from callboard_ui.labels import Elided, as_tip, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import Kind, bold, em, tint
+from callboard_ui.look import bold, em
 from callboard_ui.shown_text import clock, one_line
 
 
@@ -66,11 +66,6 @@ class ClientsBox(QWidget):
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            tint(self._empty, "dim")
-
 
 class ClientRow(QWidget):
     """One client, and what it is allowed."""
@@ -80,7 +75,6 @@ class ClientRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._name, self._link, self._say = name, link, say
-        self._kind: Kind = "dim"
         self.title = Elided(self)
         self.title.setFont(bold(self.font()))
         self.title.show_text(name)
@@ -115,16 +109,16 @@ class ClientRow(QWidget):
         here = [one for one in clients if not one.lost]
         named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))
         if here:
-            text, self._kind = self.tr("{0}, connected").format(named), "good"
+            text, kind = self.tr("{0}, connected").format(named), "good"
         elif clients:
-            text, self._kind = self.tr("{0}, lost").format(named), "warn"
+            text, kind = self.tr("{0}, lost").format(named), "warn"
         elif token is not None and token.last_seen is not None:
             text = self.tr("not connected; last heard {0}").format(clock(token.last_seen))
-            self._kind = "dim"
+            kind = "dim"
         else:
-            text, self._kind = self.tr("not connected"), "dim"
+            text, kind = self.tr("not connected"), "dim"
         self.state.show_text(text)
-        tint(self.state, self._kind)
+        tint(self.state, kind)
         self.revoke.setVisible(token is not None)
         there = {one.id: one for one in grants}
         for id in [id for id in self.grants if id not in there]:
@@ -136,11 +130,6 @@ class ClientRow(QWidget):
             if id not in self.grants:
                 self.grants[id] = self._grant(grant, titles)
                 self._grants.addWidget(self.grants[id])
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            tint(self.state, self._kind)
 
     def _grant(self, grant: GrantStatus, titles: dict[str, str]) -> QWidget:
         about = {

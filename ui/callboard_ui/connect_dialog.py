@@ -39,8 +39,8 @@ from callboard.panel.client_files import (
     planned,
 )
 from callboard_ui.icons import icon
-from callboard_ui.labels import plain
-from callboard_ui.look import em, fixed, tint
+from callboard_ui.labels import plain, tint
+from callboard_ui.look import em, fixed
 from callboard_ui.posting import Background
 from callboard_ui.shown_text import visible
 

@@ -22,8 +22,8 @@ from callboard.panel.controls import Decision
 from callboard.panel.status import QuestionStatus
 from callboard_ui import words
 from callboard_ui.icons import icon
-from callboard_ui.labels import plain
-from callboard_ui.look import bold, em, fixed, tint
+from callboard_ui.labels import plain, tint
+from callboard_ui.look import bold, em, fixed
 from callboard_ui.shown_text import MOST, arguments_text, one_line
 
 #: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant

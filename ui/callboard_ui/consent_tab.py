@@ -24,9 +24,9 @@ from callboard.panel.status import QuestionStatus, Snapshot
 from callboard_ui.clients_box import ClientsBox
 from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon
-from callboard_ui.labels import plain
+from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em, tint
+from callboard_ui.look import em
 
 
 class ConsentCards(QWidget):

@@ -13,9 +13,9 @@ from callboard.panel.status import Snapshot, living
 from callboard_ui import words
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
-from callboard_ui.labels import Elided
+from callboard_ui.labels import Elided, tint
 from callboard_ui.link import Link
-from callboard_ui.look import Kind, bold, em, tint
+from callboard_ui.look import Kind, bold, em
 
 _COPIED_MS = 1500
 #: The picture and the colour of each of `words.state`.

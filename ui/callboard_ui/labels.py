@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from qtpy.QtCore import QSize, Qt
-from qtpy.QtGui import QPainter, QPaintEvent
+from qtpy.QtCore import QEvent, QSize, Qt
+from qtpy.QtGui import QPainter, QPaintEvent, QPalette
 from qtpy.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from callboard_ui.look import Kind, color, palette_of
 from callboard_ui.shown_text import one_line
 
 
-def plain(parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
+class Tinted(QLabel):
+    """Keeps its kind of colour when the host changes its palette."""
+
+    kind: Kind | None = None
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        # An ancestor hears of it before its children have the new palette; this one has it.
+        if event.type() == QEvent.Type.PaletteChange and self.kind is not None:
+            tint(self, self.kind)
+
+
+def plain(parent: QWidget | None = None, *, wrap: bool = False) -> Tinted:
     """An empty label that takes text as it is."""
-    label = QLabel(parent)
+    label = Tinted(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(wrap)
     return label
 
 
-class Elided(QLabel):
+class Elided(Tinted):
     """One line that is shortened in the middle or at its end; the tool tip holds all of it."""
 
     def __init__(
@@ -63,3 +76,13 @@ def as_tip(text: str) -> str:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     lines = escaped.replace("\n", "<br>")
     return f"<p>{lines}</p>"
+
+
+def tint(label: Tinted, kind: Kind) -> None:
+    """Colours the label's text, and nothing else of it."""
+    label.kind = kind
+    wanted = color(palette_of(label), kind)
+    palette = QPalette(label.palette())
+    if palette.color(QPalette.ColorRole.WindowText) != wanted:
+        palette.setColor(QPalette.ColorRole.WindowText, wanted)
+        label.setPalette(palette)

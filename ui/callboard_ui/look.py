@@ -64,13 +64,6 @@ def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     return next((one for one in steps if least(one) >= LEGIBLE), max(steps, key=least))
 
 
-def tint(widget: QWidget, kind: Kind) -> None:
-    """Colours a label's text, and nothing else of it."""
-    palette = QPalette(widget.palette())
-    palette.setColor(QPalette.ColorRole.WindowText, color(palette_of(widget), kind))
-    widget.setPalette(palette)
-
-
 def palette_of(widget: QWidget) -> QPalette:
     """The palette that the host gave the widget's parent."""
     parent = widget.parentWidget()

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from qtpy.QtCore import Qt
-from qtpy.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+from qtpy.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from callboard.panel.status import CapabilityStatus
-from callboard_ui.labels import plain
+from callboard_ui.labels import Tinted, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em, tint
+from callboard_ui.look import em
 from callboard_ui.shown_text import visible
 
 
@@ -28,7 +28,7 @@ class PlugIns(QWidget):
         self._grid.setSpacing(em(self, 0.3))
         self._grid.setColumnStretch(0, 1)
         #: By capability.
-        self.words: dict[str, QLabel] = {}
+        self.words: dict[str, Tinted] = {}
         self.buttons: dict[str, QPushButton] = {}
         self.hide()
 
@@ -53,11 +53,6 @@ class PlugIns(QWidget):
             if one.loadable:
                 self._grid.addWidget(self._button(one), number, 1, Qt.AlignmentFlag.AlignTop)
         self.setVisible(bool(missing))
-
-    def draw(self) -> None:
-        """Takes over the host's palette."""
-        for words in self.words.values():
-            tint(words, "dim")
 
     def _button(self, one: CapabilityStatus) -> QPushButton:
         button = QPushButton(self.tr("Load"), self)

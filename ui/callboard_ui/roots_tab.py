@@ -24,9 +24,9 @@ from qtpy.QtWidgets import (
 from callboard.panel.status import PathAnswer, RootStatus, Snapshot
 from callboard_ui.folder_states import FolderStates
 from callboard_ui.icons import icon
-from callboard_ui.labels import Elided, plain
+from callboard_ui.labels import Elided, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import bold, em, tint
+from callboard_ui.look import bold, em
 from callboard_ui.own_roots import OwnRoots
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel

@@ -16,9 +16,9 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.status import PromptsStatus, PromptStatus, SkillStatus, Snapshot
 from callboard_ui.icons import icon
-from callboard_ui.labels import plain
+from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em, tint
+from callboard_ui.look import em
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
@@ -164,7 +164,7 @@ class SkillsTab(QWidget):
             glyph, kind = "check", "good"
         else:
             glyph, kind = "ring", "dim"
-            parts.append(self.tr("not loaded"))
+            parts.append(self.tr("when called") if one.when_called else self.tr("not loaded"))
         rows = [
             Row(f"failure {text}", (one_line(text), ""), "warning", "bad", visible(text))
             for text in wrong

@@ -20,7 +20,7 @@ from callboard.panel.status import (
     ToolStatus,
 )
 from callboard.skills.catalog import KnownSkill
-from callboard.skills.model import Failure
+from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root
 
 
@@ -34,7 +34,9 @@ class Served:
         withdrawn: frozenset[str] = frozenset(),
         offer: Offer = Offer(),  # noqa: B008 - a constant
         plug_ins: Mapping[str, PlugIn] = MappingProxyType({}),
+        later: Sequence[ToolDeclaration] = (),
     ) -> None:
+        """``later`` are the tools that are loaded by their first call."""
         self.source = tools
         self.state = (offered, withdrawn, offer)
         self.tools = tuple(
@@ -48,7 +50,7 @@ class Served:
             )
             for tool in tools
         )
-        unlocks = Counter(c for tool in tools for c in set(tool.required_capabilities))
+        unlocks = Counter(c for tool in (*tools, *later) for c in set(tool.required_capabilities))
         self.capabilities = tuple(
             CapabilityStatus(name, True, name in withdrawn, unlocks[name]) for name in offered
         ) + tuple(
@@ -95,6 +97,7 @@ def skill_status(
         len(skill.tools),
         tuple(f.editor_line for f in dict.fromkeys((*skill.failures, *named))),
         lacking,
+        skill.when_called,
     )
 
 

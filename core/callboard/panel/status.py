@@ -156,6 +156,8 @@ class SkillStatus:
     failures: tuple[str, ...] = ()
     #: What its bundle would like of the host and doesn't get.
     missing: tuple[str, ...] = ()
+    #: Its first call loads it.
+    when_called: bool = False
 
 
 @dataclass(frozen=True)

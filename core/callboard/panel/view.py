@@ -184,7 +184,9 @@ class ServedView:
         capabilities, tools = self._capabilities, self._tools.all()
         state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.offer)
         if tools is not self._served.source or state != self._served.state:
-            self._served = Served(tools, *state, self._host.plug_ins)
+            unloaded = [known.skill for known in self._catalog.known if not known.loaded]
+            later = [tool for skill in unloaded if skill.when_called for tool in skill.tools]
+            self._served = Served(tools, *state, self._host.plug_ins, later)
         return self._served
 
     def _calls(self) -> tuple[CallStatus, ...]:
