@@ -50,7 +50,8 @@ class Served:
             )
             for tool in tools
         )
-        unlocks = Counter(c for tool in (*tools, *later) for c in set(tool.required_capabilities))
+        unlocks = Counter(c for tool in tools for c in set(tool.required_capabilities))
+        unlocks.update(c for tool in later for c in set(tool.required_capabilities))
         self.capabilities = tuple(
             CapabilityStatus(name, True, name in withdrawn, unlocks[name]) for name in offered
         ) + tuple(
