@@ -59,6 +59,15 @@ if TYPE_CHECKING:
         GroupNotFound,
         StructurePort,
     )
+    from callboard.hosting.shaping import (
+        GEOMETRY,
+        MODELLING,
+        FacesLook,
+        GeometryPort,
+        ModellingPort,
+        SubdivisionScheme,
+        UnwrapMethod,
+    )
 
 __all__ = [
     "ANIMATION",
@@ -69,9 +78,11 @@ __all__ = [
     "EXCHANGE",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
+    "GEOMETRY",
     "LIGHTS",
     "LOOK",
     "MATERIALS",
+    "MODELLING",
     "RENDER",
     "SCENE_MUTATE",
     "SCENE_READ",
@@ -88,8 +99,10 @@ __all__ = [
     "DocEntry",
     "DocsPort",
     "ExchangePort",
+    "FacesLook",
     "Fault",
     "FileFormat",
+    "GeometryPort",
     "GroupNotFound",
     "Host",
     "HostEvent",
@@ -102,6 +115,7 @@ __all__ = [
     "MaterialNotFound",
     "MaterialsPort",
     "MeshData",
+    "ModellingPort",
     "ObjectNotFound",
     "PlugIn",
     "PrimitiveKind",
@@ -111,8 +125,10 @@ __all__ = [
     "SceneReader",
     "ScriptPort",
     "StructurePort",
+    "SubdivisionScheme",
     "Texture",
     "UndoPort",
+    "UnwrapMethod",
     "UsdPort",
     "UsedFile",
     "Vector",
@@ -131,6 +147,7 @@ _HOMES = (
     "looking",
     "picture_ports",
     "scene_ports",
+    "shaping",
 )
 
 

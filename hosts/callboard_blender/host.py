@@ -21,6 +21,7 @@ from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
+from callboard.hosting.shaping import GEOMETRY, MODELLING
 from callboard_blender.animation import BlenderAnimation
 from callboard_blender.attributes import BlenderAttributes
 from callboard_blender.busy import Busy
@@ -31,9 +32,11 @@ from callboard_blender.docs import BlenderDocs
 from callboard_blender.edit import BlenderSceneEditor
 from callboard_blender.exchange import BlenderExchange
 from callboard_blender.files import BlenderFiles
+from callboard_blender.geometry import BlenderGeometry
 from callboard_blender.lights import BlenderLights
 from callboard_blender.looking import BlenderLook
 from callboard_blender.looks import BlenderMaterials
+from callboard_blender.modelling import BlenderModelling
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
 from callboard_blender.scripts import BlenderScripts
@@ -63,6 +66,7 @@ class BlenderHost(host.Host):
         self.undo = BlenderUndo(changes)
         files = BlenderFiles(changes)
         materials = BlenderMaterials(changes)
+        checks = BlenderChecks(materials)
         ports: dict[str, object] = {
             host.SCENE_READ: BlenderSceneReader(changes),
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
@@ -70,7 +74,9 @@ class BlenderHost(host.Host):
             ATTRIBUTES: BlenderAttributes(changes),
             picture_ports.MATERIALS: materials,
             picture_ports.LIGHTS: BlenderLights(changes),
-            CHECK: BlenderChecks(materials),
+            CHECK: checks,
+            GEOMETRY: BlenderGeometry(changes, checks),
+            MODELLING: BlenderModelling(changes),
             picture_ports.CAMERAS: BlenderCameras(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,

@@ -31,6 +31,14 @@ def kind_of(obj: bpy.types.Object) -> str:
     return word.lower()
 
 
+def forget_kind(mesh: bpy.types.Mesh) -> None:
+    """It is no primitive any more."""
+    for mark in _MARKS.values():
+        attribute = mesh.attributes.get(mark)
+        if attribute is not None:
+            mesh.attributes.remove(attribute)
+
+
 def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.types.Mesh:
     mesh = bpy.data.meshes.new(name)
     if kind == "torus":

@@ -16,6 +16,7 @@ from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
+from callboard.hosting.shaping import GEOMETRY
 from callboard_openusd.attributes import UsdAttributes
 from callboard_openusd.cameras import UsdCameras
 from callboard_openusd.checks import UsdChecks
@@ -24,6 +25,7 @@ from callboard_openusd.document import Document
 from callboard_openusd.edit import UsdSceneEditor
 from callboard_openusd.exchange import UsdExchange
 from callboard_openusd.files import UsdFiles
+from callboard_openusd.geometry import UsdGeometry
 from callboard_openusd.lights import UsdLights
 from callboard_openusd.looks import UsdMaterials
 from callboard_openusd.scene import UsdSceneReader
@@ -71,6 +73,7 @@ class OpenUsdHost(host.Host):
                 ATTRIBUTES: UsdAttributes(document),
                 picture_ports.MATERIALS: materials,
                 picture_ports.LIGHTS: UsdLights(document),
+                GEOMETRY: UsdGeometry(document, checks),
                 CHECK: checks,
                 picture_ports.CAMERAS: UsdCameras(document),
                 host.FILESYSTEM_READ: files,

@@ -26,6 +26,7 @@ MODULES = (
     "blender_scenes_values",
     "blender_scenes_checks",
     "blender_scenes_exchange",
+    "blender_scenes_geometry",
     "blender_scenes_undo",
 )
 

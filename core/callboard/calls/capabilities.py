@@ -18,9 +18,11 @@ from callboard.hosting.capability_names import (
     CHECK,
     DOCS,
     EXCHANGE,
+    GEOMETRY,
     LIGHTS,
     LOOK,
     MATERIALS,
+    MODELLING,
     STRUCTURE,
 )
 from callboard.hosting.contract import (
@@ -44,6 +46,8 @@ VOCABULARY = (
     SCENE_MUTATE,
     STRUCTURE,
     ATTRIBUTES,
+    GEOMETRY,
+    MODELLING,
     MATERIALS,
     LIGHTS,
     CAMERAS,

@@ -2,11 +2,13 @@
 loaded when it is used."""
 
 MATERIALS = "materials"
+MODELLING = "modelling"
 LIGHTS = "lights"
 CAMERAS = "cameras"
 STRUCTURE = "structure"
 ATTRIBUTES = "attributes"
 EXCHANGE = "exchange"
+GEOMETRY = "geometry"
 LOOK = "look"
 CHECK = "check"
 DOCS = "docs"

@@ -26,7 +26,7 @@ def mesh_facts(mesh: MeshData) -> MeshFacts:
         facts.ngons += len(face) > 4
         for start, end in zip(face, (*face[1:], face[0]), strict=True):
             edges[start, end] += 1
-        area, volume = _measured([mesh.points[index] for index in face])
+        area, volume = measured([mesh.points[index] for index in face])
         facts.zero_faces += area <= smallest
         facts.volume += volume
     for (start, end), count in edges.items():
@@ -57,7 +57,7 @@ def _size(points: Sequence[_Point]) -> float:
     return sqrt(sum((max(axis) - min(axis)) ** 2 for axis in axes))
 
 
-def _measured(points: Sequence[_Point]) -> tuple[float, float]:
+def measured(points: Sequence[_Point]) -> tuple[float, float]:
     """The face's area, and the volume below it, seen from the origin."""
     x, y, z, volume = 0.0, 0.0, 0.0, 0.0
     a = points[0]

@@ -1,0 +1,37 @@
+"""What every tool of the skill tells when it is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+
+
+def expect(right: bool, what: str) -> None:
+    """Raises HostError where the host did something else."""
+    if not right:
+        raise HostError(f"the host did not do what was asked: {what}. The change was taken back.")
+
+
+def alike(asked: Any, actual: Any) -> bool:
+    if isinstance(asked, (str, bool)) or actual is None:
+        return bool(asked == actual)
+    pairs = zip(asked, actual, strict=True) if isinstance(asked, list) else [(asked, actual)]
+    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-5) for a, b in pairs)
+
+
+def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **more: Any) -> Json:
+    """``info`` is what the port tells of the object now."""
+    doubt = doubt or info.pop("doubt", None)
+    path = info["path"]
+    return {
+        "changed": [] if created else [path],
+        "created": [*created],
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
+        "shape": info,
+        **more,
+    }

@@ -1,0 +1,117 @@
+"""Tools for modifiers, which stay live, and for text and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.hosting.shaping import MODIFIERS
+
+from ._readback import alike, done, expect
+
+
+def modify(
+    ctx: Any, name: str, kind: str | None = None, modifier: str | None = None, **values: Any
+) -> Json:
+    port, editor = ctx.port("geometry"), ctx.port("modelling")
+    ctx.port("scene.mutate")
+    before = port.info(name)
+    if (kind is None) == (modifier is None):
+        raise ValueError("give kind for a new modifier, or modifier for one that is there")
+    if modifier is not None:
+        kind = _entry(before, modifier)["kind"]
+    takes = MODIFIERS.get(kind or "")
+    if takes is None:
+        raise ValueError(f"'{modifier}' is a {kind}, whose values aren't known here")
+    if unfit := [each for each in values if each not in takes]:
+        can = ", ".join(takes) or "no values"
+        raise ValueError(f"{', '.join(unfit)}: not of a {kind}, which takes {can}")
+    if kind == "boolean" and modifier is None and "other" not in values:
+        raise ValueError("a boolean needs other, the object to combine with")
+    if "other" in values:
+        values["other"] = port.info(values["other"])["path"]
+    if modifier is None:
+        modifier = editor.add_modifier(name, kind, values)
+    elif values:
+        editor.set_modifier(name, modifier, values)
+    else:
+        raise ValueError("give at least one value to set")
+    info = port.info(name)
+    expect(modifier in _names(info), "the modifier isn't there")
+    entry = _entry(info, modifier)
+    for key, value in values.items():
+        expect(alike(value, entry.get(key)), f"{key} should be {value}, but is {entry.get(key)}")
+    added = len(info["modifiers"]) > len(before["modifiers"])
+    idle = added and info["result"] == before["result"] and kind != "triangulate"
+    doubt = f"the {kind} changes nothing of the shape: do the objects meet, are there edges?"
+    return done(info, doubt=doubt if idle else None, modifier=modifier)
+
+
+def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
+    port, editor = ctx.port("geometry"), ctx.port("modelling")
+    ctx.port("scene.mutate")
+    _entry(port.info(name), modifier)
+    editor.remove_modifier(name, modifier)
+    info = port.info(name)
+    expect(modifier not in _names(info), "the modifier is there")
+    return done(info)
+
+
+def apply(ctx: Any, name: str) -> Json:
+    port, editor = ctx.port("geometry"), ctx.port("modelling")
+    ctx.port("scene.mutate")
+    before = port.info(name)
+    if not before["modifiers"]:
+        raise ValueError(f"'{name}' has no modifiers to apply")
+    editor.apply_modifiers(name)
+    info = port.info(name)
+    expect(info["mesh"] == before["result"], "the mesh isn't what the modifiers showed")
+    expect(len(info["modifiers"]) < len(before["modifiers"]), "the modifiers are there")
+    return done(info)
+
+
+def create_text(ctx: Any, text: str, name: str | None = None, **given: Any) -> Json:
+    return _created(ctx, "text", {"text": text}, name, given)
+
+
+def create_curve(
+    ctx: Any, points: Sequence[Sequence[float]], name: str | None = None, **given: Any
+) -> Json:
+    return _created(ctx, "curve", {"points": [*points]}, name, given)
+
+
+def _created(ctx: Any, kind: str, what: Json, name: str | None, given: Json) -> Json:
+    port, editor = ctx.port("geometry"), ctx.port("modelling")
+    placer, reader = ctx.port("scene.mutate"), ctx.port("scene.read")
+    place = {key: given.pop(key) for key in ("translate", "rotate") if key in given}
+    (asked,) = what.values()
+    make = editor.create_text if kind == "text" else editor.create_curve
+    path = make(name, asked, given)
+    info = port.info(path)
+    there = info[kind]
+    for key, value in given.items():
+        expect(alike(value, there[key]), f"{key} should be {value}, but is {there[key]}")
+    if kind == "text":
+        expect(there["text"] == asked, "the text differs")
+    else:
+        same = len(there["points"]) == len(asked) and all(map(alike, asked, there["points"]))
+        expect(same, "the points differ")
+    if place:
+        placer.set_transform(path, place.get("translate"), place.get("rotate"), None)
+        at = reader.get(path)["translate"]
+        expect("translate" not in place or alike(place["translate"], at), "the place differs")
+    return done(info, created=[path])
+
+
+def _names(info: Json) -> list[str]:
+    return [each["name"] for each in info["modifiers"]]
+
+
+def _entry(info: Json, modifier: str) -> Json:
+    for each in info["modifiers"]:
+        if each["name"] == modifier:
+            entry: Json = each
+            return entry
+    there = ", ".join(_names(info)) or "none"
+    raise ValueError(f"'{info['path']}' has no modifier '{modifier}'; it has: {there}")

@@ -1,0 +1,42 @@
+"""Tools that look at shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.hosting.mesh_facts import mesh_facts
+from callboard.hosting.uv_facts import uv_facts
+
+#: Faces of a mesh that is still gone through: some seconds.
+LARGEST = 500_000
+
+
+def info(ctx: Any, name: str) -> Json:
+    port = ctx.port("geometry")
+    answer: Json = port.info(name)
+    counts = answer["mesh"]
+    if counts is None or not 0 < counts["faces"] <= LARGEST:
+        return answer
+    facts = mesh_facts(port.mesh(name))
+    closed = not facts.open_edges and not facts.non_manifold
+    return {
+        **answer,
+        "ngons": facts.ngons,
+        "open_edges": facts.open_edges,
+        "non_manifold": facts.non_manifold,
+        "closed": closed,
+        "volume": round(facts.volume, 6) if closed else None,
+    }
+
+
+def uv_info(ctx: Any, name: str) -> Json:
+    port = ctx.port("geometry")
+    told = port.info(name)
+    counts = told["mesh"]
+    if counts is None:
+        raise HostError(f"'{name}' has no mesh of its own, and so no UVs that could be read")
+    if counts["faces"] > LARGEST:
+        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are gone through")
+    return {"path": told["path"], "uv_sets": told["uv_sets"], **uv_facts(port.mesh(name))}

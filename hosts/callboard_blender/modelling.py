@@ -1,0 +1,236 @@
+"""What needs a modeller: the port ``modelling``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import cos, radians
+from typing import Any
+
+import bmesh
+import bpy
+from mathutils import Vector
+
+from callboard.errors import HostError
+from callboard.host import UnwrapMethod
+from callboard_blender import modifiers
+from callboard_blender.changes import Changes
+from callboard_blender.edit import home
+from callboard_blender.geometry import edit_mesh, mesh_object, own_mesh
+from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.names import find, forget, view_layer
+from callboard_blender.shapes import forget_kind
+from callboard_blender.world import world_of
+
+_SIDES = {
+    "top": (0, 0, 1),
+    "bottom": (0, 0, -1),
+    "front": (0, -1, 0),
+    "back": (0, 1, 0),
+    "left": (-1, 0, 0),
+    "right": (1, 0, 0),
+}
+#: Faces that look so far away from a side still look to it.
+_TOWARDS = cos(radians(44))
+
+
+class BlenderModelling:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        made: Any = obj.modifiers.new(kind.capitalize(), modifiers.TYPES[kind])
+        if made is None:
+            raise HostError(f"Blender adds no {kind} to a {obj.type.lower()} such as '{obj.name}'")
+        modifiers.begin(made)
+        modifiers.write(obj, made, values)
+        view_layer().update()
+        return str(made.name)
+
+    def set_modifier(self, name: str, modifier: str, values: Mapping[str, object]) -> None:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        modifiers.write(obj, _modifier(obj, modifier), values)
+        view_layer().update()
+
+    def remove_modifier(self, name: str, modifier: str) -> None:
+        obj = find(name)
+        refuse_linked(obj)
+        doomed = _modifier(obj, modifier)
+        if is_brought(obj, "modifiers", modifier):
+            raise HostError(
+                f"'{modifier}' comes from the linked object, which would bring it back; change it"
+                " there"
+            )
+        self._changes.touch()
+        obj.modifiers.remove(doomed)
+        view_layer().update()
+
+    def apply_modifiers(self, name: str) -> None:
+        obj = mesh_object(name)
+        refuse_linked_data(obj)
+        if obj.data.shape_keys is not None:
+            raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
+        shown = [each.name for each in obj.modifiers if each.show_viewport]
+        brought = [each for each in shown if is_brought(obj, "modifiers", each)]
+        if brought:
+            raise HostError(f"'{brought[0]}' comes from the linked object; apply it there")
+        if any(each.type == "ARMATURE" for each in obj.modifiers if each.show_viewport):
+            raise HostError(f"'{obj.name}' is moved by an armature, which applying would end")
+        self._changes.touch()
+        graph = bpy.context.evaluated_depsgraph_get()
+        old, label = obj.data, obj.data.name
+        made = bpy.data.meshes.new_from_object(
+            obj.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph
+        )
+        for each in shown:
+            obj.modifiers.remove(obj.modifiers[each])
+        obj.data = made
+        if old.users == 0:
+            bpy.data.meshes.remove(old)
+        made.name = label
+        forget_kind(made)
+        view_layer().update()
+
+    def merge(self, name: str, distance: float) -> None:
+        edit_mesh(
+            self._changes,
+            name,
+            lambda building: bmesh.ops.remove_doubles(
+                building, verts=building.verts, dist=distance
+            ),
+        )
+
+    def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> None:
+        world = world_of(mesh_object(name))
+
+        def pulled(building: Any) -> None:
+            chosen = _faces(building, faces, world, name)
+            along = sum((face.normal * face.calc_area() for face in chosen), Vector())
+            if along.length < 1e-9:
+                raise HostError("the faces look to opposite sides, so there is no way to go")
+            made = bmesh.ops.extrude_face_region(building, geom=chosen)["geom"]
+            points = [each for each in made if isinstance(each, bmesh.types.BMVert)]
+            bmesh.ops.translate(building, vec=along.normalized() * distance, verts=points)
+            left = [face for face in chosen if face.is_valid]
+            bmesh.ops.delete(building, geom=left, context="FACES")
+            building.normal_update()
+
+        edit_mesh(self._changes, name, pulled)
+
+    def inset(self, name: str, faces: Sequence[int] | str, thickness: float, depth: float) -> None:
+        world = world_of(mesh_object(name))
+
+        def bordered(building: Any) -> None:
+            chosen = _faces(building, faces, world, name)
+            bmesh.ops.inset_region(
+                building,
+                faces=chosen,
+                thickness=thickness,
+                depth=depth,
+                use_even_offset=True,
+                use_boundary=True,
+            )
+
+        edit_mesh(self._changes, name, bordered)
+
+    def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
+        with own_mesh(self._changes, name) as mesh:
+            if not len(mesh.uv_layers):
+                mesh.uv_layers.new(name="UVMap")
+        with _editing(mesh_object(name)):
+            bpy.ops.mesh.select_all(action="SELECT")
+            if method == "smart":
+                done = bpy.ops.uv.smart_project(
+                    angle_limit=radians(angle), island_margin=margin, scale_to_bounds=False
+                )
+            else:
+                done = bpy.ops.uv.cube_project(cube_size=1.0, scale_to_bounds=False)
+        if done != {"FINISHED"}:
+            raise HostError(f"Blender could not unwrap '{name}'")
+        view_layer().update()
+
+    def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
+        self._changes.touch()
+        data: Any = bpy.data.curves.new(name or "Text", "FONT")
+        data.body = text
+        modifiers.write_text(data, values)
+        return _linked(name or "Text", data)
+
+    def create_curve(
+        self, name: str | None, points: Sequence[Sequence[float]], values: Mapping[str, object]
+    ) -> str:
+        self._changes.touch()
+        data = bpy.data.curves.new(name or "Curve", "CURVE")
+        modifiers.write_curve(data, points, values)
+        return _linked(name or "Curve", data)
+
+
+def _linked(name: str, data: Any) -> str:
+    obj = bpy.data.objects.new(name, data)
+    home().objects.link(obj)
+    view_layer().update()
+    forget()
+    return str(obj.name_full)
+
+
+def _modifier(obj: bpy.types.Object, name: str) -> Any:
+    modifier = obj.modifiers.get(name)
+    if modifier is None:
+        raise HostError(f"'{obj.name}' has no modifier '{name}'; geometry__info names them")
+    return modifier
+
+
+def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> list[Any]:
+    if isinstance(faces, str):
+        if abs(world.determinant()) < 1e-12:
+            raise HostError(f"'{name}' is scaled to zero, so its faces look nowhere")
+        turn = world.to_3x3().inverted().transposed()
+        side = Vector(_SIDES[faces])
+        chosen = [
+            face
+            for face in building.faces
+            if (turn @ face.normal).normalized().dot(side) > _TOWARDS
+        ]
+        if not chosen:
+            raise HostError(f"no face of '{name}' looks to the {faces}")
+        return chosen
+    wrong = [each for each in faces if each >= len(building.faces)]
+    if wrong:
+        raise HostError(f"'{name}' has faces 0 to {len(building.faces) - 1}, not {wrong[0]}")
+    return [building.faces[each] for each in dict.fromkeys(faces)]
+
+
+@contextmanager
+def _editing(obj: bpy.types.Object) -> Iterator[None]:
+    """Edit Mode on that object alone, with nothing of it hidden, for operators that need it.
+    Selection, active object and what was hidden are put back."""
+    layer = view_layer()
+    if not obj.visible_get(view_layer=layer):
+        raise HostError(f"'{obj.name}' is hidden, so Blender can't unwrap it; show it first")
+    before, active = list(layer.objects.selected), layer.objects.active
+    for each in before:
+        each.select_set(False, view_layer=layer)
+    obj.select_set(True, view_layer=layer)
+    layer.objects.active = obj
+    parts: list[Any] = [obj.data.vertices, obj.data.edges, obj.data.polygons]
+    hidden = [[each.hide for each in part] for part in parts]
+    for part in parts:
+        part.foreach_set("hide", [False] * len(part))
+    try:
+        if bpy.ops.object.mode_set(mode="EDIT") != {"FINISHED"}:
+            raise HostError(f"Blender can't edit '{obj.name}' now")
+        yield
+    finally:
+        if obj.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        for part, hide in zip(parts, hidden, strict=True):
+            part.foreach_set("hide", hide)
+        obj.select_set(False, view_layer=layer)
+        for each in before:
+            each.select_set(True, view_layer=layer)
+        layer.objects.active = active

@@ -1,0 +1,113 @@
+"""Cases: shapes that are shared, hidden, linked or keyed. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosts.blender_scenes import Rig, refused
+
+
+def _counts(obj: Any) -> tuple[int, int]:
+    return len(obj.data.vertices), len(obj.data.polygons)
+
+
+def test_what_shares_a_mesh_keeps_it(rig: Rig) -> None:
+    import bpy
+
+    first = rig.cube("First")
+    second = bpy.data.objects.new("Second", first.data)
+    bpy.context.scene.collection.objects.link(second)
+    for tool, asked in (
+        ("triangulate", {}),
+        ("extrude", {"faces": "top", "distance": 1}),
+        ("shade", {"smooth": True}),
+        ("unwrap", {}),
+    ):
+        rig.tool(f"geometry__{tool}", name="First", **asked)
+    assert _counts(bpy.data.objects["Second"]) == (8, 6)
+    assert not len(bpy.data.objects["Second"].data.uv_layers)
+    rig.tool("geometry__modify", name="Second", kind="array", count=2, offset=[3, 0, 0])
+    rig.tool("geometry__apply", name="Second")
+    assert _counts(bpy.data.objects["Second"]) == (16, 12)
+
+
+def test_hidden_faces_are_unwrapped_and_stay_hidden(rig: Rig) -> None:
+    obj = rig.cube("Box")
+    obj.data.polygons[2].hide = True
+    facts = rig.tool("geometry__unwrap", name="Box")["uvs"]
+    import bpy
+
+    hidden = [face.hide for face in bpy.data.objects["Box"].data.polygons]
+    assert hidden == [False, False, True, False, False, False]
+    assert facts["overlap"] < 0.02
+    bpy.data.objects["Box"].hide_set(True)
+    why = refused(lambda: rig.tool("geometry__unwrap", name="Box", replace=True))
+    assert "show it first" in why
+
+
+def test_shape_keys_are_not_lost(rig: Rig) -> None:
+    obj = rig.cube("Face")
+    obj.shape_key_add(name="Basis")
+    obj.shape_key_add(name="Smile")
+    rig.tool("geometry__modify", name="Face", kind="bevel")
+    for tool, asked in (
+        ("triangulate", {}),
+        ("merge", {"distance": 0.1}),
+        ("extrude", {"faces": [0], "distance": 1}),
+        ("apply", {}),
+    ):
+        why = refused(lambda t=tool, a=asked: rig.tool(f"geometry__{t}", name="Face", **a))
+        assert "shape keys" in why
+    rig.tool("geometry__normals", name="Face", side="flip")
+    import bpy
+
+    assert len(bpy.data.objects["Face"].data.shape_keys.key_blocks) == 2
+
+
+def test_a_modifier_that_is_switched_off_stays(rig: Rig) -> None:
+    import bpy
+
+    obj = rig.cube("Box")
+    rig.tool("geometry__modify", name="Box", kind="array", count=2, offset=[3, 0, 0])
+    rig.tool("geometry__modify", name="Box", kind="solidify")
+    obj = bpy.data.objects["Box"]
+    obj.modifiers["Array"].show_viewport = False
+    rig.tool("geometry__apply", name="Box")
+    assert [each.name for each in bpy.data.objects["Box"].modifiers] == ["Array"]
+
+
+def test_faces_of_a_turned_object_look_where_the_world_has_it(rig: Rig) -> None:
+    obj = rig.cube("Box", rotate=[0, 90, 0], scale=[1, 1, 4])
+    assert obj.type == "MESH"
+    rig.tool("geometry__extrude", name="Box", faces="top", distance=1)
+    assert rig.read.get("Box")["bounds"]["max"][2] > 1.9
+
+
+def test_what_is_linked_is_refused(rig: Rig) -> None:
+    import bpy
+
+    path = rig.library("shapes.blend", lambda: rig.cube("Prop") and None)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Prop"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    (name,) = rig.read.names()
+    for tool, asked in (
+        ("modify", {"kind": "bevel"}),
+        ("subdivide", {}),
+        ("triangulate", {}),
+        ("unwrap", {}),
+        ("shade", {"smooth": True}),
+    ):
+        why = refused(lambda t=tool, a=asked: rig.tool(f"geometry__{t}", name=name, **a))
+        assert "linked from" in why, tool
+
+
+def test_modifiers_and_text_are_there_when_the_file_is_opened_again(rig: Rig) -> None:
+    rig.cube("Box")
+    rig.tool("geometry__modify", name="Box", kind="bevel", width=0.2)
+    rig.tool("geometry__create_text", text="Hello", name="Sign", depth=0.1)
+    rig.tool("geometry__create_curve", points=[[0, 0, 0], [1, 1, 1]], name="Wire", radius=0.1)
+    before = {each: rig.tool("geometry__info", name=each) for each in ("Box", "Sign", "Wire")}
+    saved = rig.tool("scene__save_file", path=str(rig.folder / "shapes.blend"))["path"]
+    rig.tool("scene__open_file", path=saved, discard_changes=True)
+    assert {each: rig.tool("geometry__info", name=each) for each in before} == before

@@ -1,0 +1,154 @@
+"""OpenUSD: what goes to faces and corners follows them, and nobody else's mesh changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pxr", reason="usd-core is not installed")
+
+from pxr import Usd, UsdGeom
+
+from callboard.errors import HostError
+from callboard.testing.direct import DirectCaller
+from callboard_openusd.host import OpenUsdHost
+
+MESH = """#usda 1.0
+(
+ upAxis = "Y"
+)
+def Mesh "Shape"
+{
+ int[] faceVertexCounts = [4, 4]
+ int[] faceVertexIndices = [0, 1, 2, 3, 1, 4, 5, 2]
+ point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 1, 0)]
+ uniform token subdivisionScheme = "none"
+ %s
+ texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1), (1, 0), (2, 0), (2, 1)] (
+  interpolation = "faceVarying"
+ )
+ int[] primvars:st:indices = [0, 1, 2, 3, 4, 5, 6, 2]
+ color3f[] primvars:displayColor = [(1, 0, 0), (0, 1, 0)] (
+  interpolation = "uniform"
+ )
+ def GeomSubset "right"
+ {
+  uniform token elementType = "face"
+  uniform token familyName = "materialBind"
+  int[] indices = [1]
+ }
+}
+"""
+
+
+class Opened:
+    def __init__(self, folder: Path, more: str = "") -> None:
+        file = folder / "shape.usda"
+        file.write_text(MESH % more, encoding="utf-8")
+        self.host = OpenUsdHost(lambda fn: None)
+        self.call = DirectCaller(self.host)
+        self.call("scene__open_file", {"path": str(file)})
+
+    def tool(self, name: str, **arguments: Any) -> Any:
+        return self.call(f"geometry__{name}", {"name": "/Shape", **arguments})
+
+    @property
+    def mesh(self) -> UsdGeom.Mesh:
+        return UsdGeom.Mesh(self.host.stage.GetPrimAtPath("/Shape"))
+
+    def at_corners(self) -> set[Any]:
+        """Each point with its UV and its face's colour."""
+        prim = self.mesh.GetPrim()
+        points = self.mesh.GetFaceVertexIndicesAttr().Get()
+        uvs = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st").ComputeFlattened()
+        colors = UsdGeom.PrimvarsAPI(prim).GetPrimvar("displayColor").Get()
+        counts = self.mesh.GetFaceVertexCountsAttr().Get()
+        faces = [number for number, count in enumerate(counts) for _ in range(count)]
+        return {
+            (point, tuple(uv), tuple(colors[face]))
+            for point, uv, face in zip(points, uvs, faces, strict=True)
+        }
+
+
+@pytest.mark.parametrize("more", ["", 'uniform token orientation = "leftHanded"'])
+@pytest.mark.parametrize("tool", ["triangulate", "normals"])
+def test_what_goes_to_faces_and_corners_follows(tmp_path: Path, tool: str, more: str) -> None:
+    opened = Opened(tmp_path, more)
+    before = opened.at_corners()
+    opened.tool(tool, **({"side": "flip"} if tool == "normals" else {}))
+    assert opened.at_corners() == before
+    (right,) = UsdGeom.Subset.GetAllGeomSubsets(opened.mesh)
+    wanted = [2, 3] if tool == "triangulate" else [1]
+    assert list(right.GetIndicesAttr().Get()) == wanted
+    assert not UsdGeom.Mesh.ValidateTopology(
+        opened.mesh.GetFaceVertexIndicesAttr().Get(),
+        opened.mesh.GetFaceVertexCountsAttr().Get(),
+        6,
+    )[1]
+
+
+@pytest.mark.parametrize("more", ["", 'uniform token orientation = "leftHanded"'])
+def test_normals_look_where_the_faces_do(tmp_path: Path, more: str) -> None:
+    opened = Opened(tmp_path, more)
+    for asked in ({"smooth": True}, {"smooth": False}, {"smooth": True, "angle": 30}):
+        opened.tool("shade", **asked)
+        side = -1 if more else 1
+        assert {each[2] for each in opened.mesh.GetNormalsAttr().Get()} == {side}, asked
+        opened.tool("normals", side="flip")
+        assert {each[2] for each in opened.mesh.GetNormalsAttr().Get()} == {-side}, asked
+        opened.tool("normals", side="flip")
+
+
+def test_other_normals_count_no_more(tmp_path: Path) -> None:
+    opened = Opened(
+        tmp_path, 'normal3f[] primvars:normals = [(0, 0, -1)] (interpolation="constant")'
+    )
+    opened.tool("shade", smooth=True)
+    assert not UsdGeom.PrimvarsAPI(opened.mesh).GetPrimvar("normals").HasAuthoredValue()
+    assert opened.tool("info")["shading"] == "smooth"
+
+
+@pytest.mark.parametrize(
+    ("tool", "more", "why"),
+    [
+        (
+            "triangulate",
+            "int[] faceVertexIndices.timeSamples = {1: [0, 1, 2, 3, 1, 4, 5, 2],"
+            " 2: [3, 2, 1, 0, 1, 4, 5, 2]}",
+            "change in time",
+        ),
+        (
+            "shade",
+            "point3f[] points.timeSamples = {1: [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0),"
+            " (2, 0, 0), (2, 1, 0)], 2: [(0, 0, 1), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0),"
+            " (2, 1, 0)]}",
+            "move",
+        ),
+    ],
+)
+def test_what_moves_is_refused(tmp_path: Path, tool: str, more: str, why: str) -> None:
+    opened = Opened(tmp_path, more)
+    with pytest.raises(HostError, match=why):
+        opened.tool(tool, **({"smooth": True} if tool == "shade" else {}))
+
+
+def test_shapes_without_faces_and_tools_without_a_port_say_so(tmp_path: Path) -> None:
+    opened = Opened(tmp_path)
+    opened.call("scene__create_primitive", {"kind": "sphere", "name": "Ball"})
+    told = opened.call("geometry__info", {"name": "Ball"})
+    assert (told["type"], told["mesh"]) == ("sphere", None)
+    for tool in ("triangulate", "normals", "uv_info"):
+        with pytest.raises(HostError, match=r"no (faces|mesh)"):
+            opened.call(f"geometry__{tool}", {"name": "Ball"})
+    assert opened.call.missing("geometry__modify") == ["modelling"]
+
+
+def test_the_saved_file_holds_it(tmp_path: Path) -> None:
+    opened = Opened(tmp_path)
+    opened.tool("subdivide", scheme="bilinear")
+    opened.call("scene__save_file", {"path": str(tmp_path / "saved.usda")})
+    stage = Usd.Stage.Open(str(tmp_path / "saved.usda"))
+    mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/Shape"))
+    assert mesh.GetSubdivisionSchemeAttr().Get() == "bilinear"
