@@ -15,9 +15,13 @@ from callboard.calls.json_schema import Validator
 from callboard.content import Block, Result
 from callboard.errors import CallCancelled, CapabilityMissing, SkillError
 from callboard.host import SCENE_MUTATE, Host, HostIdentity
-from callboard.skills.discovery import scan_and_load
+from callboard.skills.discovery import scan, search_paths
+from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts
+
+#: Reading the skills takes longer than most tests that call them; files that changed are read anew.
+_SKILLS = DiscoveryCache()
 
 
 class DirectContext:
@@ -62,8 +66,9 @@ class DirectCaller:
         self._entries: dict[str, Entry] = {}
         #: The undo step of the last call that could be one; None where it changed nothing.
         self.undo_id: str | None = None
-        skills, _ = scan_and_load(host.identity.kind, [*skill_paths, *host.skill_paths])
-        for skill in skills:
+        kind = host.identity.kind
+        paths = search_paths(kind, [*skill_paths, *host.skill_paths])
+        for skill in (one.skill for one in scan(paths, kind, _SKILLS.load)[0]):
             scripts = SkillScripts(skill)
             for tool in skill.tools:
                 self._tools[skill.wire_name(tool.name)] = (tool, scripts)
