@@ -161,6 +161,49 @@ steps:
         assert {"a_24", "b_24"} <= {name.rsplit("/")[-1] for name in objects(running)}
 
 
+CHECKED = """\
+steps:
+  - {id: a, tool: s__add, args: {name: a}}
+  - {id: count, tool: s__double, args: {n: 0}}
+  - id: check
+    branch: "{{count.n}}"
+    then: [{id: publish, tool: s__add, args: {name: published}}]
+"""
+
+
+def test_a_check_that_fails_without_else_is_no_completed_run(tmp_path):
+    with server(tmp_path, CHECKED) as running, running.client() as client:
+        before = objects(running)
+        run = ended(client, start(client))
+        assert run["status"] == "failed"
+        assert "the check 'check' wasn't passed" in run["message"]
+        assert "else: []" in run["message"]
+        assert run["skipped"] == ["publish"]
+        assert objects(running) == before
+
+
+@pytest.mark.parametrize("branch", ["{{count.n}}", '{{count.n}}"\n    equals: "1'])
+def test_a_branch_that_may_do_nothing_goes_on(tmp_path, branch):
+    text = CHECKED.replace("{{count.n}}", branch)
+    if "equals" not in branch:
+        text += "    else: []\n"
+    with server(tmp_path, text) as running, running.client() as client:
+        run = ended(client, start(client))
+        assert run["status"] == "completed", run
+        assert run["skipped"] == ["publish"]
+
+
+def test_a_fail_step_ends_the_run_in_its_own_words(tmp_path):
+    text = CHECKED + '    else: [{id: stop, fail: "{{count.n}} things to publish"}]\n'
+    with server(tmp_path, text + add("never")) as running, running.client() as client:
+        before = objects(running)
+        run = ended(client, start(client))
+        assert run["status"] == "failed"
+        assert "0 things to publish" in run["message"]
+        assert run["steps"][-1]["status"] == "failed"
+        assert objects(running) == before
+
+
 def test_the_job_carries_the_result(tmp_path):
     with server(tmp_path, "steps:\n" + add("a")) as running, running.client() as client:
         id = start(client)

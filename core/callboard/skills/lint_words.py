@@ -30,7 +30,7 @@ _WORKFLOW = ("name", "description", "inputs", "steps")
 _STEP = (
     *("id", "kind", "tool", "args", "arguments", "retry", "backoff", "timeout", "timeout_secs"),
     *("foreach", "items", "as", "steps", "parallel", "branch", "on", "then", "else", "equals"),
-    *("approve", "message", "prompt"),
+    *("approve", "message", "prompt", "fail"),
 )
 
 

@@ -20,6 +20,7 @@ from callboard.protocol.peer import PeerRequest
 from callboard.skills.workflows.workflow import (
     ApproveStep,
     BranchStep,
+    FailStep,
     ForeachStep,
     ParallelStep,
     Step,
@@ -76,6 +77,7 @@ class WorkflowRun:
         self._save = save
         self._started = self._updated = _now()
         self._steps: list[Json] = []
+        self._skipped: list[str] = []
         self._undone: Json | None = None
         self._done = 0
         self._kept = 0
@@ -90,9 +92,10 @@ class WorkflowRun:
         return f"{self.workflow.skill}.{self.workflow.name}"
 
     def describe(self) -> Json:
-        """``{run_id, workflow, status, started, updated, steps, message?, undone?}``. ``steps`` are
-        those that began, ``{step, tool, status, attempts, seconds?, result?, error?}``; ``undone``
-        is ``{steps, left}``."""
+        """``{run_id, workflow, status, started, updated, steps, skipped?, message?, undone?}``.
+        ``steps`` are those that began, ``{step, tool, status, attempts, seconds?, result?,
+        error?}``; ``skipped`` names those of branches that weren't taken; ``undone`` is
+        ``{steps, left}``."""
         description: Json = {
             "run_id": self.id,
             "workflow": self.name,
@@ -101,6 +104,8 @@ class WorkflowRun:
             "updated": self._updated,
             "steps": [dict(step) for step in self._steps],
         }
+        if self._skipped:
+            description["skipped"] = [*self._skipped]
         if self.message is not None:
             description["message"] = self.message
         if self._undone is not None:
@@ -171,11 +176,29 @@ class WorkflowRun:
         if isinstance(step, ParallelStep):
             return await self._parallel(step, scope, where)
         if isinstance(step, BranchStep):
-            then = step.takes_then(self._resolve(step.on, scope, where + step.id))
-            taken = step.then if then else step.otherwise
-            results = await self._some(taken, dict(scope), where)
-            return {"took": "then" if then else "else", "results": results}
+            return await self._branch(step, scope, where)
+        if isinstance(step, FailStep):
+            entry = self._enter(where + step.id, None)
+            message = str(self._resolve(step.message, scope, where + step.id))
+            raise self._failed(entry, {"message": message})
         return await self._approve(step, scope, where)
+
+    async def _branch(self, step: BranchStep, scope: dict[str, Any], where: str) -> Json:
+        then = step.takes_then(self._resolve(step.on, scope, where + step.id))
+        self._skip((step.otherwise or ()) if then else step.then, where)
+        if not then and step.otherwise is None:
+            raise StepFailed(
+                f"the check '{where}{step.id}' wasn't passed: {step.on} is not true. Where the"
+                " workflow shall go on then, write else: []"
+            )
+        taken = step.then if then else step.otherwise or ()
+        results = await self._some(taken, dict(scope), where)
+        return {"took": "then" if then else "else", "results": results}
+
+    def _skip(self, steps: tuple[Step, ...], where: str) -> None:
+        """The status names what wasn't done."""
+        names = [where + step.id for step in every_step(steps)]
+        self._skipped += names[: PERFORMED_LIMIT - len(self._skipped)]
 
     async def _foreach(self, step: ForeachStep, scope: dict[str, Any], where: str) -> list[Json]:
         items = self._resolve(step.items, scope, where + step.id)

@@ -14,6 +14,7 @@ from callboard.skills.skill_files import FileProblem, expand, read_text, relativ
 from callboard.skills.workflows.workflow import (
     ApproveStep,
     BranchStep,
+    FailStep,
     ForeachStep,
     Input,
     ParallelStep,
@@ -28,7 +29,7 @@ MAX_STEPS = 500
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_KINDS = ("tool", "foreach", "parallel", "branch", "approve")
+_KINDS = ("tool", "foreach", "parallel", "branch", "approve", "fail")
 
 
 class WorkflowProblem(Exception):
@@ -162,10 +163,11 @@ class _Reader:
             return self._parallel(entry, step_id, path)
         if kind == "branch":
             return self._branch(entry, step_id, path)
-        message = entry.get("approve", entry.get("message", entry.get("prompt")))
+        message = entry.get(kind, entry.get("message", entry.get("prompt")))
         if not isinstance(message, str) or not message.strip():
-            raise WorkflowProblem("'approve' needs a text that says what for", path)
-        return ApproveStep(step_id, message.strip())
+            raise WorkflowProblem(f"'{kind}' needs a text that says what for", path)
+        made = ApproveStep if kind == "approve" else FailStep
+        return made(step_id, message.strip())
 
     def _tool(self, entry: Mapping[str, Any], step_id: str, path: safe_yaml.Path) -> ToolStep:
         tool = entry.get("tool")
@@ -206,9 +208,13 @@ class _Reader:
         on = entry.get("on", entry.get("branch"))
         if not isinstance(on, str) or not [*references(on)]:
             raise WorkflowProblem("'branch' needs a reference to decide on", path)
-        otherwise = self._steps(entry["else"], (*path, "else")) if entry.get("else") else ()
+        checks = "equals" not in entry and "else" not in entry
+        otherwise = self._steps(entry.get("else") or [], (*path, "else"))
         then = self._some(entry, "then", path)
-        return BranchStep(step_id, on, then, otherwise, entry.get("equals"), "equals" in entry)
+        return BranchStep(
+            *(step_id, on, then, None if checks else otherwise),
+            *(entry.get("equals"), "equals" in entry),
+        )
 
     def _some(self, entry: Mapping[str, Any], key: str, path: safe_yaml.Path) -> tuple[Step, ...]:
         steps = self._steps(entry.get(key), (*path, key))
@@ -247,7 +253,7 @@ class _Reader:
                 known |= {inner.id for inner in step.steps}
             elif isinstance(step, BranchStep):
                 self._check_references(step.then, known, inputs, (*here, "then"))
-                self._check_references(step.otherwise, known, inputs, (*here, "else"))
+                self._check_references(step.otherwise or (), known, inputs, (*here, "else"))
             known.add(step.id)
         return known
 
@@ -259,7 +265,7 @@ def _values(step: Step) -> tuple[Any, ...]:
         return (step.items,)
     if isinstance(step, BranchStep):
         return (step.on,)
-    return (step.message,) if isinstance(step, ApproveStep) else ()
+    return (step.message,) if isinstance(step, (ApproveStep, FailStep)) else ()
 
 
 def _retry(entry: Mapping[str, Any], path: safe_yaml.Path) -> Retry:

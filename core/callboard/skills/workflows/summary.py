@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from callboard.skills.workflows.workflow import (
     BranchStep,
+    FailStep,
     ForeachStep,
     ParallelStep,
     Step,
@@ -59,7 +60,8 @@ def _one_line(step: Step) -> str:
     if isinstance(step, BranchStep):
         wanted = f" is {step.equals}" if step.has_equals else ""
         return f"[branch] {step.id}: if {step.on}{wanted}"
-    return f"[approve] {step.id}: {step.message}"
+    kind = "fail" if isinstance(step, FailStep) else "approve"
+    return f"[{kind}] {step.id}: {step.message}"
 
 
 def tools_used(workflow: Workflow) -> list[str]:

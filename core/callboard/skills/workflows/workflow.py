@@ -85,12 +85,14 @@ class ParallelStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """Runs ``then`` where ``on`` is true, or equals ``equals`` if given; else ``otherwise``."""
+    """Runs ``then`` where ``on`` is true, or equals ``equals`` if given; else ``otherwise``. One
+    without ``equals`` and without ``otherwise``, which is None then, is a check: the run fails
+    where it isn't true."""
 
     id: str
     on: Any
     then: tuple[Step, ...]
-    otherwise: tuple[Step, ...] = ()
+    otherwise: tuple[Step, ...] | None = ()
     equals: Any = None
     has_equals: bool = False
 
@@ -106,7 +108,15 @@ class ApproveStep:
     message: str
 
 
-Step = ToolStep | ForeachStep | ParallelStep | BranchStep | ApproveStep
+@dataclass(frozen=True)
+class FailStep:
+    """Ends the run as failed. ``message`` may hold references."""
+
+    id: str
+    message: str
+
+
+Step = ToolStep | ForeachStep | ParallelStep | BranchStep | ApproveStep | FailStep
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,7 @@ def substeps(step: Step) -> tuple[Step, ...]:
     if isinstance(step, (ForeachStep, ParallelStep)):
         return step.steps
     if isinstance(step, BranchStep):
-        return step.then + step.otherwise
+        return step.then + (step.otherwise or ())
     return ()
 
 
