@@ -15,6 +15,7 @@ from callboard_blender.copying import own_data
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked_data
 from callboard_blender.names import changed, find, objects, scene
+from callboard_blender.unique_names import refuse_miscounted
 
 _PROJECTIONS = {"PERSP": "perspective", "ORTHO": "orthographic"}
 
@@ -44,6 +45,7 @@ class BlenderCameras:
         }
 
     def create(self, name: str | None) -> str:
+        refuse_miscounted(name)
         self._changes.touch()
         named = name or "Camera"
         obj = bpy.data.objects.new(named, bpy.data.cameras.new(named))

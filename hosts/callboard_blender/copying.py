@@ -10,6 +10,7 @@ import bpy
 
 from callboard_blender.curves import drivers_of, strayed, use_action
 from callboard_blender.names import tree, view_layer
+from callboard_blender.unique_names import keep_apart
 
 _Copies = dict[Any, Any]
 
@@ -44,6 +45,7 @@ def own_data(obj: bpy.types.Object) -> Any:
 
 def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
     copy = _own(original.copy())
+    keep_apart(copy, original)
     # An empty's data is an image.
     if original.data is not None and original.type != "EMPTY":
         copy.data = copies[original.data] = _own(original.data.copy())

@@ -24,6 +24,7 @@ from callboard_blender.names import (
     tree,
     view_layer,
 )
+from callboard_blender.unique_names import refuse_miscounted
 from callboard_blender.world import causes, world_of
 
 
@@ -32,6 +33,7 @@ class BlenderSceneEditor:
         self._changes = changes
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
+        refuse_miscounted(name)
         self._changes.touch()
         named = kind.capitalize() if name is None else name
         obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
@@ -74,6 +76,7 @@ class BlenderSceneEditor:
         refuse_linked(obj)
         if taken is not None:
             raise HostError(f"'{new_name}' is taken; use another name")
+        refuse_miscounted(new_name)
         self._changes.touch()
         return rename(obj, new_name)
 
@@ -93,6 +96,7 @@ class BlenderSceneEditor:
 
     def duplicate(self, name: str, new_name: str | None) -> str:
         original = find(name)
+        refuse_miscounted(new_name)
         self._changes.touch()
         copy = copy_tree(original, home())
         if new_name is not None:

@@ -16,6 +16,7 @@ from callboard_blender.copying import own_data
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked_data
 from callboard_blender.names import changed, find, objects, view_layer
+from callboard_blender.unique_names import refuse_miscounted
 
 _KINDS = {"SUN": "sun", "POINT": "point", "SPOT": "spot", "AREA": "area"}
 _OWN = {
@@ -55,6 +56,7 @@ class BlenderLights:
     def create(self, kind: LightKind, name: str | None) -> str:
         if kind == "dome":
             raise HostError("Blender's dome is its world; use lights__set_environment")
+        refuse_miscounted(name)
         self._changes.touch()
         named = name or kind.capitalize()
         data = bpy.data.lights.new(named, kind.upper())

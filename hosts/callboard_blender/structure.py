@@ -13,6 +13,7 @@ from callboard_blender.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.edit import home
 from callboard_blender.linked import refuse_linked
 from callboard_blender.names import changed, find, forget, in_scene, scene, view_layer
+from callboard_blender.unique_names import refuse_miscounted
 
 _HIDING = ("hide_viewport", "hide_render")
 
@@ -29,6 +30,7 @@ class BlenderStructure:
             raise HostError(f"Blender could not start a new scene: {error}") from None
 
     def create_empty(self, name: str | None) -> str:
+        refuse_miscounted(name)
         self._changes.touch()
         obj = bpy.data.objects.new(name or "Empty", None)
         home().objects.link(obj)

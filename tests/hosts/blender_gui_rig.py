@@ -40,6 +40,7 @@ _DRIVER = """
 import contextlib, faulthandler, json, os, signal, sys, traceback
 import bpy
 
+faulthandler.enable()  # says on which lines it ends
 faulthandler.register(signal.SIGUSR1)  # says on which lines it hangs
 
 folder = sys.argv[-1]

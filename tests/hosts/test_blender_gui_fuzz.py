@@ -107,12 +107,14 @@ def ask(client: FakeClient, chance: random.Random) -> Asked:
     names = [one["name"] for one in listed] or ["Nothing"]
     name = chance.choice(names)
     spot = [chance.uniform(-3, 3) for _ in range(3)]
+    # Without a dot: some names that end in one and a number are refused up to Blender 4.4.
+    new_name = f"Renamed {chance.randrange(10**9)}"
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("scene__create_primitive", {"kind": "cube", "name": "Made", "size": 1}),
         ("scene__transform", {"name": name, "translate": spot}),
         ("scene__delete", {"names": [name]}),
         ("scene__duplicate", {"name": name}),
-        ("scene__rename", {"name": name, "new_name": f"Renamed {chance.random()}"}),
+        ("scene__rename", {"name": name, "new_name": new_name}),
         ("scene__select", {"names": [name]}),
         ("scene__set_material_color", {"name": name, "color": [1, 0, 0]}),
         ("scene__get_object", {"name": name}),
