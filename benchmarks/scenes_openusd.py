@@ -149,7 +149,8 @@ def measured(prims: int, folder: Path) -> Iterator[Row]:
         "rename": (lambda n: edit.rename(name(n), f"Renamed{n}"), plain.rename),
         "parent": (lambda n: edit.set_parent(name(n + 20), "G0", True), plain.parent),
         "duplicate": (lambda n: edit.duplicate(name(n + 40), None), plain.duplicate),
-        "delete": (lambda n: edit.delete([name(n + 60)]) and "G0", plain.delete),
+        # One object is read here, too: the tool reads what it deletes.
+        "delete": (lambda n: edit.delete([name(n + 60)]) and name(n + 80), plain.delete),
     }
     for what, (ours, theirs) in tools.items():
         work = several(lambda n, ours=ours: change(lambda: ours(n)))

@@ -28,6 +28,8 @@ class NameIndex:
         self._stage = stage
         self._counted = False
         self._order: list[Sdf.Path] = []
+        #: Somebody has the list, which isn't to change then.
+        self._given = False
         #: Every prim when all were counted, and whether it is an object, until its place is asked.
         self._walked: list[tuple[Sdf.Path, bool]] = []
         #: Where each prim was then: an object, or what is below another prim.
@@ -50,6 +52,11 @@ class NameIndex:
     @property
     def paths(self) -> list[Sdf.Path]:
         """Every object, parents before children, siblings in scene order. Not to be changed."""
+        self._catch_up()
+        self._given = True
+        return self._order
+
+    def _catch_up(self) -> None:
         if self._pending and (ROOT in self._pending or self._far()):
             self._counted = False
         if not self._counted:
@@ -60,11 +67,11 @@ class NameIndex:
             if ROOT in changed:
                 self._count_all()
             else:
-                self._order = list(self._order)
+                if self._given:
+                    self._order, self._given = list(self._order), False
                 self._place_all()
                 for path in changed:
                     self._replace(path)
-        return self._order
 
     def find(self, name: str) -> Usd.Prim:
         """The object of that bare name or full path. Raises ObjectNotFound, AmbiguousName."""
@@ -79,10 +86,10 @@ class NameIndex:
         raise ObjectNotFound(name, nearest_names(name, self._by_name()))
 
     def _by_name(self) -> dict[str, list[Sdf.Path]]:
-        paths = self.paths
+        self._catch_up()
         if self._named is None:
             self._named = {}
-            for path in paths:
+            for path in self._order:
                 self._named.setdefault(path.name, []).append(path)
         return self._named
 
@@ -104,7 +111,7 @@ class NameIndex:
         kinds = list(map(Usd.Prim.GetTypeName, prims))
         placed = {kind: prims[kinds.index(kind)].IsA(UsdGeom.Xformable) for kind in set(kinds)}
         walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
-        self._order = [path for path, placed in walked if placed]
+        self._order, self._given = [path for path, placed in walked if placed], False
         world = self._stage.GetPrimAtPath(WORLD)
         # It is there at most once, and near the start, so this costs less than asking each.
         if world and world.IsA(UsdGeom.Xformable) and not is_object(world):

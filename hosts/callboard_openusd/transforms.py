@@ -8,6 +8,7 @@ be kept, shear or animation, is an error that says so.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pxr import Gf, Usd, UsdGeom
@@ -45,22 +46,25 @@ def read(prim: Usd.Prim) -> Components:
     if not common:
         return decompose(local_matrix(prim), _signs(prim))
     order = common.GetXformVectors(TIME)[4]
-    turned = _op_value(prim, f"rotate{order.name[-3:]}", 0.0)
+    ops = _ops(prim)
+    turned = _op_value(ops, f"rotate{order.name[-3:]}", 0.0)
     rotate = (
         turned
         if order == _COMMON.RotationOrderXYZ
         else _euler(_rotation(turned, order.name[-3:]), "XYZ")
     )
-    return Components(_op_value(prim, "translate", 0.0), rotate, _op_value(prim, "scale", 1.0))
+    return Components(_op_value(ops, "translate", 0.0), rotate, _op_value(ops, "scale", 1.0))
 
 
-def _op_value(prim: Usd.Prim, name: str, otherwise: float) -> Gf.Vec3d:
+def _ops(prim: Usd.Prim) -> dict[str, UsdGeom.XformOp]:
+    return {op.GetOpName(): op for op in UsdGeom.Xformable(prim).GetOrderedXformOps()}
+
+
+def _op_value(ops: Mapping[str, UsdGeom.XformOp], name: str, otherwise: float) -> Gf.Vec3d:
     """Of one of the common ops, whatever its precision; XformCommonAPI knows only its own."""
-    for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
-        if op.GetOpName() == f"xformOp:{name}":
-            value = op.Get(TIME)
-            return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)
-    return Gf.Vec3d(otherwise)
+    op = ops.get(f"xformOp:{name}")
+    value = None if op is None else op.Get(TIME)
+    return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)
 
 
 def write(
@@ -100,7 +104,7 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
     if common and not wanted.sheared:
         order = common.GetXformVectors(TIME)[4]
         if (
-            _op_value(prim, "translate:pivot", 0.0) == Gf.Vec3d(0)
+            _op_value(_ops(prim), "translate:pivot", 0.0) == Gf.Vec3d(0)
             and order == _COMMON.RotationOrderXYZ
         ):
             write(prim, wanted.translate, wanted.rotate, wanted.scale)
