@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from callboard.cli import main
 from serving import served
 
 GIVEN = {"name": "Würfel"}
@@ -33,3 +35,49 @@ def test_arguments_may_come_through_a_pipe(
             capture_output=True,
         )
     assert json.loads(done.stdout) == GIVEN, done.stderr
+
+
+def test_arguments_may_come_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    (tmp_path / "given.json").write_text(json.dumps(GIVEN), encoding="utf-8")
+
+    def echo(**given: Any) -> dict[str, Any]:
+        return given
+
+    with served(announce=True) as server:
+        server.tool("echo", echo)
+        assert main(["call", "echo", "--json", f"@{tmp_path / 'given.json'}"]) == 0
+        assert json.loads(capsys.readouterr().out) == GIVEN
+        assert main(["call", "echo", "--json", f"@{tmp_path / 'gone.json'}"]) != 0
+        assert "can't be read" in capsys.readouterr().err
+
+
+def test_a_job_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its result is the command's, its progress is told, and a failure is one."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    let_go = asyncio.Event()
+
+    async def held(ctx: Any) -> dict[str, Any]:
+        ctx.progress(1, 2, "half way")
+        await let_go.wait()
+        return GIVEN
+
+    def fails() -> None:
+        raise RuntimeError("the lamp is \x1b[31mout")
+
+    with served(announce=True) as server:
+        server.tool("held", held, execution="async")
+        server.tool("fails", fails, execution="async")
+        assert main(["call", "held"]) == 0
+        assert "job_id" in json.loads(capsys.readouterr().out)
+        server.app.guest.loop.call_soon_threadsafe(let_go.set)
+        assert main(["call", "held", "--wait"]) == 0
+        assert json.loads(capsys.readouterr().out) == GIVEN
+        assert main(["call", "fails", "--wait"]) == 1
+        told = capsys.readouterr().err
+        assert "RuntimeError: the lamp is \ufffd[31mout" in told
+        assert "report --call" in told

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sqlite3
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from callboard.cli.plain_text import plain
 from callboard.demand.period import parse_since
 from callboard.demand.report import build
 from callboard.demand.report_html import render
@@ -69,15 +69,10 @@ def _show_call(call_id: str, *, as_json: bool) -> int:
     entry["started"] = datetime.fromtimestamp(call.started).astimezone().isoformat(" ", "seconds")
     for key, value in entry.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        print(_plain(f"{key:<16} {text}"))
+        print(plain(f"{key:<16} {text}"))
     for key, text in (why or {}).items():
-        print(_plain(f"\n{key}:\n{text}"))
+        print(plain(f"\n{key}:\n{text}"))
     return 0
-
-
-def _plain(text: str) -> str:
-    """Without the controls that a terminal obeys, and without halves of characters."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "�", text)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -18,10 +18,12 @@ from callboard.protocol.jsonrpc import encode
 LONGEST_WAIT = 50
 #: Bytes of a job's result that its status shows; a larger one is a resource.
 RESULT_LIMIT = 32 * 1024
+#: The tool that tells how far a job is.
+STATUS = "jobs__status"
 #: The resource that is a job's result.
 RESULT = "job://{job_id}/result"
 _JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
-_STATUS: Json = {
+_STATUS_SCHEMA: Json = {
     "job_id": _JOB,
     "wait_s": {
         "type": "number",
@@ -54,10 +56,10 @@ def job_tools(jobs: Jobs) -> list[Tool]:
 
     return [
         _tool(
-            "jobs__status",
+            STATUS,
             "Tells how far a job is, and its result once it has ended. With wait_s it waits for "
             "that, which saves asking again and again.",
-            _STATUS,
+            _STATUS_SCHEMA,
             status,
             read_only=True,
         ),
