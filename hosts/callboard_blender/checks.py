@@ -27,29 +27,23 @@ b.from_mesh(mesh)
 b.to_mesh(mesh)
 b.free()
 mesh.update()"""
-_UNWRAP = """import bpy
-obj = bpy.data.objects[{name!r}]
-bpy.context.view_layer.objects.active = obj
-for each in bpy.context.view_layer.objects:
-    each.select_set(each == obj)
-bpy.ops.object.mode_set(mode="EDIT")
-bpy.ops.mesh.select_all(action="SELECT")
-bpy.ops.uv.smart_project()
-bpy.ops.object.mode_set(mode="OBJECT")"""
 _APPLY = """import bpy
 obj = bpy.data.objects[{name!r}]
 with bpy.context.temp_override(object=obj, active_object=obj, selected_editable_objects=[obj]):
     bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)"""
 _DO = {
-    "inside_out": "bmesh.ops.recalc_face_normals(b, faces=b.faces)",
     "zero_faces": "bmesh.ops.dissolve_degenerate(b, dist=1e-6, edges=b.edges)",
     "ngons": "bmesh.ops.triangulate(b, faces=[face for face in b.faces if len(face.verts) > 4])",
 }
 _CODE = {
     **{rule: _MESH.replace("{do}", do) for rule, do in _DO.items()},
-    "uvs_missing": _UNWRAP,
-    "uvs_overlap": _UNWRAP,
     "scale": _APPLY,
+}
+#: Tools that mend, with what they are called with beside the object's name.
+_TOOLS: dict[str, tuple[str, Json]] = {
+    "inside_out": ("geometry__normals", {}),
+    "uvs_missing": ("geometry__unwrap", {}),
+    "uvs_overlap": ("geometry__unwrap", {"replace": True}),
 }
 
 
@@ -58,7 +52,12 @@ class BlenderChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        if rule not in _CODE or find(path).library is not None:
+        if find(path).library is not None:
+            return None
+        if rule in _TOOLS:
+            tool, arguments = _TOOLS[rule]
+            return {"tool": tool, "arguments": {"name": path, **arguments}}
+        if rule not in _CODE:
             return None
         code = _CODE[rule].format(name=find(path).name)
         return {"tool": "script__execute", "arguments": {"code": code}}

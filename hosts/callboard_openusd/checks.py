@@ -24,7 +24,10 @@ class UsdChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """OpenUSD edits no meshes; another application does."""
+        """What needs a modeller is mended in another application."""
+        prim = self._document.stage.GetPrimAtPath(path)
+        if rule == "inside_out" and prim and prim.IsA(UsdGeom.Mesh):
+            return {"tool": "geometry__normals", "arguments": {"name": path}}
         return None
 
     def meshes(self) -> list[str]:

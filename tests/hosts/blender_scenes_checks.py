@@ -44,6 +44,8 @@ def test_each_fault_of_a_mesh_is_found_and_mended(rig: Rig) -> None:
     expected = {("inside_out", "Inside"), ("inside_out", "Flipped"), ("ngons", "Many")}
     assert set(told) == expected | {("zero_faces", "Flat")}, sorted(told)
     for each in told.values():
+        if each["rule"] == "inside_out":
+            assert each["fix"]["tool"] == "geometry__normals"
         _mend(rig, each)
     assert _run(rig, *rules[:2]) == []
     # What had no area was on an edge, whose faces have a corner more now.
@@ -60,6 +62,7 @@ def test_uvs_and_scale_are_mended(rig: Rig) -> None:
     missing, scaled = _run(rig, "uvs_missing", "scale")
     assert (missing["rule"], scaled["rule"]) == ("uvs_missing", "scale")
     before = rig.read.get("Box")["bounds"]
+    assert missing["fix"]["tool"] == "geometry__unwrap"
     _mend(rig, missing)
     _mend(rig, scaled)
     assert _run(rig, "uvs_missing", "uvs_overlap", "scale") == []

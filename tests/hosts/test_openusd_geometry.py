@@ -152,3 +152,12 @@ def test_the_saved_file_holds_it(tmp_path: Path) -> None:
     stage = Usd.Stage.Open(str(tmp_path / "saved.usda"))
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/Shape"))
     assert mesh.GetSubdivisionSchemeAttr().Get() == "bilinear"
+
+
+def test_a_mesh_that_is_inside_out_is_mended_by_the_call_that_is_told(tmp_path: Path) -> None:
+    opened = Opened(tmp_path)
+    corners = opened.mesh.GetFaceVertexIndicesAttr()
+    corners.Set([0, 1, 2, 3, 2, 5, 4, 1])
+    (told,) = opened.call("check__run", {"rules": ["inside_out"]})["findings"]
+    opened.call(told["fix"]["tool"], told["fix"]["arguments"])
+    assert opened.call("check__run", {"rules": ["inside_out"]})["findings"] == []
