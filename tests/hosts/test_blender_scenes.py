@@ -21,7 +21,8 @@ from hosts.blender_scenes import MODULES
 if find_spec("bpy") is None:
     pytest.skip("bpy is not installed", allow_module_level=True)
 
-pytestmark = pytest.mark.slow
+# The first one waits for all of them.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(330)]
 HERE = Path(__file__).parent
 NAMES = [
     name
