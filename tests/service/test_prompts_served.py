@@ -18,7 +18,7 @@ from serving import Served, served
 
 META = "io.modelcontextprotocol/"
 SKILL = """---
-name: geometry
+name: bevels
 description: Geometry.
 metadata:
   dcc-mcp:
@@ -38,7 +38,7 @@ prompts:
 
 @pytest.fixture
 def skills(tmp_path: Path) -> Path:
-    folder = tmp_path / "skills" / "geometry"
+    folder = tmp_path / "skills" / "bevels"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(SKILL)
     (folder / "prompts.yaml").write_text(PROMPTS)
@@ -82,19 +82,19 @@ def test_a_list_entry_says_where_the_prompt_is_from(server: Served, era: str) ->
     result = ask(server, era, "prompts/list")["result"]
     assert result["prompts"] == [
         {
-            "name": "geometry.bevel",
+            "name": "bevels.bevel",
             "description": "Bevel edges.",
             "arguments": [
                 {"name": "width", "description": "Scene units.", "required": True},
                 {"name": "segments", "description": "", "required": False},
             ],
-            "_meta": {"dcc.prompt_source": {"skill": "geometry", "source": "explicit"}},
+            "_meta": {"dcc.prompt_source": {"skill": "bevels", "source": "explicit"}},
         }
     ]
 
 
 @ERAS
-@pytest.mark.parametrize("name", ["geometry.bevel", "bevel"])
+@pytest.mark.parametrize("name", ["bevels.bevel", "bevel"])
 def test_a_prompt_is_rendered_by_its_served_and_its_bare_name(
     server: Served, era: str, name: str
 ) -> None:
@@ -126,12 +126,12 @@ def test_one_bad_entry_shows_in_the_diagnostics_and_its_neighbour_is_served(
     server: Served, skills: Path, era: str
 ) -> None:
     text = PROMPTS + "  - {name: broken, description: No template.}\n"
-    (skills / "geometry" / "prompts.yaml").write_text(text)
+    (skills / "bevels" / "prompts.yaml").write_text(text)
     result = ask(server, era, "prompts/list")["result"]
-    assert [prompt["name"] for prompt in result["prompts"]] == ["geometry.bevel"]
+    assert [prompt["name"] for prompt in result["prompts"]] == ["bevels.bevel"]
     diagnostics = result["_meta"]["dcc.prompt_diagnostics"]
     assert diagnostics["prompt_count"] == 1
-    assert [failure["skill"] for failure in diagnostics["failures"]] == ["geometry"]
+    assert [failure["skill"] for failure in diagnostics["failures"]] == ["bevels"]
     assert str(skills) not in json.dumps(diagnostics)
 
 
@@ -210,9 +210,9 @@ def test_rest_lists_and_renders_prompts(server: Served) -> None:
     assert (status, listed["total"]) == (200, 1)
     assert listed["diagnostics"]["prompt_count"] == 1
     arguments = urllib.parse.quote(json.dumps({"width": 3}))
-    status, rendered = get(f"/geometry.bevel?args={arguments}")
+    status, rendered = get(f"/bevels.bevel?args={arguments}")
     assert status == 200
     assert rendered["messages"][0]["content"]["text"] == "width=3 segments="
-    assert get("/geometry.bevel")[0] == 400
-    assert get("/geometry.bevel?args=[]")[0] == 400
+    assert get("/bevels.bevel")[0] == 400
+    assert get("/bevels.bevel?args=[]")[0] == 400
     assert get("/nobody")[0] == 404
