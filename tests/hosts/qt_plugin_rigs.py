@@ -53,6 +53,10 @@ class Rig(ABC):
         """An entry of the menu: open, start, stop, copy or autostart."""
 
     @abstractmethod
+    def labels(self) -> list[str]:
+        """What the entries are called."""
+
+    @abstractmethod
     def callbacks(self) -> list[Any]:
         """Those of ours that the application would still call."""
 
@@ -148,6 +152,9 @@ class MayaRig(Rig):
         arguments = (not self.plug_in.options.autostart,) if entry == "autostart" else ()
         self.session.windows["callboardMenu"]["items"][self._ENTRIES[entry]](*arguments)
 
+    def labels(self) -> list[str]:
+        return list(self.session.windows["callboardMenu"]["items"])
+
     def callbacks(self) -> list[Any]:
         return list(self.session.callbacks)
 
@@ -241,6 +248,10 @@ class HoudiniRig(Rig):
         (code,) = (entry.findtext("scriptCode") for entry in entries if entry.get("id") == id)
         assert code is not None
         exec(code, {})
+
+    def labels(self) -> list[str]:
+        labels = ET.parse(self.package / "MainMenuCommon.xml").iter("label")
+        return [label.text or "" for label in labels]
 
     def callbacks(self) -> list[Any]:
         from hou._nodes import _callbacks
@@ -346,6 +357,10 @@ class MaxRig(Rig):
         if not undo_stays:
             self.session.forget_undo()
         exec(code, {})
+
+    def labels(self) -> list[str]:
+        text = (self.bundle / "Contents/macroscripts/callboard.mcr").read_text(encoding="utf-8")
+        return re.findall(r'buttonText:"(.*?)"', text)
 
     def callbacks(self) -> list[Any]:
         return [each for each in self.session.callbacks if each[2].startswith("callboard")]

@@ -3,6 +3,7 @@ has is in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plu
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 import threading
@@ -138,6 +139,23 @@ def test_the_menu_stops_starts_and_copies(rig: Rig, server: Any) -> None:
     assert len(watchers()) == 1
     rig.choose("start")
     assert len(watchers()) == 1
+
+
+def test_a_refusal_tells_the_menu_path_to_the_panel(rig: Rig, server: Any) -> None:
+    server.controls.withdraw("scene.mutate")
+
+    def ask() -> str:
+        with Client(server.url, server.token) as client:
+            tools = client.request("tools/list", {})["tools"]
+        (tool,) = (each for each in tools if each["name"] == "scene__rename")
+        return str(tool["description"])
+
+    told = spin_while(ask)
+    path = re.search(r"switches it on in .*'s menu Callboard > ([\w ]+)", told)
+    assert path is not None, told
+    assert path[1] in rig.labels()
+    rig.choose("open")
+    assert len(rig.panels()) == 1
 
 
 def test_autostart_is_the_artists_choice(rig: Rig, server: Any) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import threading
+from pathlib import Path
 from time import time
 from typing import Any
 
@@ -17,7 +19,7 @@ from qtpy.QtWidgets import QApplication
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.records.model import CallRecord
 from callboard.records.store import Store
-from callboard_ui.panel import ACTIVITY
+from callboard_ui.panel import ACTIVITY, ROOTS
 
 FEW = {"type": "object", "properties": {"colour": {"type": "string"}}}
 
@@ -310,6 +312,38 @@ def test_thousands_of_calls_are_there_and_fetched_as_one_scrolls(
         assert past(shown)[0] == "t2999"
         shown.click(activity.newer)
         shown.until(lambda: past(shown)[0] == "fresh")
+
+
+def test_a_root_on_a_dead_mount_holds_up_no_activity(
+    open_panel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead, asked, released = tmp_path / "dead", threading.Event(), threading.Event()
+    dead.mkdir()
+    listed = os.scandir
+
+    def never(path: Any = ".") -> Any:
+        """A disk that doesn't answer: whoever looks waits."""
+        if str(path) == str(dead):
+            asked.set()
+            released.wait(60)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", never)
+    shown = open_panel(records=True, roots=[str(dead)])
+    try:
+        shown.turn_to(ROOTS)
+        shown.until(asked.is_set)
+        shown.turn_to(ACTIVITY)
+        shown.server.tool("paint", lambda colour: f"{colour} it is", FEW)
+        with shown.server.client() as client:
+            shown.call(client, "paint", colour="mauve")
+            activity = shown.panel.activity
+            shown.until(lambda: past(shown) == ["paint"])
+            shown.click_row(activity.view, activity.model.index(0, 0))
+            shown.until(lambda: reads(activity.details, "mauve"))
+        assert not released.is_set()
+    finally:
+        released.set()
 
 
 def test_without_records_only_what_runs_shows(open_panel: Any) -> None:
