@@ -20,7 +20,7 @@ _SKILL_FILE = "SKILL.md"
 
 _CORE = str(Path(__file__).parent.parent)
 _BUNDLED = str(Path(_CORE, "skills", "bundled"))
-_PYTHON = str(Path(os.__file__).parent)
+_PYTHON = str(Path(traceback.__file__).parent)
 _PACKAGES = ("site-packages", "dist-packages")
 
 
