@@ -25,6 +25,10 @@ _COMPONENTS = {
 }
 
 
+_INTERPOLATIONS = {"constant": "CONSTANT", "linear": "LINEAR", "smooth": "BEZIER"}
+_WORDS = {blenders: word for word, blenders in _INTERPOLATIONS.items()}
+
+
 class BlenderAnimation:
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
@@ -53,6 +57,34 @@ class BlenderAnimation:
         self._changes.touch()
         setattr(shown, last, int(end))
         setattr(shown, first, int(start))
+
+    def set_fps(self, fps: float) -> None:
+        """Blender has whole frames a second, and a number that they are divided by."""
+        render = scene().render
+        whole = max(1, round(fps))
+        self._changes.touch()
+        render.fps, render.fps_base = whole, whole / fps
+
+    def interpolations(self, name: str) -> dict[float, str]:
+        told: dict[float, str] = {}
+        for curve in _transform_curves(find(name)):
+            for point in curve.keyframe_points:
+                word = _WORDS.get(point.interpolation, point.interpolation.lower())
+                frame = float(point.co.x)
+                told[frame] = word if told.get(frame, word) == word else "mixed"
+        return told
+
+    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        own_action(obj)
+        for curve in _transform_curves(obj):
+            for point in curve.keyframe_points:
+                if abs(point.co.x - frame) < 1e-3:
+                    point.interpolation = _INTERPOLATIONS[interpolation]
+            curve.update()
+        obj.update_tag(refresh={"TIME"})
 
     def keys(self, name: str) -> list[Json]:
         obj = find(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from callboard.host import Json
-from callboard.hosting.contract import MOST_KEYS
+from callboard.hosting.scene_ports import MOST_KEYS
 from callboard_blender.curves import TRANSFORM, curves_of
 
 

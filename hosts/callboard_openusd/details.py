@@ -5,7 +5,7 @@ from __future__ import annotations
 from pxr import Usd, UsdGeom, UsdLux, UsdShade
 
 from callboard.host import Json
-from callboard.hosting.contract import MOST_KEYS
+from callboard.hosting.scene_ports import MOST_KEYS
 from callboard_openusd.transforms import TIME
 
 

@@ -44,9 +44,6 @@ ANIMATION = "animation"
 RENDER = "render"
 SCRIPT = "script.execute"
 
-#: Frames with keys that an object's details tell.
-MOST_KEYS = 100
-
 
 @dataclass(frozen=True)
 class HostIdentity:
@@ -122,10 +119,9 @@ class SceneReader(Protocol):
         """One object. Raises ObjectNotFound or AmbiguousName."""
 
     def details(self, name: str) -> Json:
-        """What the object has besides, each where there is some: ``materials``, paths;
-        ``modifiers``, ``{name, type, shown}``; ``lens``, a camera's, in millimetres; ``energy`` or
-        ``intensity``, a light's, in the host's own unit; ``keys``, the first hundred frames at
-        which its transform has one, and ``key_count``. A reader may go without this method."""
+        """What it has besides: ``materials``, paths; ``modifiers``, ``{name, type, shown}``; a
+        camera's ``lens``, millimetres; a light's ``energy`` or ``intensity``; ``keys``, the first
+        frames with one, and ``key_count``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
         """``{name, path, type, parent}`` of every object, in scene order. What has a length and
@@ -226,8 +222,14 @@ class AnimationPort(Protocol):
         """``{start, end, current, fps}``: the playback range and the current frame."""
 
     def set_current(self, frame: float) -> None: ...
-
     def set_range(self, start: float, end: float) -> None: ...
+    def set_fps(self, fps: float) -> None:
+        """Frames a second; keys stay at their frames. Optional, as are the next two."""
+
+    def interpolations(self, name: str) -> Mapping[float, str]:
+        """How it goes on from each key: ``constant``, ``linear``, ``smooth``, or a host's word."""
+
+    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
 
     def keys(self, name: str) -> list[Json]:
         """The object's keys by frame. Empty where it isn't animated by keys."""

@@ -13,6 +13,8 @@ from callboard.hosting.capability_names import STRUCTURE as STRUCTURE
 
 #: How many elements of a long value are told.
 MOST_ELEMENTS = 1000
+#: Frames with keys that an object's details tell.
+MOST_KEYS = 100
 
 
 class GroupNotFound(HostError, LookupError):

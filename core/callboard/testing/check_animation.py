@@ -39,6 +39,17 @@ class Timeline:
         raised(ValueError, bench.call, "animation__set_timeline", {"start": 301})
         assert bench.call("animation__get_timeline") == timeline
 
+    def test_the_frames_per_second_are_set_where_the_host_can(self, bench: Bench) -> None:
+        before = bench.call("animation__get_timeline")
+        for fps in (30, 23.976, before["fps"]):
+            if not hasattr(_port(bench), "set_fps"):
+                raised(HostError, bench.call, "animation__set_timeline", {"fps": fps})
+                assert bench.call("animation__get_timeline") == before
+                continue
+            told = bench.call("animation__set_timeline", {"fps": fps})
+            assert close([told["fps"]], [fps], 1e-4)
+            assert close([bench.reader.info()["fps"]], [fps], 1e-4)
+
 
 class Keys:
     needs = (SCENE_READ, SCENE_MUTATE, ANIMATION)
@@ -123,6 +134,26 @@ class Keys:
                 )
                 assert lasts or not answer["verified"], (tool, told, lasting)
             bench.editor.delete([one for one in bench.reader.names() if one != group])
+
+    def test_keys_say_how_they_go_on(self, bench: Bench) -> None:
+        path = bench.cube("Mover")
+        keys = [
+            {"frame": frame, "translate": [frame, 0, 0], "interpolation": word}
+            for frame, word in ((1, "constant"), (11, "linear"), (21, "smooth"))
+        ]
+        asked = {"name": path, "keys": keys}
+        if not hasattr(_port(bench), "set_interpolation"):
+            raised(HostError, bench.call, "animation__set_keys", asked)
+            assert _port(bench).keys(path) == []
+            return
+        bench.call("animation__set_keys", asked)
+        listed = bench.call("animation__list_keys", {"name": path})["keys"]
+        assert [key["interpolation"] for key in listed] == ["constant", "linear", "smooth"]
+        for frame, x in ((6, 1), (16, 16)):
+            _port(bench).set_current(frame)
+            assert close(bench.get(path)["translate"], [x, 0, 0])
+        wrong = {"name": path, "keys": [{**keys[0], "interpolation": "wobbly"}]}
+        raised(ValueError, bench.call, "animation__set_keys", wrong)
 
     def test_an_unknown_object_is_an_error(self, bench: Bench) -> None:
         port = _port(bench)

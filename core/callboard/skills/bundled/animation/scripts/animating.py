@@ -11,6 +11,7 @@ from callboard.errors import HostError
 from callboard.hosting.read_back import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
+INTERPOLATIONS = ("constant", "linear", "smooth")
 #: Keys that one bake may write.
 BAKE_LIMIT = 100_000
 
@@ -25,11 +26,13 @@ def set_timeline(
     start: float | None = None,
     end: float | None = None,
     current: float | None = None,
+    fps: float | None = None,
 ) -> Json:
-    if start is None and end is None and current is None:
-        raise ValueError("give at least one of start, end, current")
+    if start is None and end is None and current is None and fps is None:
+        raise ValueError("give at least one of start, end, current, fps")
     port = ctx.port("animation")
     ctx.port("scene.mutate")
+    set_fps = None if fps is None else _optional(port, "set_fps", "set the frames per second")
     before = port.timeline()
     first = before["start"] if start is None else start
     last = before["end"] if end is None else end
@@ -37,18 +40,26 @@ def set_timeline(
         raise ValueError(f"start, {first:g}, must not be after end, {last:g}")
     if start is not None or end is not None:
         port.set_range(first, last)
+    if set_fps is not None:
+        set_fps(fps)
     if current is not None:
         port.set_current(current)
     after: Json = port.timeline()
     _expect((after["start"], after["end"]), (first, last), "the range")
     if current is not None:
         _expect((after["current"],), (current,), "the current frame")
+    if fps is not None:
+        _expect((after["fps"],), (fps,), "the frames per second")
     return after
 
 
 def list_keys(ctx: Any, name: str, offset: int = 0, limit: int = 200) -> Json:
     path = ctx.port("scene.read").get(name)["path"]
-    keys = ctx.port("animation").keys(path)
+    port = ctx.port("animation")
+    keys = port.keys(path)
+    if hasattr(port, "interpolations"):
+        words = port.interpolations(path)
+        keys = [{**key, "interpolation": words[key["frame"]]} for key in keys]
     end = min(offset + limit, len(keys))
     answer: Json = {"path": path, "keys": keys[offset:end], "total": len(keys)}
     return {**answer, "next_offset": end} if offset < end < len(keys) else answer
@@ -58,6 +69,8 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     for key in keys:
         if not any(key.get(component) is not None for component in COMPONENTS):
             raise ValueError(f"the key at {key['frame']:g} sets none of {', '.join(COMPONENTS)}")
+        if key.get("interpolation", "linear") not in INTERPOLATIONS:
+            raise ValueError(f"interpolation is one of {', '.join(INTERPOLATIONS)}")
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
@@ -71,7 +84,31 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
         for component in COMPONENTS:
             if key.get(component) is not None:
                 _expect(there.get(component), key[component], f"{component} at {frame:g}")
+    words = {frame: key["interpolation"] for frame, key in wanted.items() if "interpolation" in key}
+    _interpolate(port, path, words)
     return _done(ctx, [path], len(wanted))
+
+
+def _interpolate(port: Any, path: str, asked: Mapping[float, str]) -> None:
+    if not asked:
+        return
+    change = _optional(port, "set_interpolation", "set how keys are interpolated")
+    for frame, word in asked.items():
+        change(path, frame, word)
+    words = port.interpolations(path)
+    for frame, word in asked.items():
+        if words.get(frame) != word:
+            raise HostError(
+                f"the host did not do what was asked: the interpolation at {frame:g} should be"
+                f" {word}, but is {words.get(frame)}. The change was taken back."
+            )
+
+
+def _optional(port: Any, method: str, what: str) -> Any:
+    there = getattr(port, method, None)
+    if there is None:
+        raise HostError(f"callboard can't {what} in this application yet; ask the artist to")
+    return there
 
 
 def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
