@@ -102,8 +102,10 @@ def reason(error: Exception) -> str:
     """What Houdini says."""
     assert isinstance(error, hou.Error)
     told = error.instanceMessage() or error.description() or ""
+    if not isinstance(error, hou.PermissionError):
+        return told
     take, first = hou.takes.currentTake(), hou.takes.rootTake()
-    if not isinstance(error, hou.PermissionError) or take == first:
+    if take == first:
         return told
     return (
         f"{told.rstrip('.')}. The take '{take.name()}' is current, in which only what it includes"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import Any
 
 from maya import cmds
 
@@ -15,7 +16,9 @@ from callboard_maya.names import bare
 def refuse_members(paths: Sequence[str], change: str) -> None:
     """Raises HostError where one of the nodes is what an assembly shows, but the assembly isn't
     changed itself. ``change`` is the verb."""
-    for assembly in cmds.ls(type="assembly", long=True) or []:
+    # Without a plug-in that brings assemblies Maya knows no type of them.
+    types: Any = cmds.assembly(query=True, listTypes=True)
+    for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
         namespace = cmds.assembly(assembly, query=True, repNamespace=True)
         for path in paths:
             if f":{namespace}:" in f":{bare(path)}" and assembly not in paths:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ._dag_commands import one
 from ._references import bring
 from ._registry import command
-from ._scene import Node
+from ._scene import ASSEMBLY_TYPES, Node
 from ._session import session
 from ._session_commands import scene_in
 
@@ -20,12 +20,14 @@ from ._session_commands import scene_in
 @command(undoable=True)
 def assembly(
     *names, name=None, type=None, createRepresentation=None, input=None, active=None,
-    listRepresentations=False, repNamespace=False, mode="create",
+    listRepresentations=False, listTypes=False, repNamespace=False, mode="create",
 ):  # fmt: skip
     if mode == "create":
         return _made(name, type)
+    if listTypes:
+        return list(ASSEMBLY_TYPES) if "sceneAssembly" in session.plugins else None
     node = one(names[0])
-    if node.type not in ("assemblyDefinition", "assemblyReference"):
+    if node.type not in ASSEMBLY_TYPES:
         raise RuntimeError(f"'{names[0]}' is not an assembly.")
     if mode == "query":
         if repNamespace:
