@@ -11,6 +11,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Axes
+from callboard.hosting.exchanging import UNTOLD
 from callboard_blender.names import objects, scene
 
 #: Those of newer Blenders first.
@@ -31,6 +32,8 @@ _WRITERS = {
     "alembic": ("wm.alembic_export",),
 }
 _ADD_ONS = {"gltf": "glTF 2.0 format", "fbx": "FBX format", "stl": "STL format"}
+#: How importers name what makes a file's units the scene's.
+_SCALES = {"global_scale", "scale"}
 _FORWARD = {"Y": ("NEGATIVE_Z", "-Z"), "Z": ("Y", "Y")}
 
 
@@ -56,15 +59,34 @@ class Operator:
 
 
 def reader_of(kind: str) -> Operator | None:
-    return _first(_READERS[kind])
+    """The importer, if it can do what is asked of one here: older ones of PLY take no units, and
+    that of glTF fails beside a numpy that is newer than it."""
+    if kind == "gltf" and _breaks_at_numpy():
+        return None
+    operator = _first(_READERS[kind])
+    if operator is None or kind not in UNTOLD or _SCALES & operator.properties.keys():
+        return operator
+    return None
 
 
 def writer_of(kind: str) -> Operator | None:
     return _first(_WRITERS[kind])
 
 
+def _breaks_at_numpy() -> bool:
+    if bpy.app.version >= (3, 6, 0):
+        return False
+    import numpy
+
+    return not hasattr(numpy, "bool")
+
+
 def missing(kind: str) -> str:
     """Why there is no operator, and what to do."""
+    if kind == "gltf" and _breaks_at_numpy():
+        return "this Blender's glTF add-on can't import beside its numpy; use a newer Blender"
+    if kind == "ply" and _first(_READERS[kind]):
+        return "this Blender imports PLY without units; use Blender 3.6 or later"
     if kind in _ADD_ONS:
         return (
             f"Blender's add-on '{_ADD_ONS[kind]}' is switched off or not installed; the artist"

@@ -231,8 +231,9 @@ class ExchangedTextures:
         mesh = _mesh(bench)
         if mesh is None:
             return
-        kinds = [each for each in _round_trips(bench) if each[0] in ("gltf", "usd")]
-        _, file = kinds[0]
+        kinds = _formats(bench)
+        suffix = [*kinds["gltf"]["export"], *kinds["usd"]["export"]][0]
+        file = bench.folder / f"painted{suffix}"
         asked = {"path": str(file), "objects": [mesh]}
         assert bench.call("exchange__export", asked)["without_uvs"] == [mesh]
         file.unlink()
