@@ -180,9 +180,11 @@ class ToolsUnderFire:
             return
         self.outcomes["done"] += 1
         undo, step = self.host.undo, self.call.undo_id
+        if after == before:
+            return  # the step may be an earlier call's
         if undo is not None and step and undo.undo(step):
             assert self.state() == before, "undone, and not as before"
-        elif after != before:
+        else:
             self.build()
 
     def check(self, tool: str, count: int, number: int) -> None:
