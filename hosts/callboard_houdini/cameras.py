@@ -13,7 +13,7 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import check_new_name, find, objects, root, telling, type_of
-from callboard_houdini.parms import number, numbers, parm, parm_tuple
+from callboard_houdini.parms import number, numbers, parm, parm_tuple, refuse_keyed
 
 #: Marks the camera that takes the pictures, in its user data.
 _ACTIVE = "callboard_active"
@@ -60,12 +60,7 @@ class HoudiniCameras:
         node = _find(name)
         refuse_inside_asset(node, values_only=True)
         wanted = _parms(node, values)
-        for key in wanted:
-            if parm(node, key).keyframes():
-                raise HostError(
-                    f"'{key}' of '{node.name()}' has keys or an expression; delete its channels in"
-                    " Houdini first"
-                )
+        refuse_keyed(node, wanted)
         with telling(f"set '{node.name()}'"):
             for key, value in wanted.items():
                 parm(node, key).set(value)

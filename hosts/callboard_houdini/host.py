@@ -13,6 +13,7 @@ from callboard_houdini.animation import HoudiniAnimation
 from callboard_houdini.cameras import HoudiniCameras
 from callboard_houdini.edit import HoudiniSceneEditor
 from callboard_houdini.files import HoudiniFiles
+from callboard_houdini.lights import HoudiniLights
 from callboard_houdini.messages import HoudiniMessages
 from callboard_houdini.parms import FRAME
 from callboard_houdini.render import HoudiniRender
@@ -50,6 +51,7 @@ class HoudiniHost(QtHost):
                 host.USD: HoudiniUsd(),
                 host.ANIMATION: HoudiniAnimation(),
                 picture_ports.CAMERAS: HoudiniCameras(),
+                picture_ports.LIGHTS: HoudiniLights(),
                 host.SCRIPT: HoudiniScripts(),
                 host.RENDER: HoudiniRender(self.rendering),
                 host.VIEWPORT: HoudiniViewport(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import hou
 
@@ -48,3 +48,15 @@ def set_known(node: hou.OpNode, name: str, value: float | str) -> None:
     known = node.parm(name)
     if known is not None:
         known.set(value)
+
+
+def refuse_keyed(node: hou.OpNode, names: Iterable[str]) -> None:
+    """Raises HostError where keys or an expression would put the value back."""
+    for name in names:
+        several = node.parmTuple(name)
+        channels = [parm(node, name)] if several is None else list(several)
+        if any(channel.keyframes() for channel in channels):
+            raise HostError(
+                f"'{name}' of '{node.name()}' has keys or an expression; delete its channels in"
+                " Houdini first"
+            )

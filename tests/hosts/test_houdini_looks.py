@@ -1,4 +1,4 @@
-"""Cameras where Houdini differs, on the double or, under hython, on Houdini itself."""
+"""Cameras and lights where Houdini differs, on the double or, under hython, on Houdini itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("pxr", reason="this Python has no OpenUSD")
 from houdini_rig import hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
-from callboard.hosting.picture_ports import CAMERAS
+from callboard.hosting.picture_ports import CAMERAS, LIGHTS
 from callboard.testing.compliance import Bench
 
 
@@ -64,3 +64,45 @@ def test_what_is_keyed_is_refused(bench: Bench) -> None:
     with pytest.raises(HostError, match="has keys or an expression"):
         bench.call("cameras__set", {"name": path, "lens": 50})
     bench.call("cameras__set", {"name": path, "fstop": 4})
+
+
+# -- lights ---------------------------------------------------------------------------------------
+
+
+def test_a_spots_cone_fades_inside_of_its_angle(bench: Bench) -> None:
+    asked = {"kind": "spot", "name": "Lamp", "angle": 40, "blend": 0.25}
+    bench.call("lights__create", asked)
+    node = hou.node("/obj/Lamp")
+    assert (node.parm("coneangle").eval(), node.parm("conedelta").eval()) == (30.0, 5.0)
+    bench.call("lights__set", {"name": "Lamp", "blend": 0.5})
+    assert (node.parm("coneangle").eval(), node.parm("conedelta").eval()) == (20.0, 10.0)
+
+
+def test_one_that_is_not_normalized_has_no_power_until_it_is_given(bench: Bench) -> None:
+    bench.call("lights__create", {"kind": "area", "name": "Key"})
+    hou.node("/obj/Key").parm("normalizearea").set(0)
+    assert bench.port(LIGHTS).get("Key")["power"] is None
+    answer = bench.call("lights__set", {"name": "Key", "power": 5})
+    assert answer["light"]["power"] == pytest.approx(5)
+
+
+def test_an_environment_of_the_artists_is_switched_off_and_stays(bench: Bench) -> None:
+    mine = hou.node("/obj").createNode("envlight", "mine")
+    bench.call("lights__set_environment", {"color": [1, 0, 0], "rotate": 30})
+    assert mine.parm("light_enable").eval() == 0
+    assert bench.port(LIGHTS).environment()["rotate"] == 30
+    bench.call("lights__set_environment", {"strength": 2})
+    assert len(bench.port(LIGHTS).names()) == 2
+    with pytest.raises(HostError, match="no sky"):
+        bench.call("lights__set_environment", {"sun_elevation": 30})
+
+
+def test_a_light_that_is_keyed_is_refused(bench: Bench) -> None:
+    bench.call("lights__create", {"kind": "point", "name": "Lamp"})
+    key = hou.Keyframe()
+    key.setFrame(1)
+    key.setValue(0.5)
+    hou.node("/obj/Lamp").parm("light_colorr").setKeyframe(key)
+    with pytest.raises(HostError, match="has keys or an expression"):
+        bench.call("lights__set", {"name": "Lamp", "color": [1, 1, 1]})
+    bench.call("lights__set", {"name": "Lamp", "power": 4})

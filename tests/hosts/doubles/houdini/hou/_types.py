@@ -66,6 +66,13 @@ _TRANSFORM = {
     "constraints_on": whole(0),
 }
 
+_SHINING = {
+    "light_enable": whole(1),
+    "light_color": Parm([1.0] * 3, RGB),
+    "light_intensity": number(1.0),
+    "light_exposure": number(0.0),
+}
+
 _ALL = [
     Type("geo", "Object", "Sop", {**_TRANSFORM, "shop_materialpath": text()}, "Geometry"),
     Type("null", "Object", "Sop", dict(_TRANSFORM), "Null"),
@@ -87,6 +94,35 @@ _ALL = [
             "aspect": number(1.0),
         },
         "Camera",
+    ),
+    Type(
+        "hlight::2.0",
+        "Object",
+        "Sop",
+        {
+            **_TRANSFORM,
+            **_SHINING,
+            "light_type": Parm(
+                "point",
+                menu=("point", "line", "grid", "disk", "sphere", "tube", "geo", "distant", "sun"),
+                kind="String",
+            ),
+            "atten_type": Parm("physical", menu=("none", "half", "physical"), kind="String"),
+            "normalizearea": whole(1),
+            "areasize": Parm([1.0, 1.0], "12"),
+            "coneenable": whole(0),
+            "coneangle": number(45.0),
+            "conedelta": number(10.0),
+            "vm_envangle": number(0.0),
+        },
+        "Light",
+    ),
+    Type(
+        "envlight",
+        "Object",
+        "Sop",
+        {**_TRANSFORM, **_SHINING, "env_map": picture_or_file("")},
+        "Environment Light",
     ),
     Type("subnet", "Object", "Object", dict(_TRANSFORM), "Subnetwork", 4),
     Type(
