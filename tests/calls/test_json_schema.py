@@ -15,6 +15,7 @@ from callboard.calls.json_schema import (
     UnsupportedSchema,
     Validator,
 )
+from serving import served, text_of
 
 SPHERE = {
     "type": "object",
@@ -383,3 +384,18 @@ hostile = st.recursive(
 def test_any_json_at_all_is_a_schema_or_a_bad_schema(schema: Any, value: Any) -> None:
     with contextlib.suppress(BadSchema, SchemaViolation):
         Validator(schema).check(value)
+
+
+@pytest.mark.parametrize("value", [{"name": "a\ud800"}, {"\udfff": 1}, {"names": ["ok", "\ud83d"]}])
+def test_half_a_character_is_refused_where_an_application_would_get_it(value: Any) -> None:
+    Validator({"type": "object"}).check(value)
+    with pytest.raises(SchemaViolation, match="half a surrogate pair"):
+        Validator({"type": "object"}, whole_characters=True).check(value)
+    Validator({"type": "object"}, whole_characters=True).check({"name": "\U0001f600 é"})
+
+
+def test_a_tool_that_ships_gets_whole_characters() -> None:
+    with served(skills=True) as server, server.client() as client:
+        answer = client.call("scene__duplicate", {"name": "\ud800"})
+        assert answer["isError"]
+        assert "half a surrogate pair" in text_of(answer)

@@ -21,6 +21,7 @@ _INVISIBLE = re.compile(
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )
 _HOLDS_TEXT = (str, dict, list)
+_HALF = re.compile("[\ud800-\udfff]")
 _SHOWN = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
 
 
@@ -50,6 +51,21 @@ def meant(value: Any) -> Any:
     if isinstance(value, list):
         return [meant(item) if isinstance(item, _HOLDS_TEXT) else item for item in value]
     return value
+
+
+def half_a_character(value: Any) -> bool:
+    """Whether a text or a name in a JSON value holds half a surrogate pair, which no application
+    takes."""
+    if isinstance(value, str):
+        return not value.isascii() and _HALF.search(value) is not None
+    if isinstance(value, dict):
+        return any(
+            half_a_character(k) or (isinstance(v, _HOLDS_TEXT) and half_a_character(v))
+            for k, v in value.items()
+        )
+    if isinstance(value, list):
+        return any(isinstance(item, _HOLDS_TEXT) and half_a_character(item) for item in value)
+    return False
 
 
 def _escape(matched: re.Match[str]) -> str:

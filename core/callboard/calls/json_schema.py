@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from callboard.calls.invisible import half_a_character
 from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 
 if TYPE_CHECKING:
@@ -36,7 +37,16 @@ class Validator:
     """One schema, compiled at its first use and kept. ``name`` is what messages call the value.
     Any thread."""
 
-    def __init__(self, schema: Mapping[str, Any] | bool, *, name: str = "arguments") -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | bool,
+        *,
+        name: str = "arguments",
+        whole_characters: bool = False,
+    ) -> None:
+        """``whole_characters`` refuses half a surrogate pair, which JSON may carry and no
+        application takes."""
+        self._whole_characters = whole_characters
         self._schema = schema
         self._name = name
 
@@ -49,6 +59,9 @@ class Validator:
         for the first rule it breaks, BadSchema as :meth:`compile` does. ``value`` stays as it is.
         """
         compiled = self._compiled
+        if self._whole_characters and half_a_character(value):
+            wrong = f"{self._name} holds half a surrogate pair in a text; send both halves or none"
+            raise SchemaViolation(self._name, "text", wrong)
         try:
             compiled(value, name_prefix=self._name)
         except RecursionError:

@@ -84,7 +84,7 @@ class Tool:
 
     @cached_property
     def arguments(self) -> Validator:
-        return Validator(self._checkable(self.input_schema))
+        return Validator(self._checkable(self.input_schema), whole_characters=self.ships)
 
     @cached_property
     def output(self) -> Validator | None:

@@ -129,7 +129,7 @@ class DirectCaller:
         if name not in self._checks:
             schema = tool.output_schema
             answer = Validator(schema, name="answer") if schema is not None else None
-            self._checks[name] = Validator(tool.input_schema), answer
+            self._checks[name] = Validator(tool.input_schema, whole_characters=True), answer
         return self._checks[name]
 
 
