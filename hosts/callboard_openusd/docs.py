@@ -24,7 +24,9 @@ class UsdDocs(KeptDocs):
 
     def _read(self) -> Iterator[DocEntry]:
         told: set[tuple[str, str]] = set()
-        for kind in Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes():
+        kinds = Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes()
+        # Their own order differs from start to start; what is inherited is told with its base.
+        for kind in sorted(kinds, key=lambda one: (len(one.GetAllAncestorTypes()), one.typeName)):
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
             definition = self._definition(name)
             if definition is None:
