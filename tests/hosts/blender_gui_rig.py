@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
 from hosts.screen_frame import Frame, read_frame
@@ -33,6 +35,7 @@ DEADLINE = 120.0
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
+_FATAL = "Fatal Python error: Segmentation fault"
 #: Blender counts from the bottom of the screen, X from its top.
 _OVER_THE_VIEW = ("150", "600")
 
@@ -170,10 +173,23 @@ class Gui:
 
         def outcome_now() -> Any:
             outcome = condition()
-            assert outcome or self.process.poll() is None, f"Blender ended: {self.output()}"
+            if not outcome and self.process.poll() is not None:
+                self._skip_known_end()
+                raise AssertionError(f"Blender ended: {self.output()}")
             return outcome
 
         return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=seconds)
+
+    def _skip_known_end(self) -> None:
+        """Debian's 3.4.1 ends when a thread runs Python while the main one is inside an operator,
+        without callboard too; docs/blender.md tells of it."""
+        fatal = (self.folder / "blender.txt").read_text("utf-8").partition(_FATAL)[2]
+        current, _, others = fatal.partition("Current thread")[2].partition("\n\n")
+        others += fatal.partition("Current thread")[0]
+        if "bpy/ops.py" in others and "bpy/ops.py" not in current:
+            told = subprocess.run([*_blender(), "--version"], capture_output=True, text=True)
+            if told.stdout.startswith("Blender 3."):
+                pytest.skip("Blender 3 ended by itself: a thread ran Python during an operator")
 
     def stacks(self) -> str:
         """What Blender wrote, and on which lines its threads are."""
