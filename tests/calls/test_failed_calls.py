@@ -16,7 +16,8 @@ import pytest
 
 from callboard.calls.recent_log import failed_calls
 from callboard.cli import main
-from callboard.records.log_file import ROTATE, LogFile
+from callboard.records.log_file import RECORD_LIMIT, ROTATE, LogFile
+from callboard.records.redaction import Redactor
 from serving import Served, served, text_of
 
 SKILL = """\
@@ -154,3 +155,17 @@ def test_the_file_stays_small_and_a_full_disk_costs_nothing(tmp_path: Path) -> N
     assert sum(one.stat().st_size for one in tmp_path.iterdir()) < 2.1 * ROTATE
     (tmp_path / "a file").write_text("")
     LogFile("host", str, tmp_path / "a file").emit(record)
+
+
+def test_no_half_of_a_secret_is_kept_at_the_end_of_a_long_record(tmp_path: Path) -> None:
+    file = LogFile("host", Redactor().text, tmp_path)
+    for before in range(20, 80, 5):
+        text = "x " * (RECORD_LIMIT // 2 - before // 2) + "sk-" + "a" * 60
+        file.emit(logging.makeLogRecord({"msg": text, "levelno": logging.ERROR, "name": ""}))
+    assert "sk-a" not in file.path.read_text("utf-8")
+
+
+def test_without_a_server_a_failure_is_not_printed() -> None:
+    code = "from callboard.calls.recent_log import failed_calls as log; log.error('unheard')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -225,3 +225,20 @@ def test_ten_thousand_wrong_tokens_change_nothing(server: Served, book: ClientBo
             assert connection.getresponse().status == 401
             connection.close()
         assert session.request("ping")["result"] == {}
+
+
+def test_the_log_quotes_no_other_clients_failed_call(server: Served, book: ClientBook) -> None:
+    def fail(path: str) -> None:
+        raise RuntimeError(f"{path} isn't there")
+
+    server.tool("fail", fail)
+    tokens = [book.make(name)[1] for name in ("one", "two")]
+    with client_of(server, tokens[0]) as first, client_of(server, tokens[1]) as second:
+        first.call("fail", {"path": "/of/the/first"})
+
+        def told(client: FakeClient) -> str:
+            read = client.request("resources/read", {"uri": "log://recent"})
+            return str(read["result"]["contents"][0]["text"])
+
+        assert "/of/the/first" in told(first)
+        assert "/of/the/first" not in told(second)

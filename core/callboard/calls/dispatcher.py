@@ -251,7 +251,7 @@ class Dispatcher(RunningCalls):
     def _finish(self, call: Call, result: Json) -> Json:
         undo = call.undo
         if failed := bool(result["isError"]):
-            log_failure(call.tool.name, call.id, result)
+            log_failure(call.tool.name, call.id, result, call.request.peer.holder)
         if failed and call.tool.concern == "script":
             results.add_printed(result, call.output.excerpts())
         if failed and isinstance(call.tool, GatheredTool):

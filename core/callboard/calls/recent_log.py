@@ -11,6 +11,7 @@ import logging
 from collections import deque
 
 from callboard.calls.invisible import shown
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 
 #: Records kept.
@@ -23,6 +24,8 @@ FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")
 failed_calls.propagate = False
+# Without any handler of ours, after a stop for instance, Python would print it on stderr.
+failed_calls.addHandler(logging.NullHandler())
 failed_calls.setLevel(logging.INFO)
 
 #: The trace context of the call in whose context a record is made.
@@ -36,11 +39,13 @@ def logged() -> tuple[logging.Logger, ...]:
     return logging.getLogger("callboard"), failed_calls
 
 
-def log_failure(tool: str, call_id: str, result: Json) -> None:
-    """Of a call that ended with an error: what it was answered, with the traceback. Any thread."""
+def log_failure(tool: str, call_id: str, result: Json, client: TokenHolder) -> None:
+    """Of a call of ``client``'s that ended with an error: what it was answered, with the traceback.
+    Any thread."""
     told = [block["text"] for block in result["content"] if block["type"] == "text"]
     head, rest = "".join(told[:1])[:FAILURE_HEAD], told[1:]
-    failed_calls.error("%s failed (call %s): %s", tool, call_id, "\n".join([head, *rest]))
+    what = "\n".join([head, *rest])
+    failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"client": client})
 
 
 class RecentLog(logging.Handler):
@@ -48,7 +53,8 @@ class RecentLog(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self._records: deque[Json] = deque(maxlen=KEPT)
+        #: Whose failed call each is about, None where it is about none.
+        self._records: deque[tuple[TokenHolder | None, Json]] = deque(maxlen=KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
         entry: Json = {
@@ -60,7 +66,7 @@ class RecentLog(logging.Handler):
         current = trace.get()
         if current:
             entry["trace"] = current
-        self._records.append(entry)
+        self._records.append((getattr(record, "client", None), entry))
 
     def attach(self) -> None:
         for logger in logged():
@@ -70,9 +76,10 @@ class RecentLog(logging.Handler):
         for logger in logged():
             logger.removeHandler(self)
 
-    def entries(self) -> list[Json]:
-        """Oldest first."""
-        return list(self._records)
+    def entries(self, reader: TokenHolder) -> list[Json]:
+        """Oldest first. A failed call's message may quote its arguments, so ``reader`` sees those
+        of its own calls only."""
+        return [entry for client, entry in list(self._records) if client in (None, reader)]
 
 
 def _short(message: str) -> str:

@@ -19,8 +19,8 @@ from callboard.folders import data_folder
 ROTATE = 2**20
 #: Files of instances that are kept.
 KEPT = 40
-#: Characters of one record.
-RECORD_LIMIT = 20_000
+#: Characters of one record, and how many more are looked through for secrets.
+RECORD_LIMIT, MARGIN = 20_000, 4_000
 #: What a terminal obeys, beside tabs and the ends of lines.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -59,7 +59,9 @@ class LogFile(logging.Handler):
 
     def _line(self, record: logging.LogRecord) -> bytes:
         try:
-            text = self._clean(_CONTROLS.sub("�", shown(self.format(record))[:RECORD_LIMIT]))
+            text = _CONTROLS.sub("�", shown(self.format(record))[: RECORD_LIMIT + MARGIN])
+            # The cut comes last: cut first, half a secret would no longer look like one.
+            text = self._clean(text)[:RECORD_LIMIT]
         except Exception:  # whatever was logged, in whatever way
             text = f"{record.name}: a record that can't be written down"
         # No line of a message looks like a record of its own.

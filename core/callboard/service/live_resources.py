@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from callboard.calls.capabilities import Capabilities
+from callboard.calls.context import BaseContext
 from callboard.calls.recent_log import RecentLog
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
@@ -32,8 +33,8 @@ def live_resources(
     def offered() -> str:
         return _text(_offered(host, capabilities))
 
-    def recent() -> str:
-        return _text(log.entries())
+    def recent(ctx: BaseContext) -> str:
+        return _text(log.entries(ctx._call.request.peer.holder))
 
     def skill_file(name: str) -> str:
         for known in catalog.known:
@@ -58,7 +59,7 @@ def live_resources(
             "recent log",
             recent,
             title="Recent log",
-            description="callboard's last log records, oldest first.",
+            description="callboard's last log records, oldest first; of failed calls, yours.",
             mime_type=JSON_TYPE,
         ),
         ServedResource(
