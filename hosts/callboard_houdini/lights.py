@@ -26,11 +26,13 @@ from callboard_houdini.scene import meters_per_unit
 
 LIGHT, DOME = "hlight", "envlight"
 #: Of ``light_type``. A spot is a point that has a cone.
-_TYPES = {"sun": "distant", "point": "sphere", "spot": "sphere", "area": "grid"}
+_TYPES = {"sun": "sun", "point": "sphere", "spot": "sphere", "area": "grid"}
 _KINDS = {
     **{"distant": "sun", "sun": "sun", "point": "point", "sphere": "point"},
     **{"grid": "area", "disk": "area"},
 }
+#: Of those without a width, the one that has it: for Mantra a distant light's angle is nothing.
+_WIDE = {"distant": "sun", "point": "sphere"}
 _OWN = {
     "sun": ("power", "angle"),
     "point": ("power", "size"),
@@ -64,7 +66,7 @@ class HoudiniLights:
             "power": intensity * _watts(kind) if "power" in own and _is_normalized(node) else None,
             "intensity": intensity,
             "exposure": number(parm(node, "light_exposure")),
-            "size": numbers(parm_tuple(node, "areasize"))[:2] if "size" in own else None,
+            "size": _size(node) if "size" in own else None,
             "angle": number(parm(node, "vm_envangle")) if kind == "sun" else wide,
             "blend": _blend(node, wide) if wide is not None else None,
         }
@@ -135,14 +137,25 @@ def _find(name: str) -> hou.ObjNode:
 def _kind(node: hou.ObjNode) -> str:
     if type_of(node) == DOME:
         return "dome"
-    shape = str(parm(node, "light_type").evalAsString())
+    shape = _shape(node)
     kind = _KINDS.get(shape, shape)
     return "spot" if kind == "point" and number(parm(node, "coneenable")) else kind
+
+
+def _shape(node: hou.ObjNode) -> str:
+    return str(parm(node, "light_type").evalAsString())
+
+
+def _size(node: hou.ObjNode) -> list[float]:
+    return [0.0, 0.0] if _shape(node) == "point" else numbers(parm_tuple(node, "areasize"))[:2]
 
 
 def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """What Houdini's parameters are to be."""
     wanted: dict[str, Any] = {}
+    shape = _shape(node)
+    if shape in _WIDE and ("size" in values or (kind == "sun" and "angle" in values)):
+        wanted["light_type"] = _WIDE[shape]
     if "color" in values:
         wanted["light_color"] = list(values["color"])
     if "power" in values:

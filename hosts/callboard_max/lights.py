@@ -74,7 +74,7 @@ class MaxLights:
         if unfit := [key for key in values if key not in known]:
             raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
         _refuse_round(node, values)
-        refuse_controlled(node, _properties(kind, values))
+        refuse_controlled(node, _properties(node, kind, values))
         with telling(f"set '{node.name}'"):
             _write(node, kind, values)
         return path_of(node)
@@ -150,13 +150,13 @@ def _write(node: Node, kind: str, values: Mapping[str, Any]) -> None:
         node.penumbra_angle = blend * float(node.cone_angle)
 
 
-def _properties(kind: str, values: Mapping[str, Any]) -> list[str]:
+def _properties(node: Node, kind: str, values: Mapping[str, Any]) -> list[str]:
     names = {
         "color": ["color"],
         "power": ["intensity"],
         "intensity": ["intensity"],
         "exposure": ["exposure"],
-        "size": ["quadX", "quadY"] if kind == "area" else ["lightRadius"],
+        "size": ["quadX", "quadY"] if is_quad(node) else ["lightRadius"],
         "angle": ["angle"] if kind == "sun" else ["cone_angle", "penumbra_angle"],
         "blend": ["penumbra_angle"],
     }

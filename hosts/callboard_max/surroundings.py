@@ -46,22 +46,25 @@ def read() -> Json:
 def write(values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
         raise HostError("Arnold's dome has no sky here; give an HDRI as path")
-    domes = _shining()
-    if "path" in values or "color" in values:
-        dome = _own() or _new()
+    replaces, domes = "path" in values or "color" in values, _shining()
+    if not replaces and not domes:
+        raise HostError("nothing surrounds the scene yet; give path or color as well")
+    dome = _own() if replaces else domes[0]
+    # What may be refused comes before the first change.
+    picture = _picture(str(values["path"])) if "path" in values else None
+    if dome is None:
+        dome = _new()
+    else:
+        refuse_controlled(dome, ("intensity", "exposure", "color"))
+    if replaces:
         for other in domes:
             if handle(other) != handle(dome):
                 # It stays, and comes back when it is switched on.
                 other.on = False
         rt.useEnvironmentMap = False
         dome.on = True
-    elif not domes:
-        raise HostError("nothing surrounds the scene yet; give path or color as well")
-    else:
-        dome = domes[0]
-    refuse_controlled(dome, ("intensity", "exposure", "color"))
-    if "path" in values:
-        dome.texmap, dome.useTexmap = _picture(str(values["path"])), True
+    if picture is not None:
+        dome.texmap, dome.useTexmap = picture, True
         dome.color = rt.Color(255, 255, 255)
     elif "color" in values:
         dome.useTexmap = False

@@ -106,3 +106,13 @@ def test_a_light_that_is_keyed_is_refused(bench: Bench) -> None:
     with pytest.raises(HostError, match="has keys or an expression"):
         bench.call("lights__set", {"name": "Lamp", "color": [1, 1, 1]})
     bench.call("lights__set", {"name": "Lamp", "power": 4})
+
+
+def test_a_width_makes_a_light_of_the_artists_one_that_has_it(bench: Bench) -> None:
+    for kind, width in (("distant", {"angle": 3}), ("point", {"size": 0.5})):
+        mine = hou.node("/obj").createNode("hlight", f"my_{kind}")
+        mine.parm("light_type").set(kind)
+        bench.call("lights__set", {"name": f"my_{kind}", "power": 4})
+        assert mine.parm("light_type").evalAsString() == kind
+        bench.call("lights__set", {"name": f"my_{kind}", **width})
+        assert mine.parm("light_type").evalAsString() in ("sun", "sphere")

@@ -209,3 +209,15 @@ def test_domes_and_the_environment_map_of_the_artist_are_switched_off_and_stay(
     assert bench.host.undo.undo(bench.call.undo_id)
     assert mine.on
     assert rt.useEnvironmentMap
+
+
+def test_a_picture_that_cant_be_read_leaves_the_environment_alone(
+    bench: Bench, tmp_path: Path
+) -> None:
+    mine = rt.Arnold_Light(name="Mine", shapeType=6)
+    rt.environmentMap, rt.useEnvironmentMap = rt.Checker(), True
+    with pytest.raises(HostError, match=r"bad\.hdr"):
+        bench.port(LIGHTS).set_environment({"path": str(tmp_path / "bad.hdr")})
+    assert rt.useEnvironmentMap
+    assert mine.on
+    assert len(bench.port(LIGHTS).names()) == 1
