@@ -18,8 +18,9 @@ from callboard_blender.changes import Changes
 from callboard_blender.edit import home
 from callboard_blender.geometry import edit_mesh, mesh_object, own_mesh
 from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
-from callboard_blender.names import find, forget, view_layer
+from callboard_blender.names import changed, find, view_layer
 from callboard_blender.shapes import forget_kind
+from callboard_blender.unique_names import refuse_miscounted
 from callboard_blender.world import world_of
 
 _SIDES = {
@@ -155,6 +156,7 @@ class BlenderModelling:
         view_layer().update()
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
+        refuse_miscounted(name)
         self._changes.touch()
         data: Any = bpy.data.curves.new(name or "Text", "FONT")
         data.body = text
@@ -164,6 +166,7 @@ class BlenderModelling:
     def create_curve(
         self, name: str | None, points: Sequence[Sequence[float]], values: Mapping[str, object]
     ) -> str:
+        refuse_miscounted(name)
         self._changes.touch()
         data = bpy.data.curves.new(name or "Curve", "CURVE")
         modifiers.write_curve(data, points, values)
@@ -173,9 +176,7 @@ class BlenderModelling:
 def _linked(name: str, data: Any) -> str:
     obj = bpy.data.objects.new(name, data)
     home().objects.link(obj)
-    view_layer().update()
-    forget()
-    return str(obj.name_full)
+    return changed(obj)
 
 
 def _modifier(obj: bpy.types.Object, name: str) -> Any:

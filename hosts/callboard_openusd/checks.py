@@ -47,7 +47,8 @@ class UsdChecks:
         points = [tuple(each) for each in mesh.GetPointsAttr().Get(TIME) or ()]
         counts = list(mesh.GetFaceVertexCountsAttr().Get(TIME) or ())
         corners = list(mesh.GetFaceVertexIndicesAttr().Get(TIME) or ())
-        if sum(counts) != len(corners) or any(not 0 <= n < len(points) for n in corners):
+        fit = sum(counts) == len(corners) and all(0 <= n < len(points) for n in corners)
+        if not fit or any(count < 0 for count in counts):
             raise HostError(f"'{path}' is broken: its faces don't fit its points")
         uvs = _uvs(mesh, corners)
         if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:

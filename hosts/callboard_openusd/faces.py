@@ -11,6 +11,8 @@ from callboard.hosting.facing import triangles_of
 from callboard.hosting.mesh_facts import faces_of
 from callboard_openusd.transforms import TIME, set_lasting
 
+#: Corners of one face that is still cut into triangles: some seconds at worst.
+_MOST_CORNERS = 1000
 BY_FACE, BY_CORNER = "uniform", "faceVarying"
 
 
@@ -42,6 +44,12 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
     corners = mesh.GetFaceVertexIndicesAttr().Get(TIME)
     order: list[int] = []
     sources: list[int] = []
+    most = max(mesh.GetFaceVertexCountsAttr().Get(TIME), default=0)
+    if most > _MOST_CORNERS:
+        raise HostError(
+            f"'{mesh.GetPrim().GetName()}' has a face of {most} corners; faces of up to"
+            f" {_MOST_CORNERS} can be cut into triangles, so split it first"
+        )
     for number, face in enumerate(_corners(mesh)):
         places = [tuple(points[corners[at]]) for at in face]
         for triangle in triangles_of(places):
@@ -76,6 +84,15 @@ def _reorder(
     """The corners in this order, and what goes to them; and what goes to faces, where these are the
     faces that the new ones come from."""
     following = _with_corners(mesh)
+    counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
+    for attribute, interpolation in following:
+        many = len(attribute.Get(TIME))
+        needed = sum(counts) if interpolation == BY_CORNER else len(counts)
+        if many != needed:
+            raise HostError(
+                f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values where"
+                f" {needed} belong, so it can't follow the faces; set it anew first"
+            )
     corners = mesh.GetFaceVertexIndicesAttr()
     values = corners.Get(TIME)
     set_lasting(corners, Vt.IntArray([values[at] for at in order]))

@@ -117,7 +117,7 @@ class UsdGeometry:
         mesh = self.mesh(name)
         edges = set()
         for face in faces_of(mesh.counts, mesh.corners):
-            for start, end in zip(face, [*face[1:], face[0]], strict=True):
+            for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
                 edges.add((min(start, end), max(start, end)))
         return {
             "vertices": len(mesh.points),

@@ -93,6 +93,64 @@ def test_the_files_that_a_gltf_and_an_obj_name(tmp_path: Path) -> None:
     assert {tmp_path / "two words.mtl", tmp_path / "my paint.png"} <= {*map(Path, named)}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"mtllib\t../out/x.mtl",
+        b"\x01mtllib ../out/x.mtl",
+        b"mtllib \\\n../out/x.mtl",
+        b"mtllib \\ \r\n  ../out/x.mtl",
+        b'mtllib "../out/x.mtl"',
+        b"\xef\xbb\xbfmtllib ../out/x.mtl",
+        b"v 0 0 0\rmtllib ../out/x.mtl\rv 1 1 1",
+        b"mtllib ..\\out\\x.mtl",
+    ],
+)
+def test_a_library_is_found_however_an_obj_names_it(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "x.obj").write_bytes(line + b"\nv 0 0 0\n")
+    named = named_in(str(tmp_path / "in" / "x.obj"))
+    assert str(tmp_path / "out" / "x.mtl") in named
+
+
+def test_the_library_of_an_obj_s_own_name_is_read_unasked(tmp_path: Path) -> None:
+    (tmp_path / "x.obj").write_text("v 0 0 0\n", encoding="utf-8")
+    (tmp_path / "x.mtl").write_text('bump\t-bm 1 "own paint.png"\n', encoding="utf-8")
+    named = named_in(str(tmp_path / "x.obj"))
+    assert {str(tmp_path / "x.mtl"), str(tmp_path / "own paint.png")} <= {*named}
+
+
+def test_a_line_of_endless_words_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.obj").write_text("v 0 0 0\n", encoding="utf-8")
+    (tmp_path / "x.mtl").write_text("map_Kd" + " x" * 500_000, encoding="utf-8")
+    with pytest.raises(HostError, match="more than 100 words"):
+        named_in(str(tmp_path / "x.obj"))
+
+
+def test_a_uri_that_only_begins_like_data_names_a_file(tmp_path: Path) -> None:
+    """Readers open it: they look for what stands between."""
+    described = {
+        "asset": {"version": "2.0"},
+        "buffers": [{"uri": "data:x/../../out.bin"}, {"uri": "data:a;base64,AAAA"}],
+    }
+    file = tmp_path / "in" / "x.gltf"
+    file.parent.mkdir()
+    file.write_text(json.dumps(described), encoding="utf-8")
+    assert str(tmp_path / "out.bin") in named_in(str(file))
+    assert not any("base64" in each for each in named_in(str(file)))
+
+
+@pytest.mark.parametrize("unit", ["1e+-", "nan", "-1", "0", "9" * 400, "1e999"])
+def test_an_fbx_with_a_unit_that_is_none_is_taken_for_centimetres(
+    tmp_path: Path, unit: str
+) -> None:
+    file = tmp_path / "x.fbx"
+    up = _ENTRY.format("UpAxis", "int", "Integer", "1" * 5000)
+    entry = _ENTRY.format("UnitScaleFactor", "double", "Number", unit)
+    file.write_text(f"; FBX\n{up}{entry}", encoding="utf-8")
+    assert fbx_axes(str(file)) == Axes(0.01, "Y", told=False)
+
+
 def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     good = {
         "a.stl": b"solid a\nendsolid a\n",

@@ -31,7 +31,7 @@ out, pairs, *paths = json.loads(sys.argv[-1])
 sys.path[:0] = paths
 import bpy
 from callboard.errors import HostError
-from callboard.host import CAMERAS, LIGHTS, SCENE_MUTATE
+from callboard.host import CAMERAS, LIGHTS, MODELLING, SCENE_MUTATE
 from callboard_blender.host import BlenderHost
 
 host = BlenderHost(lambda fn: None)
@@ -68,6 +68,8 @@ tried(lambda: editor.duplicate("Plain", "a.1"))
 tried(lambda: editor.create("cube", "a.000", {"size": 1.0}))
 tried(lambda: host.ports[CAMERAS].create("a.0002"))
 tried(lambda: host.ports[LIGHTS].create("point", "a.01"))
+tried(lambda: host.ports[MODELLING].create_text("a.03", "words", {}))
+tried(lambda: host.ports[MODELLING].create_curve("a.4", [[0, 0, 0], [1, 0, 0]], {}))
 tried(lambda: editor.rename("Plain", "Plain.012"))
 told["names"] = [each.name for each in bpy.data.objects]
 with open(out, "w") as file:
@@ -101,5 +103,7 @@ def test_copies_and_names_that_are_asked_for_leave_every_object_its_own(tmp_path
         "'a_000'",
         "'a.002'",
         "'a.001'",
+        "'a.003'",
+        "'a.004'",
     ]
     assert told["names"] == ["Plain.012"]

@@ -161,3 +161,34 @@ def test_a_mesh_that_is_inside_out_is_mended_by_the_call_that_is_told(tmp_path: 
     (told,) = opened.call("check__run", {"rules": ["inside_out"]})["findings"]
     opened.call(told["fix"]["tool"], told["fix"]["arguments"])
     assert opened.call("check__run", {"rules": ["inside_out"]})["findings"] == []
+
+
+def test_a_face_without_corners_is_no_obstacle(tmp_path: Path) -> None:
+    opened = Opened(tmp_path)
+    opened.mesh.GetFaceVertexCountsAttr().Set([4, 0, 4])
+    opened.mesh.GetPrim().RemoveProperty("primvars:displayColor")
+    assert opened.tool("info")["mesh"]["faces"] == 3
+    assert opened.tool("uv_info")["islands"]
+    assert opened.tool("normals")["verified"]
+    opened.mesh.GetFaceVertexCountsAttr().Set([4, -4, 8])
+    with pytest.raises(HostError, match="is broken"):
+        opened.tool("info")
+
+
+@pytest.mark.parametrize("tool", ["triangulate", "normals"])
+def test_what_has_too_few_values_is_named(tmp_path: Path, tool: str) -> None:
+    opened = Opened(tmp_path)
+    UsdGeom.PrimvarsAPI(opened.mesh).GetPrimvar("st").SetIndices([0, 1, 2])
+    with pytest.raises(HostError, match="st:indices' of 'Shape' has 3 values where 8 belong"):
+        opened.tool(tool, **({"side": "flip"} if tool == "normals" else {}))
+
+
+def test_a_face_of_endless_corners_is_refused(tmp_path: Path) -> None:
+    opened = Opened(tmp_path)
+    opened.mesh.GetPrim().RemoveProperty("primvars:displayColor")
+    opened.mesh.GetPrim().RemoveProperty("primvars:st")
+    opened.mesh.GetPrim().RemoveProperty("primvars:st:indices")
+    opened.mesh.GetFaceVertexCountsAttr().Set([1200])
+    opened.mesh.GetFaceVertexIndicesAttr().Set([0, 1, 2, 3] * 300)
+    with pytest.raises(HostError, match="a face of 1200 corners"):
+        opened.tool("triangulate")

@@ -4,16 +4,20 @@ its name says, and which files it names. Raises HostError. Any thread."""
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from callboard.errors import HostError
 from callboard.hosting.exchanging import Axes
-from callboard.hosting.named_files import held_to_roots, refuse_outside
+from callboard.hosting.named_files import held_to_roots, refuse_outside, unreadable
 
 #: Bytes of a glTF's description that are still read.
 _LARGEST = 512 * 2**20
@@ -23,8 +27,15 @@ _STARTS = {
     ".ply": (b"ply\n", b"ply\r"),
     ".abc": (b"Ogawa", b"\x89HDF"),
 }
-#: Of an OBJ's lines and of its materials': what names a file.
-_OBJ_NAMES = ("mtllib ",)
+#: Of an OBJ's lines and of its materials': how the word begins that a file's name follows.
+_OBJ_NAMES = (b"mtllib",)
+_MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
+#: What readers of them take for a space, and a word with what follows it.
+_SPACES = bytes(range(33))
+_AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
+_WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
+#: Words of a line that names a file, and names in all, that are still looked at.
+_WORDS, _NAMES = 100, 100_000
 #: Where an FBX keeps its settings, and how, as bytes and as text.
 _SETTINGS = 2**20
 _UNIT = (
@@ -35,7 +46,6 @@ _UP = (
     re.compile(rb"UpAxisS.{4}intS.{4}IntegerS\0{4}I(.{4})", re.DOTALL),
     re.compile(rb'"UpAxis",[^,]*,[^,]*,[^,]*,\s*([0-9]+)'),
 )
-_MTL_NAMES = ("map_", "bump ", "norm ", "disp ", "decal ", "refl ")
 
 
 def check_file(path: str) -> None:
@@ -54,11 +64,15 @@ def named_in(path: str) -> list[str]:
     """The files that a glTF or an OBJ names, absolute, as an application would look for them."""
     file = Path(path)
     suffix = file.suffix.lower()
+    names: Iterator[str] = iter(())
     if suffix in (".gltf", ".glb"):
-        return list(_named_by_gltf(file))
+        names = _named_by_gltf(file)
     if suffix == ".obj":
-        return list(_named_by_obj(file))
-    return []
+        names = _named_by_obj(file)
+    named = list(islice(names, _NAMES + 1))
+    if len(named) > _NAMES:
+        raise unreadable(path, f"names more than {_NAMES} files")
+    return named
 
 
 def fbx_axes(path: str) -> Axes:
@@ -66,16 +80,19 @@ def fbx_axes(path: str) -> Axes:
     with Path(path).open("rb") as stream:
         start = stream.read(_SETTINGS)
     units, ups = ([each.search(start) for each in kinds] for kinds in (_UNIT, _UP))
-    unit, up = 1.0, 1
-    if units[0]:
-        (unit,) = struct.unpack("<d", units[0][1])
-    elif units[1]:
-        unit = float(units[1][1])
-    if ups[0]:
-        (up,) = struct.unpack("<i", ups[0][1])
-    elif ups[1]:
-        up = int(ups[1][1])
-    return Axes(unit / 100, "XYZ"[up] if 0 <= up < 3 else "Y", told=any(units))
+    unit, up = math.nan, 1
+    with suppress(ValueError):
+        if units[0]:
+            (unit,) = struct.unpack("<d", units[0][1])
+        elif units[1]:
+            unit = float(units[1][1])
+    with suppress(ValueError):
+        if ups[0]:
+            (up,) = struct.unpack("<i", ups[0][1])
+        elif ups[1]:
+            up = int(ups[1][1])
+    told = math.isfinite(unit) and unit > 0
+    return Axes(unit / 100 if told else 0.01, "XYZ"[up] if 0 <= up < 3 else "Y", told)
 
 
 def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
@@ -135,29 +152,70 @@ def _named_by_gltf(file: Path) -> Iterator[str]:
         entries = described.get(kind)
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
-            if isinstance(uri, str) and not uri.startswith("data:"):
+            # Without that word it is the name of a file, which may begin with "data:".
+            if isinstance(uri, str) and not (uri.startswith("data:") and ";base64," in uri):
                 # Readers differ in which of the two they open.
                 for each in {uri, unquote(uri)}:
-                    yield str(file.parent / each.removeprefix("file://").replace("\\", "/"))
+                    yield from _places(file.parent, each)
+                    yield from _places(file.parent, each.removeprefix("file://"))
 
 
 def _named_by_obj(file: Path) -> Iterator[str]:
-    for name in _after(file, _OBJ_NAMES):
+    # Blender reads the one of the same name, whether it is named or not.
+    libraries = {str(file.with_suffix(".mtl")): None}
+    for name, words in _after(file, _OBJ_NAMES):
         # One name with spaces, or several names.
-        for each in {name, *name.split()}:
-            library = file.parent / each.strip('"').replace("\\", "/")
-            yield str(library)
-            if library.is_file():
-                for picture in _after(library, _MTL_NAMES):
-                    parts = picture.split()
-                    for first in range(len(parts)):
-                        yield str(library.parent / " ".join(parts[first:]).replace("\\", "/"))
+        for each in {name, *words}:
+            libraries |= dict.fromkeys(_places(file.parent, each))
+    for each in libraries:
+        yield each
+        library = Path(each)
+        for name, words in _after(library, _MTL_NAMES) if library.is_file() else ():
+            if len(words) > _WORDS:
+                raise unreadable(each, f"has a name of more than {_WORDS} words")
+            # Options come before the name, which may have spaces.
+            for picture in {name, *(" ".join(words[at:]) for at in range(len(words)))}:
+                yield from _places(library.parent, picture)
 
 
-def _after(file: Path, words: tuple[str, ...]) -> Iterator[str]:
-    """What follows the first word of the lines that begin with one of these."""
-    with file.open(encoding="utf-8", errors="surrogateescape") as lines:
+def _places(folder: Path, name: str) -> set[str]:
+    """Where readers look for the file of that name: they differ in quotes and backslashes, and in
+    what a step up means after a link."""
+    names = {name, name.strip('"')}
+    names |= {each.replace("\\", "/") for each in names}
+    places = {str(folder / each) for each in names}
+    return places | {os.path.normpath(each) for each in places}
+
+
+def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[str]]]:
+    """What follows the first word of the lines where that begins like one of these, and its
+    words."""
+    for line in _lines(file):
+        named = _WORD.fullmatch(line.removeprefix(b"\xef\xbb\xbf").strip(_SPACES))
+        if named and named[1].lower().startswith(starts):
+            words = named[2].translate(_AS_SPACE).split()
+            yield _decoded(named[2]), [*map(_decoded, words)]
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Each line, and each that goes on after a backslash as a whole: readers differ in both."""
+    whole: list[bytes] = []
+    with file.open("rb") as lines:
         for line in lines:
-            text = line.strip()
-            if text.lower().startswith(words):
-                yield text.partition(" ")[2].strip()
+            parts = line.split(b"\r")
+            yield line
+            if len(parts) > 2:
+                yield from parts
+            start = line.rstrip(_SPACES)
+            goes_on = start.endswith(b"\\")
+            if whole or goes_on:
+                whole.append(start[:-1] if goes_on else start)
+            if whole and not goes_on:
+                yield b" ".join(whole)
+                whole.clear()
+    if whole:
+        yield b" ".join(whole)
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")

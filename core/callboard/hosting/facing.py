@@ -20,7 +20,7 @@ def outward(mesh: MeshData) -> list[bool]:
     faces = [list(face) for face in faces_of(mesh.counts, mesh.corners)]
     beside: defaultdict[tuple[int, int], list[tuple[int, bool]]] = defaultdict(list)
     for number, face in enumerate(faces):
-        for start, end in zip(face, [*face[1:], face[0]], strict=True):
+        for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
             beside[min(start, end), max(start, end)].append((number, start < end))
     turn: list[bool | None] = [None] * len(faces)
     for first in range(len(faces)):
@@ -31,7 +31,7 @@ def outward(mesh: MeshData) -> list[bool]:
         while waiting:
             number = waiting.popleft()
             face = faces[number]
-            for start, end in zip(face, [*face[1:], face[0]], strict=True):
+            for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
                 sharing = beside[min(start, end), max(start, end)]
                 if len(sharing) != 2:
                     continue
@@ -55,7 +55,7 @@ def outward(mesh: MeshData) -> list[bool]:
 
 
 def _middle(mesh: MeshData, corners: Sequence[int]) -> list[float]:
-    points = [mesh.points[at] for at in corners]
+    points = [mesh.points[at] for at in corners] or [(0.0, 0.0, 0.0)]
     return [sum(axis) / len(points) for axis in zip(*points, strict=True)]
 
 

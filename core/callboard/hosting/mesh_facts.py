@@ -24,7 +24,7 @@ def mesh_facts(mesh: MeshData) -> MeshFacts:
     smallest = _FLAT * _size(mesh.points) ** 2
     for face in faces_of(mesh.counts, mesh.corners):
         facts.ngons += len(face) > 4
-        for start, end in zip(face, (*face[1:], face[0]), strict=True):
+        for start, end in zip(face, (*face[1:], *face[:1]), strict=True):
             edges[start, end] += 1
         area, volume = measured([mesh.points[index] for index in face])
         facts.zero_faces += area <= smallest
@@ -60,7 +60,7 @@ def _size(points: Sequence[_Point]) -> float:
 def measured(points: Sequence[_Point]) -> tuple[float, float]:
     """The face's area, and the volume below it, seen from the origin."""
     x, y, z, volume = 0.0, 0.0, 0.0, 0.0
-    a = points[0]
+    a = points[0] if points else (0.0, 0.0, 0.0)
     for b, c in pairwise(points[1:]):
         u, v, w = b[0] - a[0], b[1] - a[1], b[2] - a[2]
         p, q, r = c[0] - a[0], c[1] - a[1], c[2] - a[2]

@@ -37,7 +37,7 @@ def _places(mesh: MeshData, uvs: Sequence[Sequence[float]]) -> Iterator[list[Seq
 
 
 def _area(face: Sequence[Sequence[float]]) -> float:
-    turned = zip(face, [*face[1:], face[0]], strict=True)
+    turned = zip(face, [*face[1:], *face[:1]], strict=True)
     return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in turned)) / 2
 
 

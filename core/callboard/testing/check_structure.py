@@ -168,6 +168,9 @@ class Attributes:
             told = port.get(cube, name)
             assert (told["path"], told["attribute"]) == (cube, name)
             assert told["type"]
+        for name in (names[0], names[-1]):
+            listed = bench.call("attributes__list", {"name": cube, "pattern": name})
+            assert name in [each["attribute"] for each in listed["attributes"]]
 
     def test_one_of_the_objects_own_has_the_type_of_its_value(self, bench: Bench) -> None:
         cube = bench.cube("Cube")

@@ -18,7 +18,8 @@ def list(
     port = ctx.port("attributes")
     names = port.names(name)
     if pattern is not None:
-        fits = re.compile(translate(pattern.lower())).match
+        # Brackets are part of a name, as in modifiers["Bevel"].width.
+        fits = re.compile(translate(pattern.lower().replace("[", "[[]"))).match
         names = [each for each in names if fits(each.lower())]
     end = offset + limit
     answer: Json = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,6 +70,10 @@ def shade(ctx: Any, name: str, smooth: bool, angle: float | None = None) -> Json
 def merge(ctx: Any, name: str, distance: float) -> Json:
     port, editor = _ports(ctx, "modelling")
     before = port.info(name)
+    if before["mesh"] and before["mesh"]["vertices"] > LARGEST:
+        raise HostError(
+            f"'{name}' has {before['mesh']['vertices']} vertices; up to {LARGEST} are read back"
+        )
     mesh = port.mesh(name)
     close = _has_doubles(mesh.points, distance)
     editor.merge(name, distance)
@@ -141,7 +146,7 @@ def _grown(port: Any, name: str, before: MeshFacts) -> Json:
 def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
     """Of each face its edges, as it goes along them."""
     return [
-        set(zip(face, [*face[1:], face[0]], strict=True))
+        set(zip(face, [*face[1:], *face[:1]], strict=True))
         for face in faces_of(mesh.counts, mesh.corners)
     ]
 
@@ -151,6 +156,8 @@ def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:
     seen = set()
     width = distance / 2 or 1e-9
     for point in points:
+        if not all(map(math.isfinite, point)):
+            continue
         cell = tuple(int(each // width) for each in point)
         if cell in seen:
             return True

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
+from callboard.hosting.read_back import expect_turned
 from callboard.hosting.shaping import MODIFIERS
 
 from ._readback import alike, done, expect
@@ -99,8 +100,12 @@ def _created(ctx: Any, kind: str, what: Json, name: str | None, given: Json) -> 
         expect(same, "the points differ")
     if place:
         placer.set_transform(path, place.get("translate"), place.get("rotate"), None)
-        at = reader.get(path)["translate"]
-        expect("translate" not in place or alike(place["translate"], at), "the place differs")
+        there = reader.get(path)
+        for key, value in place.items():
+            if key == "rotate":
+                expect_turned(value, there[key])
+            else:
+                expect(alike(value, there[key]), "the place differs")
     return done(info, created=[path])
 
 
