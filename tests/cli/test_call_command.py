@@ -81,3 +81,24 @@ def test_a_job_is_waited_for(
         told = capsys.readouterr().err
         assert "RuntimeError: the lamp is \ufffd[31mout" in told
         assert "report --call" in told
+
+
+def test_no_words_of_a_tools_reach_the_terminal_as_orders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor does half a character, which can't be written, end the command."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    odd = "\x9b2J\x7f\ud800"
+
+    def tell(ctx: Any) -> dict[str, str]:
+        ctx.progress(1, 2, "half\x1b]0;title\x07way")
+        return {"text": odd}
+
+    with served(announce=True) as server:
+        server.tool("tell", tell)
+        assert main(["call", "tell"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"text": odd}
+    assert not {"\x9b", "\x7f", "\ud800"} & set(told.out)
+    assert "way" in told.err
+    assert "\x1b" not in told.err

@@ -15,7 +15,7 @@ import pytest
 from guest_rig import Guest, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
-from callboard.guest import main_thread
+from callboard.guest import interruption, main_thread
 from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.main_thread import Turn
 from callboard.host import Work
@@ -210,3 +210,24 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
         over.set()
         asking.join()
     assert landed
+
+
+class _Struck:
+    """A lock that another run's exception lands on, the first time it is taken."""
+
+    fresh = True
+
+    def __enter__(self) -> None:
+        if self.fresh:
+            self.fresh = False
+            raise Interrupted
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def test_a_lock_that_an_exception_landed_on_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interruption, "_locks", [_Struck()])
+    assert Interruptible().run(lambda: "done") == "done"
+    assert interruption._locks == []

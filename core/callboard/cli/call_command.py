@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.cli.instance import choose
-from callboard.cli.plain_text import plain
+from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import PeerError
 from callboard.jobs.tools import LONGEST_WAIT, STATUS
 from callboard.transport.client import Client, RemoteError
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     _show_printed(result)
     shown = result.get("structuredContent", result.get("content"))
-    print(json.dumps(shown, indent=2, ensure_ascii=False))
+    print(plain_json(shown))
     return 0
 
 
@@ -113,7 +113,7 @@ def _show(method: str, params: dict[str, Any]) -> None:
     if method != "notifications/progress":
         return
     done, total = params.get("progress", 0), params.get("total")
-    text = params.get("message", "")
+    text = plain(params.get("message", ""))
     if total:
         filled = round(_BAR * min(1.0, done / total))
         line = f"[{'#' * filled}{'.' * (_BAR - filled)}] {done:g}/{total:g} {text}"

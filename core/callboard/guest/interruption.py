@@ -14,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 #: Locks for the next runs: one that an exception landed on may never be released, so that isn't
-#: used again.
+#: used again. The exception may be that of a run around this one.
 _locks: list[threading.RLock] = []
 
 
@@ -31,6 +31,8 @@ class Interruptible:
         self.asked = False
         self._thread: int | None = None
         self._lock: threading.RLock
+        #: Whether an exception landed while the lock was taken or released.
+        self._spoilt = False
 
     def run(self, function: Callable[[], T]) -> T:
         """Calls ``function``. Raises what it raises, or Interrupted; after that none lands."""
@@ -41,7 +43,7 @@ class Interruptible:
                 return function()
             finally:
                 self._end()
-                if not self.asked:
+                if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
             self._end()  # it may have landed on the way into the first
@@ -75,7 +77,7 @@ class Interruptible:
                 return
             except Interrupted:
                 # The one that was asked for landed here; the lock may be taken twice now.
-                continue
+                self._spoilt = True
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
