@@ -15,6 +15,7 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.scene_ports import MOST_ELEMENTS
 from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
 from callboard_blender.curves import curves_of, drivers_of
 from callboard_blender.linked import refuse_linked, refuse_linked_data
 from callboard_blender.names import find, forget, view_layer
@@ -95,9 +96,8 @@ class BlenderAttributes:
             raise HostError(f"'{attribute}' is no name for an attribute of one's own")
         made = converted(value, place.owner, place.key, place.rna, attribute)
         self._changes.touch()
-        if place.of_data and obj.data.users - obj.data.use_fake_user > 1:
-            # Objects that share it keep theirs.
-            obj.data = obj.data.copy()
+        if place.of_data:
+            own_data(obj)
             place = _place(obj, attribute)
         try:
             if place.rna is None:

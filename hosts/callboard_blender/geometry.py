@@ -14,6 +14,7 @@ from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
 from callboard_blender import modifiers
 from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
 from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.names import find, view_layer
 from callboard_blender.shapes import forget_kind, kind_of
@@ -119,10 +120,9 @@ def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
     obj = mesh_object(name)
     refuse_linked_data(obj)
     changes.touch()
-    if obj.data.users > 1:
-        obj.data = obj.data.copy()
-    yield obj.data
-    obj.data.update()
+    mesh = own_data(obj)
+    yield mesh
+    mesh.update()
     view_layer().update()
 
 

@@ -29,6 +29,10 @@ def test_what_shares_a_mesh_keeps_it(rig: Rig) -> None:
     rig.tool("geometry__modify", name="Second", kind="array", count=2, offset=[3, 0, 0])
     rig.tool("geometry__apply", name="Second")
     assert _counts(bpy.data.objects["Second"]) == (16, 12)
+    alone = rig.cube("Alone").data
+    alone.use_fake_user = True
+    rig.tool("geometry__triangulate", name="Alone")
+    assert bpy.data.objects["Alone"].data == alone
 
 
 def test_hidden_faces_are_unwrapped_and_stay_hidden(rig: Rig) -> None:

@@ -337,6 +337,17 @@ class Modelling:
             raised((ValueError, HostError, ObjectNotFound), bench.call, f"geometry__{tool}", asked)  # type: ignore[arg-type]
             assert _told(bench, path) == before, (tool, asked)
 
+    def test_no_more_is_made_than_there_is_memory_for(self, bench: Bench) -> None:
+        path = shape(bench)
+        repeated = {"name": path, "kind": "array", "count": 1000}
+        if bench.call("geometry__modify", repeated)["shape"]["result"] is None:
+            return
+        before = _told(bench, path)
+        asked = {"name": path, "levels": 6}
+        error = raised(HostError, bench.call, "geometry__subdivide", asked)
+        assert "32,768,000 vertices" in str(error)
+        assert _told(bench, path) == before
+
     def test_each_change_is_one_step_read_back_and_rolled_back(self, bench: Bench) -> None:
         loose = [tuple(range(4 * n, 4 * n + 4)) for n in range(6)]
         path = shape(bench, loose, [_CORNERS[at] for face in _BOX for at in face])

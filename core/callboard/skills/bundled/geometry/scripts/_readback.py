@@ -9,6 +9,9 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
+#: Vertices that a shape may come to: its host has memory for more than that.
+MOST = 10_000_000
+
 
 def expect(right: bool, what: str) -> None:
     """Raises HostError where the host did something else."""
@@ -21,6 +24,17 @@ def alike(asked: Any, actual: Any) -> bool:
         return bool(asked == actual)
     pairs = zip(asked, actual, strict=True) if isinstance(asked, list) else [(asked, actual)]
     return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-5) for a, b in pairs)
+
+
+def refuse_endless(before: Json, times: float) -> None:
+    """Raises HostError where that many times the vertices that are shown would be too many;
+    ``before`` is what the port tells of the object."""
+    shown = before["result"]
+    if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
+        raise HostError(
+            f"'{before['path']}' would have some {wanted:,} vertices, which can end the"
+            f" application; up to {MOST:,} are made. Ask for less, or simplify the shape first."
+        )
 
 
 def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **more: Any) -> Json:

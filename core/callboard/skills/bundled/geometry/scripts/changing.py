@@ -12,12 +12,15 @@ from callboard.hosting.checking import MeshData, MeshFacts
 from callboard.hosting.mesh_facts import faces_of, mesh_facts
 from callboard.hosting.uv_facts import uv_facts
 
-from ._readback import done, expect
+from ._readback import done, expect, refuse_endless
 from .reading import LARGEST
 
 
 def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark") -> Json:
     port, _ = _ports(ctx)
+    before = port.info(name)
+    if scheme != "none":
+        refuse_endless(before, 4.0 ** (levels - (before["subdivision"]["levels"] or 0)))
     port.subdivide(name, scheme, levels)
     info = port.info(name)
     there = info["subdivision"]

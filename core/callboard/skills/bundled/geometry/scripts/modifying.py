@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.hosting.read_back import expect_turned
 from callboard.hosting.shaping import MODIFIERS
 
-from ._readback import alike, done, expect
+from ._readback import alike, done, expect, refuse_endless
 
 
 def modify(
@@ -32,6 +32,9 @@ def modify(
         raise ValueError("a boolean needs other, the object to combine with")
     if "other" in values:
         values["other"] = port.info(values["other"])["path"]
+    if "count" in values:
+        there = 1 if modifier is None else _entry(before, modifier).get("count")
+        refuse_endless(before, values["count"] / (there or 1))
     if modifier is None:
         modifier = editor.add_modifier(name, kind, values)
     elif values:
