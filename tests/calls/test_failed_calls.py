@@ -132,6 +132,17 @@ def test_a_script_that_cant_be_imported_tells_where(tmp_path: Path) -> None:
         assert 'File "studio-publish/scripts/_common.py", line 3' in text_of(fail(server))
 
 
+def test_a_script_that_is_no_python_tells_where_without_the_machines_folders(
+    tmp_path: Path,
+) -> None:
+    with publishing(tmp_path) as server:
+        script = tmp_path / "skills" / "studio-publish" / "scripts" / "_common.py"
+        script.write_text("x = (\n")
+        text = text_of(fail(server))
+        assert 'File "studio-publish/scripts/_common.py", line 1' in text
+        assert str(tmp_path) not in text
+
+
 def test_no_message_looks_like_a_record_of_its_own_and_no_secret_is_kept(tmp_path: Path) -> None:
     file = LogFile("host", lambda text: text.replace("hunter2", "***"), tmp_path)
     file.attach()

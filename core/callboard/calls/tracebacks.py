@@ -61,7 +61,12 @@ def _one(error: BaseException) -> str | None:
             if frame.line:
                 lines.append(f"    {frame.line}")
     lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+        # It names the file in its message.
+        place = _place(error.filename) or Path(error.filename).name
+        text = text.replace(f'File "{error.filename}"', f'File "{place}"')
+    return text
 
 
 @lru_cache(maxsize=512)

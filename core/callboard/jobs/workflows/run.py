@@ -188,8 +188,8 @@ class WorkflowRun:
         self._skip((step.otherwise or ()) if then else step.then, where)
         if not then and step.otherwise is None:
             raise StepFailed(
-                f"the check '{where}{step.id}' wasn't passed: {step.on} is not true. Where the"
-                " workflow shall go on then, write else: []"
+                f"the check '{where}{step.id}' wasn't passed: {step.on} is not true. A"
+                " workflow that shall go on all the same says else: [] there"
             )
         taken = step.then if then else step.otherwise or ()
         results = await self._some(taken, dict(scope), where)
