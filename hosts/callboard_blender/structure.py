@@ -43,7 +43,9 @@ class BlenderStructure:
         refuse_linked(obj)
         moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))
         if any(each.data_path in _HIDING for each in moving):
-            raise HostError(f"keys or a driver decide whether '{obj.name}' is seen")
+            raise HostError(
+                f"keys or a driver decide whether '{obj.name}' is seen; remove those first"
+            )
         self._changes.touch()
         try:
             obj.hide_set(not visible, view_layer=view_layer())

@@ -190,7 +190,11 @@ def _places(folder: Path, name: str) -> set[str]:
 def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[str]]]:
     """What follows the first word of the lines where that begins like one of these, and its
     words."""
+    holds = re.compile(b"|".join(starts), re.IGNORECASE)
     for line in _lines(file):
+        # Most of a large file is points.
+        if holds.search(line) is None:
+            continue
         named = _WORD.fullmatch(line.removeprefix(b"\xef\xbb\xbf").strip(_SPACES))
         if named and named[1].lower().startswith(starts):
             words = named[2].translate(_AS_SPACE).split()
@@ -202,10 +206,11 @@ def _lines(file: Path) -> Iterator[bytes]:
     whole: list[bytes] = []
     with file.open("rb") as lines:
         for line in lines:
-            parts = line.split(b"\r")
             yield line
-            if len(parts) > 2:
-                yield from parts
+            if b"\r" in line.rstrip(b"\r\n"):
+                yield from line.split(b"\r")
+            if not whole and b"\\" not in line:
+                continue
             start = line.rstrip(_SPACES)
             goes_on = start.endswith(b"\\")
             if whole or goes_on:
