@@ -3,6 +3,7 @@ the others. Those that nothing has yet are in the scene's memory."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,8 +47,9 @@ def by_path() -> dict[str, Material]:
     for material in [*_kept(), *(leaf for node in objects() for leaf in leaves(node.material))]:
         together.setdefault(identity(material), material)
     names = [str(material.name) for material in together.values()]
+    times = Counter(names)
     return {
-        name if names.count(name) == 1 else f"{name}@{handle}": material
+        name if times[name] == 1 else f"{name}@{handle}": material
         for name, (handle, material) in zip(names, together.items(), strict=True)
     }
 

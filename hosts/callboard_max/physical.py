@@ -27,6 +27,8 @@ _PROPERTIES = {
     "opacity": (None, "cutout_map"),
     "normal": (None, "bump_map"),
 }
+#: What is set along with a value.
+_ALSO = {"emission": "emit_kelvin", "emission_strength": "emit_luminance"}
 _COLORS = ("color", "emission")
 _NUMBERS_ONLY = ("ior", "emission_strength")
 #: Candela per square metre that shine as brightly as a white colour on a screen.
@@ -72,7 +74,8 @@ def write(material: Material, values: Mapping[str, Any]) -> None:
     """Sets what is given; what drives it is cut off."""
     _refuse_other(material)
     names = [name for key in values for name in _PROPERTIES[key] if name is not None]
-    refuse_controlled(material, [*names, "emit_luminance", "emit_kelvin"])
+    names += [also for key, also in _ALSO.items() if key in values]
+    refuse_controlled(material, names)
     for key, value in values.items():
         name, slot = _PROPERTIES[key]
         maps.put(material, slot, None)

@@ -127,6 +127,9 @@ def test_what_has_keys_is_refused(bench: Bench) -> None:
     with pytest.raises(HostError, match="keys"):
         bench.call("materials__set", {"name": path, "roughness": 0.5})
     assert material.roughness == 0.5
+    pymxs.session.controllers[(rt.getHandleByAnim(material), "emit_luminance")] = "Bezier_Float"
+    with pytest.raises(HostError, match="emit_luminance"):
+        bench.call("materials__set", {"name": path, "emission_strength": 2})
     bench.call("materials__set", {"name": path, "metalness": 1})
 
 
