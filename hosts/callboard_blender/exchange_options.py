@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import bpy
@@ -61,7 +62,7 @@ class Operator:
 def reader_of(kind: str) -> Operator | None:
     """The importer, if it can do what is asked of one here: older ones of PLY take no units, and
     that of glTF fails beside a numpy that is newer than it."""
-    if kind == "gltf" and _breaks_at_numpy():
+    if _lacks_numpy(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
     if operator is None or kind not in UNTOLD or _SCALES & operator.properties.keys():
@@ -70,7 +71,12 @@ def reader_of(kind: str) -> Operator | None:
 
 
 def writer_of(kind: str) -> Operator | None:
-    return _first(_WRITERS[kind])
+    return None if _lacks_numpy(kind) else _first(_WRITERS[kind])
+
+
+def _lacks_numpy(kind: str) -> bool:
+    """Blender's own builds bring numpy, a system's package may not."""
+    return kind in ("fbx", "gltf") and find_spec("numpy") is None
 
 
 def _breaks_at_numpy() -> bool:
@@ -83,6 +89,8 @@ def _breaks_at_numpy() -> bool:
 
 def missing(kind: str) -> str:
     """Why there is no operator, and what to do."""
+    if _lacks_numpy(kind):
+        return f"Blender's {kind} add-on needs numpy for its Python; install python3-numpy"
     if kind == "gltf" and _breaks_at_numpy():
         return "this Blender's glTF add-on can't import beside its numpy; use a newer Blender"
     if kind == "ply" and _first(_READERS[kind]):
