@@ -21,6 +21,7 @@ from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_da
 from callboard_blender.names import changed, find, view_layer
 from callboard_blender.shapes import forget_kind
 from callboard_blender.unique_names import refuse_miscounted
+from callboard_blender.views import in_a_window
 from callboard_blender.world import world_of
 
 _SIDES = {
@@ -143,7 +144,7 @@ class BlenderModelling:
         with own_mesh(self._changes, name) as mesh:
             if not len(mesh.uv_layers):
                 mesh.uv_layers.new(name="UVMap")
-        with _editing(mesh_object(name)):
+        with in_a_window(), _editing(mesh_object(name)):
             bpy.ops.mesh.select_all(action="SELECT")
             if method == "smart":
                 done = bpy.ops.uv.smart_project(

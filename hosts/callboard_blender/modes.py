@@ -8,6 +8,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard_blender.names import view_layer
+from callboard_blender.views import in_a_window
 
 _OBJECT = "OBJECT"
 
@@ -51,6 +52,7 @@ def put_back(mode: Mode) -> None:
 
 def _set(mode: str) -> bool:
     try:
-        return bool(bpy.ops.object.mode_set(mode=mode) == {"FINISHED"})
+        with in_a_window():
+            return bool(bpy.ops.object.mode_set(mode=mode) == {"FINISHED"})
     except RuntimeError:
         return False

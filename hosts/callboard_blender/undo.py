@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 
@@ -21,6 +20,7 @@ from callboard_blender import modes
 from callboard_blender.changes import Changes
 from callboard_blender.names import forget, view_layer
 from callboard_blender.state_mark import StateMark
+from callboard_blender.views import in_a_window
 
 #: Steps of ours that can be undone; Blender keeps 32 states by default.
 HISTORY = 30
@@ -219,7 +219,7 @@ def _may_undo() -> bool:
 
 
 def _push(label: str) -> bool:
-    with _in_a_window():
+    with in_a_window():
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
@@ -250,17 +250,7 @@ def _undo() -> bool:
 
 def _undo_once() -> bool:
     try:
-        with _in_a_window():
+        with in_a_window():
             return bool(bpy.ops.ed.undo() == {"FINISHED"})
     except RuntimeError:
         return False
-
-
-def _in_a_window() -> AbstractContextManager[Any]:
-    """Until the tick after a file was opened Blender's context has no window, and no undo; without
-    a user interface it stays like that."""
-    windows = bpy.context.window_manager.windows
-    if bpy.context.window is not None or not windows:
-        return nullcontext()
-    override: AbstractContextManager[Any] = bpy.context.temp_override(window=windows[0])
-    return override

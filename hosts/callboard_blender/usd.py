@@ -19,6 +19,7 @@ from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
 from callboard_blender.outside import refuse_used_outside
+from callboard_blender.views import in_a_window
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
@@ -165,7 +166,8 @@ def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:
 def run(operator: Any, path: str, doing: str, **options: object) -> None:
     """Calls the operator. Raises HostError with Blender's own reason."""
     try:
-        done = operator(**options)
+        with in_a_window():
+            done = operator(**options)
     except RuntimeError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise HostError(

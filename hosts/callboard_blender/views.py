@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
@@ -39,3 +41,13 @@ def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterato
                 if region.type == "WINDOW":
                     yield View(window, area, region, area.spaces.active)
                     break
+
+
+def in_a_window() -> AbstractContextManager[Any]:
+    """Until the tick after a file was opened Blender's context has no window, and many operators
+    refuse to run, undo among them; without a user interface it stays like that."""
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is not None or not windows:
+        return nullcontext()
+    override: AbstractContextManager[Any] = bpy.context.temp_override(window=windows[0])
+    return override
