@@ -106,6 +106,11 @@ class BlenderAttributes:
                 setattr(place.owner, place.key, made)
         except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError) as error:
             raise HostError(f"Blender could not set '{attribute}': {error}") from None
+        if place.rna is None and isinstance(made, bool) and place.owner[place.key] is not made:
+            raise HostError(
+                "this Blender keeps true and false of an object's own attributes as 1 and 0; set "
+                "a whole number"
+            )
         place.owner.id_data.update_tag()
         view_layer().update()
         forget()

@@ -232,8 +232,10 @@ class ExchangedTextures:
         if mesh is None:
             return
         kinds = _formats(bench)
-        suffix = [*kinds["gltf"]["export"], *kinds["usd"]["export"]][0]
-        file = bench.folder / f"painted{suffix}"
+        suffixes = [*kinds["gltf"]["export"], *kinds["usd"]["export"]]
+        if not suffixes:
+            return
+        file = bench.folder / f"painted{suffixes[0]}"
         asked = {"path": str(file), "objects": [mesh]}
         assert bench.call("exchange__export", asked)["without_uvs"] == [mesh]
         file.unlink()

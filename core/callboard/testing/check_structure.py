@@ -44,6 +44,19 @@ def _all(bench: Bench) -> list[Json]:
     return [*_groups(bench), *bench.everything()]
 
 
+def _set_own(bench: Bench, path: str, attribute: str) -> bool:
+    """Whether the host keeps such a value; old ones know no true and false of an object's own."""
+    asked = {"name": path, "attribute": attribute, "value": _OWN[attribute]}
+    try:
+        done = bench.call("attributes__set", asked)
+    except HostError as refused:
+        if attribute != "flag" or "whole number" not in str(refused):
+            raise
+        return False
+    assert (done["changed"], done["verified"]) == ([path], True)
+    return True
+
+
 def _refused(bench: Bench, tool: str, asked: Json, state: Any) -> None:
     before = state(bench)
     raised((ValueError, HostError, LookupError), bench.call, tool, asked)  # type: ignore[arg-type]
@@ -144,16 +157,14 @@ class SavedStructure:
         bench.call("structure__create_empty", {"name": "Pivot", "translate": [1, 2, 3]})
         bench.call("structure__create_group", {"name": "Props", "objects": [one, other]})
         bench.call("structure__set_visibility", {"objects": [other], "visible": False})
-        for attribute, value in _OWN.items():
-            asked = {"name": one, "attribute": attribute, "value": value}
-            bench.call("attributes__set", asked)
+        own = [each for each in _OWN if _set_own(bench, one, each)]
         before = _all(bench)
         file = str(bench.folder / f"structure{bench.port(FILESYSTEM_WRITE).suffixes[0]}")
         bench.call("scene__save_file", {"path": file})
         bench.call("scene__open_file", {"path": file, "discard_changes": True})
         assert _all(bench) == before
-        for attribute, value in _OWN.items():
-            assert bench.port(ATTRIBUTES).get("One", attribute)["value"] == value
+        for attribute in own:
+            assert bench.port(ATTRIBUTES).get("One", attribute)["value"] == _OWN[attribute]
 
 
 class Attributes:
@@ -175,9 +186,8 @@ class Attributes:
     def test_one_of_the_objects_own_has_the_type_of_its_value(self, bench: Bench) -> None:
         cube = bench.cube("Cube")
         for attribute, value in _OWN.items():
-            asked = {"name": cube, "attribute": attribute, "value": value}
-            done = bench.call("attributes__set", asked)
-            assert (done["changed"], done["verified"]) == ([cube], True)
+            if not _set_own(bench, cube, attribute):
+                continue
             told = bench.call("attributes__get", {"name": "Cube", "attribute": attribute})
             assert told["value"] == value
             assert type(told["value"]) is type(value)
