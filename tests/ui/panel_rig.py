@@ -16,7 +16,7 @@ from callboard_ui import make_panel
 from callboard_ui.panel import Panel
 from serving import Served, served
 
-PATIENCE = 15_000
+PATIENCE = 60_000
 LEFT = Qt.MouseButton.LeftButton
 
 
