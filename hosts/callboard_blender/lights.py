@@ -10,6 +10,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json, LightKind
+from callboard.hosting.light_values import POWER, refuse_unknown
 from callboard_blender import surroundings
 from callboard_blender.changes import Changes
 from callboard_blender.copying import own_data
@@ -25,8 +26,6 @@ _OWN = {
     "SPOT": ("size", "angle", "blend"),
     "AREA": ("size",),
 }
-#: Watts; a sun's per square metre.
-_POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
 
 
 class BlenderLights:
@@ -60,7 +59,7 @@ class BlenderLights:
         self._changes.touch()
         named = name or kind.capitalize()
         data = bpy.data.lights.new(named, kind.upper())
-        data.energy = _POWER[kind]
+        data.energy = POWER[kind]
         obj = bpy.data.objects.new(named, data)
         home().objects.link(obj)
         return changed(obj)
@@ -70,9 +69,7 @@ class BlenderLights:
         refuse_linked_data(obj)
         data = obj.data
         known = ("color", "power", "intensity", "exposure", *_OWN[data.type])
-        if unfit := [key for key in values if key not in known]:
-            kind = _KINDS[data.type]
-            raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
+        refuse_unknown(_KINDS[data.type], values, known)
         if values.get("exposure") and not hasattr(data, "exposure"):
             raise HostError("lights have no exposure in this Blender; double power for each stop")
         self._changes.touch()

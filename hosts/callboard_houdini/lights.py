@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import pi
 from typing import Any
 
 import hou
 
 from callboard.errors import HostError
 from callboard.host import Json, LightKind
+from callboard.hosting.light_values import OWN, POWER, SIZE, known_values, refuse_unknown, watts
 from callboard_houdini import surroundings
 from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import check_new_name, find, objects, root, telling, type_of
@@ -33,18 +33,6 @@ _KINDS = {
 }
 #: Of those without a width, the one that has it: for Mantra a distant light's angle is nothing.
 _WIDE = {"distant": "sun", "point": "sphere"}
-_OWN = {
-    "sun": ("power", "angle"),
-    "point": ("power", "size"),
-    "spot": ("power", "size", "angle", "blend"),
-    "area": ("power", "size"),
-    "dome": (),
-}
-#: How much of its power leaves a light along its axis, per steradian.
-_ALONG = {"point": 1 / (4 * pi), "spot": 1 / (4 * pi), "area": 1 / pi}
-#: Watts; a sun's per square metre. Sizes in metres.
-_POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
-_SIZE = {"point": 0.2, "spot": 0.2, "area": 1.0}
 
 
 class HoudiniLights:
@@ -54,7 +42,7 @@ class HoudiniLights:
     def get(self, name: str) -> Json:
         node = _find(name)
         kind = _kind(node)
-        own = _OWN.get(kind, ())
+        own = OWN.get(kind, ())
         intensity = number(parm(node, "light_intensity"))
         wide = _cone(node)
         return {
@@ -63,7 +51,9 @@ class HoudiniLights:
             "kind": kind,
             "color": numbers(parm_tuple(node, "light_color")),
             # One that isn't normalized shines more the larger it is.
-            "power": intensity * _watts(kind) if "power" in own and _is_normalized(node) else None,
+            "power": intensity * watts(kind, meters_per_unit())
+            if "power" in own and _is_normalized(node)
+            else None,
             "intensity": intensity,
             "exposure": number(parm(node, "light_exposure")),
             "size": _size(node) if "size" in own else None,
@@ -82,9 +72,9 @@ class HoudiniLights:
                 # Light fades with the square of the distance.
                 set_known(node, "atten_type", "physical")
                 set_known(node, "normalizearea", 1)
-                parm(node, "light_intensity").set(_POWER[kind] / _watts(kind))
-            if kind in _SIZE:
-                set_numbers(parm_tuple(node, "areasize"), [_SIZE[kind] / meters_per_unit()] * 2)
+                parm(node, "light_intensity").set(POWER[kind] / watts(kind, meters_per_unit()))
+            if kind in SIZE:
+                set_numbers(parm_tuple(node, "areasize"), [SIZE[kind] / meters_per_unit()] * 2)
             if kind == "spot":
                 parm(node, "coneenable").set(1)
                 _set_cone(node, 45.0, 0.15)
@@ -94,9 +84,7 @@ class HoudiniLights:
         node = _find(name)
         refuse_inside_asset(node, values_only=True)
         kind = _kind(node)
-        known = ("color", "intensity", "exposure", *_OWN.get(kind, ()))
-        if unfit := [key for key in values if key not in known]:
-            raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
+        refuse_unknown(kind, values, known_values(kind))
         wanted = _parms(node, kind, values)
         refuse_keyed(node, wanted)
         with telling(f"set '{node.name()}'"):
@@ -159,7 +147,7 @@ def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str,
     if "color" in values:
         wanted["light_color"] = list(values["color"])
     if "power" in values:
-        wanted["light_intensity"] = values["power"] / _watts(kind)
+        wanted["light_intensity"] = values["power"] / watts(kind, meters_per_unit())
     for key in ("intensity", "exposure"):
         if key in values:
             wanted[f"light_{key}"] = float(values[key])
@@ -203,8 +191,3 @@ def _set_cone(node: hou.ObjNode, wide: float, blend: float) -> None:
 def _is_normalized(node: hou.ObjNode) -> bool:
     switch = node.parm("normalizearea")
     return switch is None or bool(number(switch))
-
-
-def _watts(kind: str) -> float:
-    """The power of one unit of intensity: what leaves along the axis, in the scene's own units."""
-    return meters_per_unit() ** 2 / _ALONG[kind] if kind in _ALONG else 1.0

@@ -4,7 +4,6 @@ colour and the intensity are told. What surrounds the scene is in ``surroundings
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import pi
 from typing import Any
 
 from pymxs import runtime as rt
@@ -12,6 +11,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import Json, LightKind
 from callboard.hosting.colors import of_kelvin
+from callboard.hosting.light_values import OWN, POWER, SIZE, known_values, refuse_unknown, watts
 from callboard_max import surroundings
 from callboard_max.arnold import is_arnold, is_quad, kind_of, make
 from callboard_max.controlled import has, refuse_controlled
@@ -26,19 +26,6 @@ from callboard_max.names import (
     telling,
 )
 from callboard_max.scene import meters_per_unit
-
-_OWN = {
-    "sun": ("power", "angle"),
-    "point": ("power", "size"),
-    "spot": ("power", "size", "angle", "blend"),
-    "area": ("power", "size"),
-    "dome": (),
-}
-#: How much of its power leaves a light along its axis, per steradian.
-_ALONG = {"point": 1 / (4 * pi), "spot": 1 / (4 * pi), "area": 1 / pi}
-#: Watts; a sun's per square metre. Sizes in metres.
-_POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
-_SIZE = {"point": 0.2, "spot": 0.2, "area": 1.0}
 
 
 class MaxLights:
@@ -56,12 +43,12 @@ class MaxLights:
         check_new_name(named)
         with telling("create a light"):
             node = make(kind, free_name(named))
-            if kind in _SIZE:
-                _set_size(node, _SIZE[kind] / meters_per_unit())
+            if kind in SIZE:
+                _set_size(node, SIZE[kind] / meters_per_unit())
             if kind == "spot":
                 node.cone_angle, node.penumbra_angle = 45.0, 45.0 * 0.15
-            if kind in _POWER:
-                node.intensity = _POWER[kind] / _watts(kind)
+            if kind in POWER:
+                node.intensity = POWER[kind] / watts(kind, meters_per_unit())
         return path_of(node)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
@@ -70,9 +57,7 @@ class MaxLights:
             kind = str(rt.classOf(node))
             raise HostError(f"'{node.name}' is a {kind}; lights__create makes one that can be set")
         kind = kind_of(node)
-        known = ("color", "intensity", "exposure", *_OWN.get(kind, ()))
-        if unfit := [key for key in values if key not in known]:
-            raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
+        refuse_unknown(kind, values, known_values(kind))
         _refuse_round(node, values)
         refuse_controlled(node, _properties(node, kind, values))
         with telling(f"set '{node.name}'"):
@@ -106,10 +91,12 @@ def _arnold(node: Node) -> Json:
         "kind": kind,
         "color": _color(node),
         # One that isn't normalized shines more the larger it is.
-        "power": intensity * _watts(kind) if kind in _POWER and node.normalize else None,
+        "power": intensity * watts(kind, meters_per_unit())
+        if kind in POWER and node.normalize
+        else None,
         "intensity": intensity,
         "exposure": float(node.exposure),
-        "size": _size(node) if "size" in _OWN.get(kind, ()) else None,
+        "size": _size(node) if "size" in OWN.get(kind, ()) else None,
         "angle": float(getattr(node, angle)) if angle else None,
         "blend": float(node.penumbra_angle) / (float(node.cone_angle) or 1.0)
         if kind == "spot"
@@ -138,7 +125,7 @@ def _write(node: Node, kind: str, values: Mapping[str, Any]) -> None:
         _set_size(node, values["size"])
     if "power" in values:
         node.normalize = True
-        node.intensity = values["power"] / _watts(kind)
+        node.intensity = values["power"] / watts(kind, meters_per_unit())
     for key in ("intensity", "exposure"):
         if key in values:
             setattr(node, key, float(values[key]))
@@ -167,11 +154,6 @@ def _color(node: Node) -> list[float]:
     if node.useKelvin:
         return of_kelvin(float(node.kelvin))
     return [float(part) / 255 for part in (node.color.r, node.color.g, node.color.b)]
-
-
-def _watts(kind: str) -> float:
-    """The power of one unit of intensity: what leaves along the axis, in the scene's own units."""
-    return 1.0 if kind == "sun" else meters_per_unit() ** 2 / _ALONG[kind]
 
 
 def _size(node: Node) -> list[float]:

@@ -14,6 +14,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux
 
 from callboard.errors import HostError
 from callboard.host import Json, LightKind
+from callboard.hosting.light_values import POWER, known_values, refuse_unknown
 from callboard_openusd import transforms
 from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.edit import identifier
@@ -36,13 +37,6 @@ _KINDS = {
     "DiskLight": "area",
     "DomeLight": "dome",
     "DomeLight_1": "dome",
-}
-#: What each kind has besides a colour, an intensity and an exposure.
-_OWN = {
-    "sun": ("power", "angle"),
-    "point": ("power", "size"),
-    "spot": ("power", "size", "angle", "blend"),
-    "area": ("power", "size"),
 }
 #: Marks the dome that we made, in its custom data.
 _OURS = "callboard:environment"
@@ -194,7 +188,7 @@ class UsdLights(UsdPort):
             "angle": None,
             "blend": None,
         }
-        if kind in _OWN:
+        if kind in POWER:
             told["power"] = told["intensity"] * self._watts(prim)
         if kind == "sun":
             told["angle"] = _number(UsdLux.DistantLight(prim).GetAngleAttr(), 0.53)
@@ -206,9 +200,7 @@ class UsdLights(UsdPort):
 
     def _write(self, prim: Usd.Prim, values: dict[str, Any]) -> None:
         kind, light = _kind(prim), UsdLux.LightAPI(prim)
-        known = ("color", "intensity", "exposure", *_OWN.get(kind, ()))
-        if unfit := [key for key in values if key not in known]:
-            raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
+        refuse_unknown(kind, values, known_values(kind))
         if "color" in values:
             set_lasting(light.CreateColorAttr(), Gf.Vec3f(*values["color"]))
             if light.GetEnableColorTemperatureAttr().Get(TIME):
