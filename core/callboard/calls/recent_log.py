@@ -27,16 +27,12 @@ failed_calls.propagate = False
 # Without any handler of ours, after a stop for instance, Python would print it on stderr.
 failed_calls.addHandler(logging.NullHandler())
 failed_calls.setLevel(logging.INFO)
+_LOGGED = (logging.getLogger("callboard"), failed_calls)
 
 #: The trace context of the call in whose context a record is made.
 trace: contextvars.ContextVar[dict[str, str] | None] = contextvars.ContextVar(
     "callboard_trace", default=None
 )
-
-
-def logged() -> tuple[logging.Logger, ...]:
-    """All that callboard logs to."""
-    return logging.getLogger("callboard"), failed_calls
 
 
 def log_failure(tool: str, call_id: str, result: Json, client: TokenHolder) -> None:
@@ -48,11 +44,26 @@ def log_failure(tool: str, call_id: str, result: Json, client: TokenHolder) -> N
     failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"client": client})
 
 
-class RecentLog(logging.Handler):
-    """Keeps what callboard logged. Any thread."""
+class Listening(logging.Handler):
+    """Hears all that callboard logs while it is attached."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
+
+    def attach(self) -> None:
+        for logger in _LOGGED:
+            logger.addHandler(self)
+
+    def detach(self) -> None:
+        for logger in _LOGGED:
+            logger.removeHandler(self)
+
+
+class RecentLog(Listening):
+    """Keeps what callboard logged. Any thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
         #: Whose failed call each is about, None where it is about none.
         self._records: deque[tuple[TokenHolder | None, Json]] = deque(maxlen=KEPT)
 
@@ -67,14 +78,6 @@ class RecentLog(logging.Handler):
         if current:
             entry["trace"] = current
         self._records.append((getattr(record, "client", None), entry))
-
-    def attach(self) -> None:
-        for logger in logged():
-            logger.addHandler(self)
-
-    def detach(self) -> None:
-        for logger in logged():
-            logger.removeHandler(self)
 
     def entries(self, reader: TokenHolder) -> list[Json]:
         """Oldest first. A failed call's message may quote its arguments, so ``reader`` sees those

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import gmtime
 
 from callboard.calls.invisible import shown
-from callboard.calls.recent_log import logged
+from callboard.calls.recent_log import Listening
 from callboard.folders import data_folder
 
 #: Bytes after which a file is put aside as ``.1``, in place of the one before.
@@ -30,12 +30,12 @@ def default_folder() -> Path:
     return data_folder() / "logs"
 
 
-class LogFile(logging.Handler):
+class LogFile(Listening):
     """Made once a server starts. ``clean`` takes secrets out of a text. Any thread; where the disk
     can't be written, the lines are lost and nothing else."""
 
     def __init__(self, name: str, clean: Callable[[str], str], folder: Path | None = None) -> None:
-        super().__init__(logging.INFO)
+        super().__init__()
         self._folder = folder or default_folder()
         self.path = self._folder / f"{name}.log"
         self._clean = clean
@@ -44,14 +44,6 @@ class LogFile(logging.Handler):
         form.converter = gmtime
         form.default_msec_format = "%s.%03d"
         self.setFormatter(form)
-
-    def attach(self) -> None:
-        for logger in logged():
-            logger.addHandler(self)
-
-    def detach(self) -> None:
-        for logger in logged():
-            logger.removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):
