@@ -11,7 +11,7 @@ from pxr import Gf, Sdf, Usd
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.scene_ports import MOST_ELEMENTS
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.instances import owned
 from callboard_openusd.scene import doubt
 from callboard_openusd.transforms import TIME, set_lasting
@@ -27,10 +27,7 @@ _NUMBERS = ("half", "float", "double", "timecode")
 _TEXTS = ("string", "token")
 
 
-class UsdAttributes:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-
+class UsdAttributes(UsdPort):
     def names(self, name: str) -> list[str]:
         return [each.GetName() for each in self._document.names.find(name).GetAttributes()]
 

@@ -9,7 +9,7 @@ from pxr import Sdf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, nearest_names
-from callboard_openusd.document import Document, telling
+from callboard_openusd.document import Document, UsdPort, telling
 from callboard_openusd.edit import identifier
 from callboard_openusd.instances import owned
 from callboard_openusd.layout import home, parent_of
@@ -20,14 +20,10 @@ _SCOPE, _COLLECTION = "Groups", "objects"
 _INVISIBLE = UsdGeom.Tokens.invisible
 
 
-class UsdStructure:
+class UsdStructure(UsdPort):
     def __init__(self, document: Document, opened: Callable[[], None]) -> None:
-        self._document = document
+        super().__init__(document)
         self._opened = opened
-
-    @property
-    def _stage(self) -> Usd.Stage:
-        return self._document.stage
 
     def new(self) -> None:
         self._document.open_new()

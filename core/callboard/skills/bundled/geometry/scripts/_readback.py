@@ -8,6 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.hosting import read_back
 
 #: Vertices that a shape may come to: its host has memory for more than that.
 MOST = 10_000_000
@@ -40,12 +41,5 @@ def refuse_endless(before: Json, times: float) -> None:
 def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **more: Any) -> Json:
     """``info`` is what the port tells of the object now."""
     doubt = doubt or info.pop("doubt", None)
-    path = info["path"]
-    return {
-        "changed": [] if created else [path],
-        "created": [*created],
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-        "shape": info,
-        **more,
-    }
+    changed = [] if created else [info["path"]]
+    return {**read_back.done("shape", info, changed, created, doubt), **more}
