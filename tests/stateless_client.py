@@ -45,7 +45,7 @@ class Stateless:
         ]
         return result
 
-    def listen(self, **wanted: bool) -> None:
+    def listen(self, **wanted: bool | list[str]) -> None:
         """Opens a stream; what comes is in ``raw.received``."""
         message, headers = self.message("subscriptions/listen", {"notifications": wanted})
         self.raw.in_thread(lambda: self.raw.post(message, headers))

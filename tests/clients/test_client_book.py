@@ -165,3 +165,25 @@ def test_a_pipe_or_a_folder_in_its_place_holds_nobody_up(path: Path) -> None:
 @pytest.mark.parametrize("token", ["", "é", "\udcff", "\0", "x" * 100_000])
 def test_tokens_of_any_characters_are_nobodys(path: Path, token: str) -> None:
     assert ClientBook(path).find(token) is None
+
+
+def test_a_client_asks_once_and_its_answer_is_final_until_the_command_line_says_otherwise(
+    path: Path,
+) -> None:
+    book, told = ClientBook(path), []
+    entry, token = book.make("ada")
+    book.changed.watch(lambda: told.append(len(book.newcomers())))
+    ClientBook(path).ask(entry.id, "10.0.0.7", "x" * 10_000)
+    (asking,) = book.newcomers()
+    assert (asking.asks_from, len(asking.asks_as)) == ("10.0.0.7", 200)
+    assert entry.fingerprint == asking.fingerprint
+    assert token not in path.read_text()
+    ClientBook(path).answer(entry.id, yes=False)
+    with pytest.raises(PeerError, match="asks no more"):
+        ClientBook(path).answer(entry.id, yes=True)
+    ClientBook(path).ask(entry.id, "10.0.0.7", "")
+    assert book.newcomers() == []
+    approved = ClientBook(path).approve("ada")
+    assert approved is not None
+    assert (approved.remote, approved.turned_away) == (True, False)
+    assert told[:2] == [1, 0]

@@ -180,6 +180,15 @@ def test_tools_that_are_called_and_are_not_there_are_counted(
     assert week["slowestTools"] == []
 
 
+def test_a_workflow_whose_step_names_no_tool_is_there_itself(
+    report_on: Callable[..., dict[str, Any]],
+) -> None:
+    unknown = {"error_code": -32602, "error_message": "unknown tool 'check'; see tools/list"}
+    week = report_on(a_call(started=NOW - DAY, outcome="error", tool="workflows__run", **unknown))
+    assert week["unknownTools"] == []
+    assert [row["tool"] for row in week["topErrors"]] == ["workflows__run"]
+
+
 def test_what_does_not_fit_is_counted(report_on: Callable[..., dict[str, Any]]) -> None:
     week = report_on(*[a_request(f"wish{n}", "a") for n in range(25)])
     assert len(week["topMissingCapabilities"]) == 20

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from callboard.hosting.png import png_size
 from callboard.testing.fake_client import FakeClient
-from e2e.serving import PROJECT, Program, environment
+from e2e.serving import PROJECT, Program, callboard, environment
 from waiting import job_ended
 
 EXAMPLES = PROJECT / "examples" / "primitives"
@@ -176,3 +179,41 @@ def test_the_example_runs_and_does_what_it_shows(name: str, tmp_path: Path) -> N
         ) as client,
     ):
         SHOWN[name](client, tmp_path)
+
+
+def test_a_program_of_ones_own_is_a_host(tmp_path: Path) -> None:
+    program = str(PROJECT / "examples" / "host" / "notes.py")
+    with (
+        Program([sys.executable, program], environment(tmp_path)) as server,
+        FakeClient(server.url, server.token) as client,
+    ):
+        assert names(client) == ["milk", "bread"]
+        milk = client.call("scene__get_object", {"name": "milk"})["structuredContent"]
+        assert milk["translate"] == [0.2, 1.5, 0.0]
+        assert "nearest: milk" in str(client.call("scene__get_object", {"name": "mlik"}))
+        arguments = {"names": ["milk"]}
+        refused = client.request("tools/call", {"name": "scene__delete", "arguments": arguments})
+        assert refused["error"]["data"]["missing"] == ["scene.mutate"]
+
+
+def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
+    pytest.importorskip("bpy")
+    program = str(PROJECT / "examples" / "agent" / "still_life.py")
+    with Program(
+        callboard("serve", "--host", "blender", "--root", str(tmp_path)),
+        environment(tmp_path / "home"),
+    ) as server:
+        done = subprocess.run(
+            [sys.executable, program, server.url, server.token or "", str(tmp_path)],
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONUTF8": "1"},
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # It saw that the ball is in the air, mended that, and nothing is wrong any more.
+    page = (PROJECT / "docs" / "transcript.md").read_text("utf-8")
+    assert [line for line in done.stdout.splitlines() if line.startswith("- ")] == [
+        line for line in page.splitlines() if line.startswith("- ")
+    ]
+    for picture in ("viewport__look.png", "still.png"):
+        assert png_size((tmp_path / picture).read_bytes()) == (320, 240)

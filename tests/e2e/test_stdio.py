@@ -268,7 +268,11 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
             (lost,) = results
             assert lost.isError
             assert "went away during this call" in text(lost)
-            assert text(await session.call_tool("probe__add", {"a": 1, "b": 2})) == OFFLINE
+            with anyio.fail_after(DEADLINE):
+                one = {"a": 1, "b": 2}
+                while (told := text(await session.call_tool("probe__add", one))) != OFFLINE:
+                    # Its process may outlive its sockets by a moment.
+                    assert "runs, but does not answer now" in told
 
             heard.notifications.clear()
             program = await started(serve(tmp_path))

@@ -1,27 +1,31 @@
-"""One of the tasks of ``benchmarks/tasks``: done by tools alone, checked by another process."""
+"""Some tasks of ``benchmarks/tasks``: done by tools alone, checked by another process."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 from e2e.serving import PROJECT
 
-TASKS = ("clean_up",)
-
 
 @pytest.mark.slow
-def test_a_task_is_done_by_tools_alone() -> None:
-    pytest.importorskip("pxr", reason="usd-core is not installed")
+@pytest.mark.parametrize(
+    ("host", "library", "task"),
+    [("openusd", "pxr", "clean_up"), ("blender", "bpy", "picture_frame")],
+)
+def test_a_task_is_done_by_tools_alone(host: str, library: str, task: str) -> None:
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
     program = PROJECT / "benchmarks" / "tasks" / "run.py"
     done = subprocess.run(
-        [sys.executable, str(program), "openusd", *TASKS],
+        [sys.executable, str(program), host, task],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert f"{len(TASKS)} of {len(TASKS)} done" in done.stdout
+    assert "1 of 1 done" in done.stdout

@@ -22,8 +22,17 @@ from callboard.transport.http.socket_stream import LINGER_BYTES
 from serving import Served, served
 from waiting import until
 
-PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing", "/", "/mcp/../mcp", "/favicon.ico"]
-#: A listener that looks often, and gives a head little time.
+PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing"]
+#: What clients look for before they sign in somewhere, and what nobody serves.
+NOWHERE = [
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-authorization-server/mcp",
+    *("/register", "/", "/mcp/../mcp", "/favicon.ico", "/mcpx"),
+]
+#: A listener that looks often. What it gives little time comes when a test has done its part: the
+#: test's own client may be slow.
+OFTEN = HttpLimits(sweep_every=0.02)
+#: One that gives a head little time.
 SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
@@ -53,6 +62,19 @@ def test_without_the_token_nothing_is_told_on_any_path(server: Served, path: str
             assert answer.status == 401, (method, wrong)
             assert answer.headers["www-authenticate"] == "Bearer"
             assert method == "HEAD" or "bearer token" in json.loads(answer.body)["detail"]
+
+
+@pytest.mark.parametrize("path", NOWHERE)
+def test_where_no_token_would_help_none_is_asked_for(server: Served, path: str) -> None:
+    client = server.client()
+    for token in (None, "Bearer wrong", f"Bearer {server.app.token}"):
+        for method in ("GET", "POST", "DELETE", "PUT", "HEAD"):
+            answer = client.send(method, PING, {"Authorization": token}, path)
+            assert answer.status == 404, (method, token)
+            assert "www-authenticate" not in answer.headers
+    # Whoever may not be here at all isn't told that either.
+    assert client.send("GET", b"", {"Host": "evil.example:80"}, path).status == 421
+    assert client.send("GET", b"", {"Origin": "http://evil.example"}, path).status == 403
 
 
 def test_the_token_passes_however_its_scheme_is_spelled(server: Served) -> None:
@@ -281,10 +303,11 @@ def test_a_client_that_never_finishes_its_body_is_dropped() -> None:
 
 
 def test_an_idle_connection_that_was_used_is_kept() -> None:
-    with served(limits=SHORT) as server, RawConnection(server.app.url) as raw:
+    with served(limits=OFTEN) as server, RawConnection(server.app.url) as raw:
         for _ in range(2):
             raw.send_head("GET", "/v1/healthz", Authorization=f"Bearer {server.app.token}")
             assert raw.status() == 200
+            server.app._listener.limits = SHORT
             raw.socket.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 raw.socket.recv(1)
@@ -334,9 +357,9 @@ def _preflight(raw: RawConnection) -> None:
 
 
 def test_answers_to_a_stranger_do_not_keep_its_connection() -> None:
-    limits = HttpLimits(sweep_every=0.02, header_time=0.3)
-    with served(limits=limits) as server, RawConnection(server.app.url) as raw:
+    with served(limits=OFTEN) as server, RawConnection(server.app.url) as raw:
         _preflight(raw)
+        server.app._listener.limits = HttpLimits(sweep_every=0.02, header_time=0.3)
         assert raw.closed_by_the_server()
         # However often it asks.
         with (
@@ -427,8 +450,7 @@ def test_a_client_that_never_reads_its_stream_is_dropped() -> None:
 
 
 def test_a_client_that_never_reads_its_answer_is_dropped() -> None:
-    limits = HttpLimits(sweep_every=0.02, write_time=0.1)
-    with served(limits=limits) as server, server.client() as client:
+    with served(limits=OFTEN) as server, server.client() as client:
         server.tool("large", lambda: "x" * 30_000_000, affinity="any")
         body = json.dumps(
             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "large"}}
@@ -450,5 +472,6 @@ def test_a_client_that_never_reads_its_answer_is_dropped() -> None:
                 return any(exchange.state == "writing" for exchange in list(exchanges.values()))
 
             until(writing, "the answer to be sent")
+            server.app._listener.limits = HttpLimits(sweep_every=0.02, write_time=0.1)
             until(lambda: not writing(), "the client to be dropped")
         assert client.request("ping")["result"] == {}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,11 +38,69 @@ def test_one_that_lives_and_does_not_answer_is_silent(nobody: str) -> None:
     assert [entry.state for entry in listed()] == ["silent"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_one_whose_end_nobody_has_asked_for_is_gone(nobody: str) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    announce(Instance("c" * 16, "maya", "maya", nobody, None, process.pid, time.time()))
+    assert listed() == []
+    process.wait()
+
+
 def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
     long_ago = time.time() - 7 * 86_400
     path = announce(Instance("b" * 16, "maya", "maya", nobody, None, os.getpid(), long_ago))
     assert listed() == []
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"pid": "1"},
+        {"started": "now"},
+        {"started": float("inf"), "pid": os.getpid()},
+        {"started": 10**400, "pid": os.getpid()},
+        {"kind": 7},
+        {"url": 7},
+        {"url": "http://["},
+        {"url": "http://127.0.0.1:port/mcp"},
+        {"token": ["t"]},
+        {"scene": 7},
+        {"id": "../kept"},
+    ],
+    ids=" ".join,  # by no value: processes that share the tests must name them alike
+)
+def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
+    nobody: str, home: Path, wrong: dict[str, Any]
+) -> None:
+    kept = home / "kept.json"
+    kept.write_text("{}")
+    good = Instance("a" * 16, "maya", "maya", nobody, None, os.getpid(), time.time())
+    folder = announce(good).parent
+    gone = asdict(good) | {"id": "b" * 16, "pid": 2**22 + 1}
+    (folder / f"{'b' * 16}.json").write_text(json.dumps(gone | wrong))
+    (folder / f"{'c' * 16}.json").write_text("[" * 100_000)
+    assert [entry.instance for entry in listed()] == [good]
+    assert kept.exists()
+
+
+def test_one_that_answers_with_too_many_brackets_is_silent() -> None:
+    body = b"[" * 60_000
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + body)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/mcp"
+        announce(Instance("a" * 16, "maya", "maya", url, None, os.getpid(), time.time()))
+        assert [entry.state for entry in listed()] == ["silent"]
+        thread.join()
 
 
 def test_when_a_process_began_is_known() -> None:

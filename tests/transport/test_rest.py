@@ -96,7 +96,8 @@ def test_health_and_readiness(tmp_path):
         health = v1.get("healthz")
         assert health["instance"] == v1.app.id
         assert health["host"] == v1.running.host.identity.kind
-        assert v1.get("readyz")["ready"] is True
+        # Until it has caught up on a busy machine it says that it isn't.
+        until(lambda: json.loads(v1.ask("GET", "readyz").body)["ready"] is True, "readiness")
 
 
 def test_a_paused_server_is_not_ready_and_lists_still_work(tmp_path):
@@ -131,7 +132,9 @@ def test_tools_are_listed_and_called_as_over_mcp(tmp_path):
         assert v1.call("s__hello", arguments) == mcp.call("s__hello", arguments)
         refused, again = (way.call("s__hello", {"name": 1}) for way in (v1, mcp))
         # Each failed call has a number of its own.
-        assert refused.pop("_meta").keys() == again.pop("_meta").keys() == {"callboard/call"}
+        first, second = refused.pop("_meta"), again.pop("_meta")
+        assert first.pop("callboard/call") != second.pop("callboard/call")
+        assert first == second == {"callboard/code": -32602}
         assert refused == again
 
 

@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import time
@@ -27,18 +27,31 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
+#: Characters that are kept of what a client says of itself.
+_MOST_TEXT = 200
 #: Seconds another process may take to change the file.
 _PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
 class KnownClient:
-    """One entry. ``made`` is Unix time, seconds; ``hash`` is of its token, which nobody keeps."""
+    """One entry. ``made`` is Unix time, seconds; ``hash`` is of its token, which nobody keeps;
+    ``remote`` is whether it may come from other machines, ``turned_away`` that it may not; until
+    somebody says so, ``asks_from`` is where from, and ``asks_as`` what it says it is."""
 
     name: str
     id: str
     hash: str
     made: float
+    remote: bool = False
+    asks_from: str = ""
+    asks_as: str = ""
+    turned_away: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its token, which the client is told as well: whether it is the same one."""
+        return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
     @cached_property
     def holder(self) -> TokenHolder:
@@ -57,17 +70,23 @@ class ClientBook:
         self.heard: dict[str, float] = {}
         #: A client's token counts no more.
         self.revoked: Changes[[TokenHolder]] = Changes()
+        #: The file says something else than before.
+        self.changed: Changes[[]] = Changes()
         self.reread()
 
     def find(self, token: str) -> TokenHolder | None:
         """Whose token it is, if it is anybody's."""
-        self.reread()
-        # What is compared is a hash: how long that takes tells nothing of any token.
-        known = self._known.get(token_hash(token))
+        known = self.entry(token)
         if known is None:
             return None
         self.heard[known.id] = time()
         return known.holder
+
+    def entry(self, token: str) -> KnownClient | None:
+        """What is known of who holds it."""
+        self.reread()
+        # What is compared is a hash: how long that takes tells nothing of any token.
+        return self._known.get(token_hash(token))
 
     def all(self) -> list[KnownClient]:
         """By name."""
@@ -91,6 +110,12 @@ class ClientBook:
             if known.holder not in still:
                 self.heard.pop(known.id, None)
                 self.revoked.tell(known.holder)
+        if self._known != before:
+            self.changed.tell()
+
+    def newcomers(self) -> list[KnownClient]:
+        """Those that ask to come from other machines, by name."""
+        return [one for one in self.all() if one.asks_from]
 
     def make(self, name: str) -> tuple[KnownClient, str]:
         """Lets a client in; its entry, and its token, which is never shown again. One that had the
@@ -105,6 +130,30 @@ class ClientBook:
         with self._changing() as known:
             known[:] = [one for one in known if one.name != name] + [made]
         return made, token
+
+    def approve(self, name: str) -> KnownClient | None:
+        """Lets the client that has the name come from other machines; None where there is none.
+        Raises HostError."""
+        with self._changing() as known:
+            known[:] = [_answered(one, True) if one.name == name else one for one in known]
+        return next((one for one in self.all() if one.name == name), None)
+
+    def ask(self, id: str, address: str, program: str) -> None:
+        """That client wants to come from another machine; whoever was answered asks no more. Raises
+        HostError."""
+        address, program = address[:_MOST_TEXT] or "somewhere", program[:_MOST_TEXT]
+        with self._changing() as known:
+            for at, one in enumerate(known):
+                if one.id == id and not (one.remote or one.turned_away or one.asks_from):
+                    known[at] = replace(one, asks_from=address, asks_as=program)
+
+    def answer(self, id: str, *, yes: bool) -> None:
+        """The user's word to a client that asks to come from other machines, by its id: whoever has
+        its name later is somebody else. Raises PeerError where it doesn't ask, HostError."""
+        with self._changing() as known:
+            if not any(one.id == id and one.asks_from for one in known):
+                raise PeerError("that client asks no more: it was answered, or is let in no more")
+            known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:
         """The client that had the name and is let in no more; None where there was none. Raises
@@ -155,6 +204,10 @@ class ClientBook:
         return status.st_mtime_ns, status.st_size, status.st_ino, status.st_uid, status.st_mode
 
 
+def _answered(known: KnownClient, yes: bool) -> KnownClient:
+    return replace(known, remote=yes, turned_away=not yes, asks_from="", asks_as="")
+
+
 def _entry(value: object) -> KnownClient | None:
     if not isinstance(value, dict):
         return None
@@ -165,4 +218,7 @@ def _entry(value: object) -> KnownClient | None:
         return None
     if name in _RESERVED or id in _RESERVED:
         return None
-    return KnownClient(name, id, hash, made if isinstance(made, (int, float)) else 0.0)
+    made = made if isinstance(made, (int, float)) else 0.0
+    asks = [str(value.get(key) or "")[:_MOST_TEXT] for key in ("asks_from", "asks_as")]
+    flags = [value.get(key) is True for key in ("remote", "turned_away")]
+    return KnownClient(name, id, hash, made, flags[0], asks[0], asks[1], flags[1])

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
+import socket
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.content import Json
 from callboard.folders import data_folder
-from callboard.hosting.private_file import write_private
+from callboard.hosting.private_file import read_private, write_private
+
+log = logging.getLogger(__name__)
 
 #: Seconds a listed instance gets to say that it lives.
 PROBE_TIMEOUT = 1.5
+#: Seconds for a whole answer, which may come in pieces.
+ANSWER_TIME = 3.0
+#: Bytes of an instance's file.
+_MOST_BYTES = 65_536
 #: Seconds by which the system's notion of a process's start may differ from the clock.
 CLOCK_SLACK = 5.0
+#: Seconds since 1970 that no clock shows.
+_END_OF_TIME = 1e11
 
 
 @dataclass(frozen=True)
@@ -34,12 +48,13 @@ class Instance:
     scene: str | None = None
 
 
-@dataclass(frozen=True)
-class ListedInstance:
-    """An instance and whether it answered: ``serving``, or ``silent`` while its process lives."""
+class ListedInstance(NamedTuple):
+    """An instance and whether it answered: ``serving``, or ``silent`` while its process lives.
+    ``tools`` is how many it lists, None where it doesn't say."""
 
     instance: Instance
     state: str
+    tools: int | None = None
 
 
 def folder() -> Path:
@@ -51,11 +66,35 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def announce(instance: Instance) -> Path:
-    """Writes the instance's file, mode 0600, whole or not at all."""
-    path = folder() / f"{instance.id}.json"
+def announce(instance: Instance, at: Path | None = None) -> Path:
+    """Writes the instance's file, mode 0600, whole or not at all. Raises OSError."""
+    path = (at or folder()) / f"{instance.id}.json"
     write_private(path, json.dumps(asdict(instance)))
     return path
+
+
+class Announcement:
+    """The file of one server, for as long as it serves. On its loop or main thread."""
+
+    def __init__(self, at: Path | None = None) -> None:
+        self._at = at
+        self._path: Path | None = None
+
+    def begin(self, instance: Instance) -> None:
+        try:
+            self._path = announce(instance, self._at)
+        except OSError as error:
+            log.warning("other programs will not find it: %s", error)
+
+    def renew(self, instance: Instance) -> None:
+        """Another scene is open; not where it was never announced, or is withdrawn."""
+        if self._path is not None:
+            self.begin(instance)
+
+    def end(self) -> None:
+        path, self._path = self._path, None
+        if path is not None:
+            withdraw(path)
 
 
 def withdraw(path: Path) -> None:
@@ -64,26 +103,48 @@ def withdraw(path: Path) -> None:
 
 def listed() -> list[ListedInstance]:
     """The instances that run, oldest first. Files of dead processes are removed."""
-    announced = [instance for instance in map(_read, sorted(folder().glob("*.json"))) if instance]
-    if not announced:
+    there = announced(folder())
+    if not there:
         return []
-    with ThreadPoolExecutor(min(16, len(announced))) as pool:
-        states = list(pool.map(_probe, announced))
+    with ThreadPoolExecutor(min(16, len(there))) as pool:
+        states = list(pool.map(_probe, there))
     result = []
-    for instance, state in zip(announced, states, strict=True):
+    for instance, (state, tools) in zip(there, states, strict=True):
         if state == "gone":
             withdraw(folder() / f"{instance.id}.json")
         else:
-            result.append(ListedInstance(instance, state))
+            result.append(ListedInstance(instance, state, tools))
     return sorted(result, key=lambda entry: entry.instance.started)
+
+
+def announced(at: Path) -> list[Instance]:
+    """What the files of a folder say, whether it is so or not."""
+    return [instance for instance in map(_read, sorted(at.glob("*.json"))) if instance]
 
 
 def _read(path: Path) -> Instance | None:
     try:
-        value = json.loads(path.read_text("utf-8"))
-        return Instance(**value)
-    except (OSError, ValueError, TypeError):
+        instance = Instance(**json.loads(read_private(path, _MOST_BYTES)))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    # Its id names the file that is removed: it mustn't be another one.
+    return instance if _is_whole(instance) and instance.id == path.stem else None
+
+
+def _is_whole(instance: Instance) -> bool:
+    texts = (instance.id, instance.kind, instance.name, instance.url)
+    whole = (
+        all(isinstance(text, str) for text in texts)
+        and type(instance.pid) is int
+        and type(instance.started) in (int, float)
+        and 0 <= instance.started < _END_OF_TIME
+        and isinstance(instance.token, (str, type(None)))
+        and isinstance(instance.scene, (str, type(None)))
+    )
+    try:
+        return whole and urlsplit(instance.url).port != 0
+    except ValueError:
+        return False
 
 
 def tell_of_clients(instance: Instance) -> bool:
@@ -91,23 +152,33 @@ def tell_of_clients(instance: Instance) -> bool:
     return answer_of(instance, "POST", "/v1/clients/look") is not None
 
 
-def _probe(instance: Instance) -> str:
+def _probe(instance: Instance) -> tuple[str, int | None]:
     answer = answer_of(instance, "GET", "/v1/healthz")
     if answer is not None:
         # Another server may have taken a dead one's port.
-        return "serving" if answer.get("instance") == instance.id else "gone"
+        if answer.get("instance") != instance.id:
+            return "gone", None
+        tools = answer.get("tools")
+        return "serving", tools if type(tools) is int else None
+    return "silent" if is_alive(instance) else "gone", None
+
+
+def is_alive(instance: Instance) -> bool:
+    """Whether its process is there."""
     if not _alive(instance.pid):
-        return "gone"
+        return False
     from callboard.transport.process_age import began_at  # a server never asks
 
     # A number is given to another process once its own is gone.
     began = began_at(instance.pid)
-    taken_over = began is not None and began > instance.started + CLOCK_SLACK
-    return "gone" if taken_over else "silent"
+    return began is None or began <= instance.started + CLOCK_SLACK
 
 
-def answer_of(instance: Instance, method: str, path: str, body: Json | None = None) -> Json | None:
-    """The JSON object that it answers over REST, a problem too; None where it doesn't answer."""
+def answer_of(
+    instance: Instance, method: str, path: str, body: Json | None = None, *, most: int = 65_536
+) -> Json | None:
+    """The JSON object that it answers over REST, a problem too, of so many bytes at most; None
+    where it doesn't answer."""
     import http.client  # with half of `email`: a server never asks
 
     parts = urlsplit(instance.url)
@@ -120,13 +191,31 @@ def answer_of(instance: Instance, method: str, path: str, body: Json | None = No
             parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
         )
         try:
-            connection.request(method, path, sent, headers)
-            answer = json.loads(connection.getresponse().read(65_536))
+            connection.connect()
+            with _cut_off(connection.sock):
+                connection.request(method, path, sent, headers)
+                answer = json.loads(connection.getresponse().read(most))
         finally:
             connection.close()
-    except (OSError, ValueError, http.client.HTTPException):
+    except (OSError, ValueError, RecursionError, http.client.HTTPException):
         return None
     return answer if isinstance(answer, dict) else None
+
+
+@contextmanager
+def _cut_off(answering: socket.socket) -> Iterator[None]:
+    """Ends a connection that sends for too long: byte after byte, its timeout never comes."""
+
+    def end() -> None:
+        with suppress(OSError):
+            answering.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(ANSWER_TIME, end)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _alive(pid: int) -> bool:
@@ -138,7 +227,12 @@ def _alive(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         return True
-    return True
+    try:
+        # One that has ended is there until its parent asks how. The name may hold brackets too.
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return True
+    return not stat.rpartition(")")[2].startswith(" Z")
 
 
 def _alive_on_windows(pid: int) -> bool:

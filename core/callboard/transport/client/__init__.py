@@ -2,3 +2,4 @@
 
 from callboard.transport.client.blocking import Client as Client
 from callboard.transport.client.http_client import RemoteError as RemoteError
+from callboard.transport.client.http_client import refuse as refuse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from callboard import __version__
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.transport.client.http import Broken, Endpoint, Unreachable
-from callboard.transport.client.http_client import HttpClient, pass_over
+from callboard.transport.client.http_client import HttpClient, pass_over, refuse
 
 T = TypeVar("T")
 
@@ -19,12 +19,23 @@ T = TypeVar("T")
 class Client:
     """A context manager, for one thread that runs no loop of its own. Raises HostError when the
     server can't be reached, RemoteError for its errors. ``timeout``: seconds without a sign of the
-    server's, which sends some even while it works."""
+    server's, which sends some even while it works. ``capabilities`` are what the client declares,
+    ``asked`` answers what the server asks for them, on the client's loop."""
 
-    def __init__(self, url: str, token: str | None, timeout: float = 600.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        timeout: float = 600.0,
+        *,
+        capabilities: Mapping[str, Any] | None = None,
+        asked: Callable[[str, Json], Awaitable[Json]] = refuse,
+    ) -> None:
+        self._capabilities = capabilities or {}
         self._notified: Callable[[str, Json], None] = pass_over
         self._client = HttpClient(
             Endpoint.at(url, token, patience=timeout),
+            asked=asked,
             notified=lambda method, params: self._notified(method, params),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -34,7 +45,7 @@ class Client:
         self._loop.set_exception_handler(_tell)
         try:
             client = {"name": "callboard-cli", "version": __version__}
-            self._run(self._client.open(client, {}))
+            self._run(self._open(client))
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -62,6 +73,11 @@ class Client:
         """Sends a request and waits for its result; notifications on the way are passed on."""
         self._notified = on_notification
         return self._run(self._client.request(method, params))
+
+    async def _open(self, client: Json) -> None:
+        await self._client.open(client, self._capabilities)
+        if self._capabilities:
+            self._client.listen()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import CallboardError, HostError, MethodNotFound, ParseError
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
-from callboard.protocol.headers import VERSION_HEADER
+from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.opening import Talk, open_talk
 from callboard.protocol.request_headers import stateless_headers
 from callboard.protocol.stateless import is_stateless
 from callboard.transport.client.http import Broken, Endpoint, HttpAnswer, exchange
 
-SESSION_HEADER = "Mcp-Session-Id"
+log = logging.getLogger(__name__)
+
 CANCELLED = "notifications/cancelled"
 #: What every POST has.
 POST_HEADERS = {
@@ -30,6 +32,14 @@ GOODBYE = 1.0
 
 class RemoteError(CallboardError):
     """The server answered with a JSON-RPC error."""
+
+
+class RefusedByHttp(HostError):
+    """HTTP's ``status`` says no, and no JSON-RPC error does."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the server answered {status}: {reason}")
+        self.status = status
 
 
 async def refuse(method: str, params: Json) -> Json:
@@ -46,7 +56,7 @@ class HttpClient:
 
     ``talk`` says how the server is spoken to; without it, :meth:`open` finds out. Whoever waits
     for an answer gets Unreachable where nobody took the request, Broken where its answer broke
-    off, HostError where HTTP refused it, RemoteError where MCP did.
+    off, RefusedByHttp where HTTP refused it, RemoteError where MCP did.
     """
 
     def __init__(
@@ -56,13 +66,15 @@ class HttpClient:
         *,
         asked: Callable[[str, Json], Awaitable[Json]] = refuse,
         notified: Callable[[str, Json], None] = pass_over,
+        session: Mapping[str, str] | None = None,
     ) -> None:
+        """``session`` are the headers of one that is open already."""
         self.talk = talk
         self._endpoint = endpoint
         self._conversation = Conversation(
             self._send, asked, notified, refused=RemoteError, lost=HostError
         )
-        self._session: dict[str, str] = {}
+        self._session = dict(session or {})
         self._posts: dict[object, asyncio.Task[None]] = {}
 
     async def open(self, client: Mapping[str, Any], capabilities: Mapping[str, Any]) -> None:
@@ -71,6 +83,12 @@ class HttpClient:
         self.talk = await opening
         # Each POST has a connection of its own: what follows must not overtake the greeting.
         await asyncio.gather(*self._posts.values())
+
+    def listen(self) -> None:
+        """From now on hears, until it is closed, what a session asks and tells on its own account,
+        as a job does whose call was answered."""
+        if self._session:
+            self._start(object(), self._listen())
 
     async def request(self, method: str, params: Json) -> Json:
         """The result."""
@@ -106,9 +124,25 @@ class HttpClient:
                 task.cancel()
             return
         key: object = object() if request_id is None else request_id
-        task = asyncio.get_running_loop().create_task(self._post(message, request_id))
+        self._start(key, self._post(message, request_id))
+
+    def _start(self, key: object, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._posts[key] = task
         task.add_done_callback(lambda _: self._posts.pop(key, None))
+
+    async def _listen(self) -> None:
+        headers = {"Accept": "text/event-stream", **self._session}
+        try:
+            async with exchange(self._endpoint, "GET", headers) as answer:
+                await self.hear(answer)
+        except HostError as error:
+            log.debug("the session's own stream ended: %s", error.message)
+
+    async def hear(self, stream: HttpAnswer) -> None:
+        """Takes what comes on a session's own stream, until it ends. Raises Broken."""
+        async for received in stream.messages():
+            self._conversation.received(received)
 
     async def _post(self, message: Json, id: Id | None) -> None:
         headers = {**POST_HEADERS, **self._headers(message)}
@@ -124,7 +158,7 @@ class HttpClient:
         if answer.status >= 400:
             self._conversation.received(_refusal(answer.status, await answer.body(), id))
             return
-        session = answer.headers.get(SESSION_HEADER)
+        session = answer.header(SESSION_HEADER)
         async for received in answer.messages():
             if session is not None and received.get("id") == id and "result" in received:
                 version = received["result"].get("protocolVersion", "")
@@ -142,7 +176,7 @@ class HttpClient:
 
 
 def _refusal(status: int, body: bytes, id: Id | None) -> Json:
-    """The JSON-RPC error that a refusal is. Raises HostError where it is none."""
+    """The JSON-RPC error that a refusal is. Raises RefusedByHttp where it is none."""
     try:
         answer = jsonrpc.decode(body)
     except ParseError:
@@ -155,4 +189,4 @@ def _refusal(status: int, body: bytes, id: Id | None) -> Json:
         reason = str(answer["error"].get("message"))
     else:
         reason = str(answer.get("detail", "no reason given"))  # a problem (RFC 9457)
-    raise HostError(f"the server answered {status}: {reason}")
+    raise RefusedByHttp(status, reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.clients.holder import ANYONE, LOCAL, TokenHolder
@@ -26,8 +26,7 @@ PREFLIGHT = {
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why a request is turned away: an HTTP status, and a sentence for the one who sent it."""
 
     status: int
@@ -42,13 +41,13 @@ class Access:
         self,
         port: int,
         token: str | None,
-        find: Callable[[str], TokenHolder | None] = lambda token: None,
+        find: Callable[[str], TokenHolder | Refusal | None] = lambda token: None,
         *,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
         """``token`` is the instance's own, None where none is asked for; ``find`` says whose
-        another one is."""
+        another one is, or why it isn't taken."""
         self._hosts = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
         if port == 80:
             self._hosts.update(_LOOPBACK)
@@ -56,21 +55,23 @@ class Access:
         self._own = None if token is None else _bytes(token)
         self._find = find
 
-    def check(self, headers: Mapping[str, str]) -> TokenHolder | Refusal:
-        """Who sends the request, where it may pass."""
+    def check(
+        self, headers: Mapping[str, str], path: str = "", query: str = ""
+    ) -> TokenHolder | Refusal:
+        """Who sends the request, where it may pass. The same on every path, unless a subclass
+        says otherwise."""
         refusal = self.check_origin(headers)
         if refusal is not None:
             return refusal
         if self._own is None:
             return ANYONE
-        scheme, _, token = headers.get("Authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and (token := token.strip()):
+        if token := bearer(headers):
             if hmac.compare_digest(_bytes(token), self._own):
                 return LOCAL
             holder = self._find(token)
             if holder is not None:
                 return holder
-        return _NO_TOKEN
+        return NO_TOKEN
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
         """Host and Origin only: for a browser's preflight, which carries no token."""
@@ -92,11 +93,18 @@ class Access:
             return False
 
 
+def bearer(headers: Mapping[str, str]) -> str:
+    """The token that a request shows; empty where it shows none."""
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 def _bytes(token: str) -> bytes:
     return token.encode("utf-8", "surrogatepass")
 
 
-_NO_TOKEN = Refusal(
+NOTHING_HERE = Refusal(404, "nothing is served here; MCP is at /mcp")
+NO_TOKEN = Refusal(
     401,
     "a bearer token is needed, and one that was not revoked; `callboard config CLIENT` writes one "
     "into a client's configuration",

@@ -1,52 +1,36 @@
 """The listener: Tornado's low-level HTTP server, access control, limits, and routes.
 
-Handlers get an :class:`Exchange`, one request with the means to answer it, and know nothing of
-Tornado. Everything runs on the server's loop.
+Handlers get an :class:`Exchange`. Everything runs on the server's loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable
 from functools import partial
-from http import HTTPStatus
 from time import monotonic
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tornado.http1connection import (
     HTTP1Connection,
     HTTP1ConnectionParameters,
     HTTP1ServerConnection,
 )
-from tornado.httputil import (
-    HTTPConnection,
-    HTTPHeaders,
-    HTTPMessageDelegate,
-    HTTPServerConnectionDelegate,
-    RequestStartLine,
-    ResponseStartLine,
-)
+from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate, RequestStartLine
 from tornado.iostream import IOStream
 
 from callboard.changes import Changes
-from callboard.clients.holder import NOBODY, TokenHolder
-from callboard.content import Json
-from callboard.protocol.jsonrpc import encode
-from callboard.transport.http.access import (
-    BODY_LIMIT,
-    HEADER_LIMIT,
-    PREFLIGHT,
-    TOO_LARGE,
-    Access,
-    Refusal,
-    check_length,
-)
+from callboard.clients.holder import TokenHolder
+from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
 from callboard.transport.http.bound_socket import bound
+from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
-from callboard.transport.http.stream import EventStream
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 log = logging.getLogger(__name__)
 
@@ -55,215 +39,14 @@ BACKLOG = 128
 
 ExchangeHandler = Callable[["Exchange"], None]
 
-# A timer per request costs more than parsing it, so there is no header_timeout; the sweep closes
-# what idles instead.
+# No header_timeout, as a timer costs more than parsing a request; the sweep closes what idles.
 # The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
-_NO_HEADERS: Mapping[str, str] = {}
-
-
-class Exchange(HTTPMessageDelegate):
-    """One request and its answer."""
-
-    def __init__(
-        self,
-        listener: Listener,
-        connection: HTTP1Connection | PlainConnection,
-        sender: object,
-    ) -> None:
-        """``sender`` is the connection under it, which lasts for many requests."""
-        self._listener = listener
-        self._sender = sender
-        self._connection: Any = connection
-        plain = isinstance(connection, PlainConnection)
-        self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
-        self._chunks: list[bytes] = []
-        self._size = 0
-        self.method = ""
-        self.path = ""
-        self.query = ""
-        self.headers = _NO_HEADERS
-        self.holder = NOBODY
-        self.began = monotonic()
-        self.state = "waiting"
-        self.stream: EventStream | None = None
-        #: Called once if the client goes away before it has its answer.
-        self.on_gone: Callable[[], None] | None = None
-        #: Called once if the answer takes longer than is usual.
-        self.on_slow: Callable[[], None] | None = None
-
-    @property
-    def body(self) -> bytes:
-        return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-
-    def wait_again(self) -> None:
-        """Waits for the next request; one that came before it on this connection has ended."""
-        self.began = monotonic()
-        self._listener.waits(self._sender, self)
-
-    # -- called by Tornado, or for it -------------------------------------------------------
-
-    def headers_received(
-        self, start_line: RequestStartLine | ResponseStartLine, headers: Mapping[str, str]
-    ) -> None:
-        assert isinstance(start_line, RequestStartLine)
-        self.began = monotonic()
-        self.state = "reading"
-        self.method = start_line.method
-        self.path, _, self.query = start_line.path.partition("?")
-        self.headers = headers
-        if self.method == "OPTIONS" and "Origin" in headers:
-            refusal = self._listener.access.check_origin(headers)
-            if refusal is None:
-                return
-        else:
-            who = self._listener.access.check(headers)
-            refusal = who if isinstance(who, Refusal) else None
-            self.holder = who if isinstance(who, TokenHolder) else NOBODY
-        if refusal is None:
-            self._listener.strangers.pop(self._sender, None)
-            refusal = check_length(headers.get("Content-Length", "0"))
-        if refusal is not None:
-            self.refuse(refusal, close=True)
-
-    def data_received(self, chunk: bytes) -> None:
-        if self.state == "reading":
-            self._chunks.append(chunk)
-            self._size += len(chunk)
-            if self._size > BODY_LIMIT:  # a chunked body doesn't say so before
-                self._chunks.clear()
-                self.refuse(TOO_LARGE, close=True)
-
-    def finish(self) -> None:
-        if self.state != "reading":
-            return
-        self.state = "working"
-        # While a request is worked on, Tornado tells the connection, not its delegate.
-        self._connection.set_close_callback(self.on_connection_close)
-        self._listener.serve(self)
-
-    def on_connection_close(self) -> None:
-        self.state = "closed"
-        if self.stream is not None:
-            self.stream.abort()
-        gone, self.on_gone = self.on_gone, None
-        if gone is not None:
-            gone()
-
-    # -- answering --------------------------------------------------------------------------
-
-    @property
-    def gone(self) -> bool:
-        """Whether the connection is closed."""
-        stream = self._connection.stream
-        return stream is None or stream.closed()
-
-    @property
-    def open(self) -> bool:
-        """Whether an answer can still be given."""
-        return self.state == "working" and self.stream is None
-
-    def respond(
-        self,
-        status: int,
-        body: bytes = b"",
-        content_type: str = "application/json",
-        headers: Mapping[str, str] | None = None,
-        *,
-        close: bool = False,
-    ) -> None:
-        """Sends the whole answer; at most once."""
-        if self.state not in ("reading", "working") or self.stream is not None:
-            return
-        self.state = "writing"
-        self.began = monotonic()
-        self.on_slow = None  # it knows this exchange: a cycle for the garbage collector
-        answer = self._headers(headers)
-        if body:
-            answer["Content-Type"] = content_type
-        answer["Content-Length"] = str(len(body))
-        if close:
-            answer["Connection"] = "close"
-        start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
-        # Tornado starts the next request once this is written, and tells if the client has left.
-        # An answer to HEAD has the headers of the one to GET.
-        self._connection.write_headers(start, answer, b"" if self.method == "HEAD" else body)
-        self._connection.finish()
-
-    def respond_json(
-        self, status: int, value: Json | list[Json], headers: Mapping[str, str] | None = None
-    ) -> None:
-        self.respond(status, encode(value), headers=headers)
-
-    def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
-        """Sends a problem (RFC 9457)."""
-        if close and self._connection.stream is not None:
-            self._connection.stream.linger(self._listener.lingering)
-        status = refusal.status
-        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-        body = encode(
-            {
-                "type": "about:blank",
-                "title": _REASONS[status],
-                "status": status,
-                "detail": refusal.message,
-            }
-        )
-        self.respond(status, body, "application/problem+json", headers, close=close)
-
-    def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
-        """Makes the answer a stream of events."""
-        assert self.stream is None
-        self.stream = EventStream(
-            self._connection, self._headers(headers), self._ended, self._listener.limits
-        )
-        return self.stream
-
-    def _headers(self, headers: Mapping[str, str] | None) -> MutableMapping[str, str]:
-        answer = self._new_headers()
-        if headers:
-            answer.update(headers)
-        origin = self.headers.get("Origin")
-        if origin is not None:
-            answer["Access-Control-Allow-Origin"] = origin
-            answer["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
-            answer["Vary"] = "Origin"
-        return answer
-
-    def _ended(self) -> None:
-        self._chunks.clear()
-        if self.state != "closed":
-            self.state = "done"
-            if self.stream is not None and self.on_gone is not None:
-                gone, self.on_gone = self.on_gone, None
-                gone()
-
-    # -- called by the sweep ----------------------------------------------------------------
-
-    def sweep(self, now: float) -> None:
-        age = now - self.began
-        limits = self._listener.limits
-        times = {
-            "waiting": limits.idle_time,
-            "reading": limits.body_time,
-            "writing": limits.write_time,
-        }
-        if self.stream is None and age > times.get(self.state, age):
-            self.abort()
-        elif self.state == "working" and age > limits.slow_after and self.on_slow is not None:
-            slow, self.on_slow = self.on_slow, None
-            slow()
-
-    def abort(self) -> None:
-        """Closes the connection now."""
-        if self.stream is not None:
-            self.stream.abort()
-        elif self._connection.stream is not None:
-            self._connection.stream.close()
 
 
 class Listener(HTTPServerConnectionDelegate):
-    """One listening port and its routes, by path; a route ending in ``/`` takes what is below."""
+    """One listening port and its routes, by path; a route ending in ``/`` takes what is below, but
+    ``/`` itself."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address
@@ -286,23 +69,37 @@ class Listener(HTTPServerConnectionDelegate):
         self.sweeps: Changes[[]] = Changes()
 
     def route(self, path: str, handler: ExchangeHandler) -> None:
-        if path.endswith("/"):
+        if path.endswith("/") and path != "/":
             self._prefixes.append((path, handler))
         else:
             self._routes[path] = handler
+
+    def handler(self, path: str) -> ExchangeHandler | None:
+        """What serves the path; None where nothing does."""
+        below = (each for prefix, each in self._prefixes if path.startswith(prefix))
+        return self._routes.get(path) or next(below, None)
 
     def bind(self, port: int) -> None:
         """Takes a port, 0 for any; ``port`` says which. Raises OSError."""
         self._socket = bound(self._address, port, BACKLOG)
         self.port = self._socket.getsockname()[1]
 
-    async def start(self, access: Access) -> None:
+    async def start(self, access: Access, tls: SSLContext | None = None) -> None:
         self.access = access
         loop = asyncio.get_running_loop()
+        secured: dict[str, Any] = {}
+        if tls is not None:
+            secured = {"ssl": tls, "ssl_handshake_timeout": self.limits.header_time}
         self._server = await loop.create_server(
-            lambda: SocketStream(self._connected), sock=self._socket, backlog=BACKLOG
+            lambda: SocketStream(self._connected), sock=self._socket, backlog=BACKLOG, **secured
         )
         self._sweeper = loop.create_task(self._sweep())
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is under way, a stream too."""
+        under_way = ("reading", "working", "writing")
+        return any(exchange.state in under_way for exchange in self._exchanges.values())
 
     def end(self, holder: TokenHolder) -> None:
         """Closes the connections on which this client asked last."""
@@ -360,20 +157,18 @@ class Listener(HTTPServerConnectionDelegate):
         self._connections.discard(server_conn)
         self.strangers.pop(server_conn, None)
 
+    def turned_away(self, exchange: Exchange) -> None:
+        """Who asks may not; its headers are there."""
+
     def serve(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
         if exchange.method == "OPTIONS":
             exchange.respond(204, headers=PREFLIGHT)
             return
-        handler = self._routes.get(exchange.path)
-        if handler is None:
-            for prefix, candidate in self._prefixes:
-                if exchange.path.startswith(prefix):
-                    handler = candidate
-                    break
+        handler = self.handler(exchange.path)
         try:
             if handler is None:
-                exchange.refuse(Refusal(404, "nothing is served here; MCP is at /mcp"))
+                exchange.refuse(NOTHING_HERE)
             else:
                 handler(exchange)
         except Exception:
@@ -391,6 +186,3 @@ class Listener(HTTPServerConnectionDelegate):
                 if now - opened > self.limits.header_time and sender in self._exchanges:
                     self._exchanges[sender].abort()
             self.sweeps.tell()
-
-
-_REASONS = {status.value: status.phrase for status in HTTPStatus}

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from callboard.changes import Changes
@@ -12,21 +14,21 @@ from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
-from callboard.protocol.headers import VERSION_HEADER
-from callboard.protocol.jsonrpc import Invalid, Message, Request
+from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
+from callboard.protocol.jsonrpc import Invalid, Message, Notification, Request, Response
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
 from callboard.protocol.stateless import SchemaOf, StatelessEra, is_stateless, status_of
 from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.http.access import Refusal
-from callboard.transport.http.listener import Exchange
+from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.stream import EventStream
 
 log = logging.getLogger(__name__)
 
-SESSION_HEADER = "Mcp-Session-Id"
 #: Messages in one batch.
 BATCH_LIMIT = 100
+SESSION_ENDED = "this session is not open any more; initialize again"
 #: Seconds after which a client that found no room may try again.
 RETRY_AFTER = 30
 
@@ -41,6 +43,8 @@ class Reply:
         self._exchange = exchange
         self._stream: EventStream | None = None
         self._headers: dict[str, str] = {}
+        #: Other responses are sent with this one.
+        self.in_batch = False
         if self.takes_stream:
             exchange.on_slow = self._open
 
@@ -53,6 +57,23 @@ class Reply:
             return False
         self._open()
         return self._stream is not None and self._stream.send(message)
+
+    def can_pour(self, size: int | None) -> bool:
+        if self.in_batch or self._exchange.gone:
+            return False
+        return self.takes_stream if size is None or self._stream is not None else self.takes_json
+
+    async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
+        try:
+            if size is not None and self._stream is None:
+                await self._exchange.pour(size, parts, self._headers)
+                return
+            self._open()
+            if self._stream is not None:
+                await self._stream.pour(parts)
+        except BaseException:
+            self._exchange.abort()  # half an answer is none
+            raise
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
         """Sends the responses and ends the answer."""
@@ -77,30 +98,40 @@ class Reply:
         self._headers[SESSION_HEADER] = session.id
 
 
-class McpEndpoint:
-    """POST, GET and DELETE of ``/mcp``. On the server's loop."""
+class StreamableHttp(ABC):
+    """POST, GET and DELETE of one path, whoever answers. On the server's loop."""
 
     def __init__(
         self,
-        server: Server,
-        topics: set[Topic],
-        schema_of: SchemaOf,
+        closed: Callable[[Session], None],
         *,
         limit: int = 256,
         idle_seconds: float = 3600.0,
     ) -> None:
-        self._topics = topics
+        """``closed`` is told of sessions that ended; ``limit`` are open at most, and one that is
+        silent for ``idle_seconds`` ends."""
         #: A session's client was lost, or is back.
         self.presence: Changes[[]] = Changes()
-        self.era = SessionEra(server, self.presence)
-        self.stateless = StatelessEra(server, schema_of)
-        self.sessions = Sessions(
-            lambda session: server.peer_event(session, "closed"),
-            limit=limit,
-            idle_seconds=idle_seconds,
-        )
-        self.subscriptions = Subscriptions(lambda: self.sessions)
+        self.sessions = Sessions(closed, limit=limit, idle_seconds=idle_seconds)
         self._tasks: set[asyncio.Task[Any]] = set()
+
+    @abstractmethod
+    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        """Answers the request that opens a session."""
+
+    @abstractmethod
+    def answer(
+        self, session: Session, message: Request, reply: Reply
+    ) -> Coroutine[Any, Any, Json | None]:
+        """The response to a session's request; None where its client cancelled it."""
+
+    @abstractmethod
+    def receive(self, session: Session, message: Notification | Response) -> None:
+        """Takes a session's message that wants no answer."""
+
+    @abstractmethod
+    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        """Answers a request of 2026-07-28."""
 
     def __call__(self, exchange: Exchange) -> None:
         if exchange.method == "POST":
@@ -119,8 +150,7 @@ class McpEndpoint:
                 self.sessions.end(session)
 
     def close(self) -> None:
-        """Ends the streams and the sessions."""
-        self.subscriptions.close()
+        """Ends the sessions."""
         for session in self.sessions:
             self.sessions.end(session)
 
@@ -139,85 +169,45 @@ class McpEndpoint:
         try:
             value = jsonrpc.decode(exchange.body)
         except ParseError as error:
-            _fail(exchange, 400, error)
+            fail(exchange, 400, error)
             return
         if isinstance(value, list):
             self._post_batch(exchange, reply, value)
             return
         message = jsonrpc.parse(value)
         if isinstance(message, Invalid):
-            _fail(exchange, 400, message.error, message.id)
+            fail(exchange, 400, message.error, message.id)
         elif isinstance(message, Request) and is_stateless(message, exchange.headers):
-            self._post_stateless(exchange, reply, message)
+            self.answer_stateless(exchange, reply, message)
         elif isinstance(message, Request) and message.method == "initialize":
-            self._initialize(exchange, reply, message)
+            self.initialize(exchange, reply, message)
         else:
-            session = self._session(exchange)
+            session = self.session_of(exchange)
             if session is None:
                 return
             if isinstance(message, Request):
                 exchange.on_gone = session.lose
-                self._start(self._answer(exchange, session, message, reply))
+                self.start(self._answer(exchange, session, message, reply))
             else:
-                self.era.receive(session, message)
+                self.receive(session, message)
                 exchange.respond(202)
 
-    def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
-        try:
-            self.sessions.room()
-            session, response = self.era.initialize(message, exchange.holder)
-        except TooManySessions as full:
-            body = jsonrpc.encode(jsonrpc.error_message(message.id, full))
-            exchange.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
-            return
-        except CallboardError as error:
-            _fail(exchange, 400, error, message.id)
-            return
-        self.sessions.add(session)
-        reply.introduce(session)
-        reply.finish([response])
-
-    def _post_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
-        if message.method == "subscriptions/listen":
-            self._listen(exchange, message)
-            return
-        task = self._start(self._answer_stateless(exchange, message, reply))
-        # Closing the response stream cancels (2026-07-28, Transports).
-        exchange.on_gone = lambda: _cancel(task)
-
-    async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
-        status, response = await self.stateless.answer(
-            message, exchange.headers, reply, exchange.holder
-        )
-        exchange.on_gone = None
-        reply.finish([response], status=status)
-
-    def _listen(self, exchange: Exchange, message: Request) -> None:
-        try:
-            self.stateless.check(message, exchange.headers, exchange.holder)
-            self.subscriptions.check(message)
-        except CallboardError as error:
-            _fail(exchange, status_of(error), error, message.id)
-            return
-        stream = exchange.open_stream()
-        listener = self.subscriptions.listen(message, stream, self._topics)
-        exchange.on_gone = lambda: self.subscriptions.leave(listener)
-
     def _post_batch(self, exchange: Exchange, reply: Reply, values: list[Any]) -> None:
-        session = self._session(exchange)
+        session = self.session_of(exchange)
         if session is None:
             return
         if not session.features.batches:
-            _fail(exchange, 400, PeerError("batches are not part of this protocol revision"))
+            fail(exchange, 400, PeerError("batches are not part of this protocol revision"))
         elif not 0 < len(values) <= BATCH_LIMIT:
-            _fail(exchange, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
+            fail(exchange, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
         else:
-            self._start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
+            reply.in_batch = True
+            self.start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
 
     async def _answer(
         self, exchange: Exchange, session: Session, message: Request, reply: Reply
     ) -> None:
-        response = await self.era.answer(session, message, reply)
+        response = await self.answer(session, message, reply)
         exchange.on_gone = None
         reply.finish([] if response is None else [response])
 
@@ -226,15 +216,15 @@ class McpEndpoint:
         invalid = []
         for message in messages:
             if isinstance(message, Request):
-                answers.append(self._start(self.era.answer(session, message, reply)))
+                answers.append(self.start(self.answer(session, message, reply)))
             elif isinstance(message, Invalid):
                 invalid.append(jsonrpc.error_message(message.id, message.error))
             else:
-                self.era.receive(session, message)
+                self.receive(session, message)
         responses = await asyncio.gather(*answers)
         reply.finish([*invalid, *(r for r in responses if r is not None)], batch=True)
 
-    def _start(self, work: Any) -> asyncio.Task[Any]:
+    def start(self, work: Any) -> asyncio.Task[Any]:
         # The loop keeps weak references only; a task that nobody holds may vanish.
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -247,7 +237,7 @@ class McpEndpoint:
         if "text/event-stream" not in exchange.headers.get("Accept", ""):
             exchange.refuse(Refusal(406, "Accept must list text/event-stream"))
             return
-        session = self._session(exchange)
+        session = self.session_of(exchange)
         if session is None:
             return
         channel = exchange.open_stream()
@@ -261,31 +251,113 @@ class McpEndpoint:
         self.presence.tell()
 
     def _delete(self, exchange: Exchange) -> None:
-        session = self._session(exchange)
+        session = self.session_of(exchange)
         if session is not None:
             self.sessions.end(session)
             exchange.respond(200)
 
-    def _session(self, exchange: Exchange) -> Session | None:
+    def session_of(self, exchange: Exchange) -> Session | None:
         """The request's session; None once the problem with it has been answered
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
         id, version = exchange.headers.get(SESSION_HEADER), exchange.headers.get(VERSION_HEADER)
         if id is None:
-            _fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
+            fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
         session = self.sessions.get(id)
         # Whose session it is stays untold to everybody else.
         if session is None or session.holder != exchange.holder:
-            _fail(exchange, 404, PeerError("this session is not open any more; initialize again"))
+            fail(exchange, 404, PeerError(SESSION_ENDED))
             return None
         if version is not None and version != session.features.name:
             known = "does not belong to this session" if version in REVISIONS else "is not known"
             error = PeerError(
                 f"{VERSION_HEADER} {known}; this session speaks {session.features.name}"
             )
-            _fail(exchange, 400, error)
+            fail(exchange, 400, error)
             return None
         return session
+
+
+class McpEndpoint(StreamableHttp):
+    """``/mcp`` of one server."""
+
+    def __init__(
+        self,
+        server: Server,
+        topics: set[Topic],
+        schema_of: SchemaOf,
+        *,
+        limit: int = 256,
+        idle_seconds: float = 3600.0,
+    ) -> None:
+        super().__init__(
+            lambda session: server.peer_event(session, "closed"),
+            limit=limit,
+            idle_seconds=idle_seconds,
+        )
+        self._topics = topics
+        self.era = SessionEra(server, self.presence)
+        self.stateless = StatelessEra(server, schema_of)
+        self.subscriptions = Subscriptions(lambda: self.sessions)
+
+    def close(self) -> None:
+        """Ends the streams and the sessions."""
+        self.subscriptions.close()
+        super().close()
+
+    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        try:
+            self.sessions.room()
+            session, response = self.era.initialize(message, exchange.holder)
+        except CallboardError as error:
+            refuse_session(exchange, message, error)
+            return
+        self.sessions.add(session)
+        reply.introduce(session)
+        reply.finish([response])
+
+    def answer(
+        self, session: Session, message: Request, reply: Reply
+    ) -> Coroutine[Any, Any, Json | None]:
+        return self.era.answer(session, message, reply)
+
+    def receive(self, session: Session, message: Notification | Response) -> None:
+        self.era.receive(session, message)
+
+    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        if message.method == "subscriptions/listen":
+            self._listen(exchange, message)
+            return
+        task = self.start(self._answer_stateless(exchange, message, reply))
+        # Closing the response stream cancels (2026-07-28, Transports).
+        exchange.on_gone = task.cancel
+
+    async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
+        status, response = await self.stateless.answer(
+            message, exchange.headers, reply, exchange.holder
+        )
+        exchange.on_gone = None
+        reply.finish([response], status=status)
+
+    def _listen(self, exchange: Exchange, message: Request) -> None:
+        try:
+            self.stateless.check(message, exchange.headers, exchange.holder)
+            self.subscriptions.check(message)
+        except CallboardError as error:
+            fail(exchange, status_of(error), error, message.id)
+            return
+        stream = exchange.open_stream()
+        listener = self.subscriptions.listen(message, stream, self._topics)
+        exchange.on_gone = lambda: self.subscriptions.leave(listener)
+
+
+def refuse_session(exchange: Exchange, message: Request, error: CallboardError) -> None:
+    """Answers ``initialize`` where no session was opened."""
+    if isinstance(error, TooManySessions):
+        body = jsonrpc.encode(jsonrpc.error_message(message.id, error))
+        exchange.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
+    else:
+        fail(exchange, 400, error, message.id)
 
 
 def _sendable(message: Json) -> Json:
@@ -301,11 +373,7 @@ def _sendable(message: Json) -> Json:
     return message
 
 
-def _fail(
+def fail(
     exchange: Exchange, status: int, error: CallboardError, id: jsonrpc.Id | None = None
 ) -> None:
     exchange.respond(status, jsonrpc.encode(jsonrpc.error_message(id, error)))
-
-
-def _cancel(task: asyncio.Task[Any]) -> None:
-    task.cancel()

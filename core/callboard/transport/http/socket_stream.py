@@ -63,6 +63,12 @@ class SocketStream(asyncio.Protocol):
         self.io_loop = IOLoop.current()
         self.max_buffer_size = READ_AHEAD
 
+    @property
+    def address(self) -> str:
+        """The other end's, without its port; empty for a connection that was gone at once."""
+        peer = self._transport.get_extra_info("peername")
+        return str(peer[0]) if isinstance(peer, tuple) and peer else ""
+
     # -- called by the transport ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -207,6 +213,9 @@ class SocketStream(asyncio.Protocol):
         self._closed = True
         self._lingering.add(self)
         self._buffer.clear()
+        if not self._transport.can_write_eof():  # by TLS there is no half of a connection
+            self.abort()
+            return
         try:
             self._transport.write_eof()
         except OSError:  # the client has reset the connection, and nobody was told yet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, MutableMapping
+from collections.abc import AsyncIterator, Callable, MutableMapping
 from typing import Any
 
 from tornado.httputil import ResponseStartLine
@@ -14,6 +14,8 @@ from callboard.content import Json
 from callboard.protocol.events import event
 from callboard.transport.http.limits import HttpLimits
 
+#: Bytes of a poured event that wait for a client that reads slowly.
+POURED_AHEAD = 1024 * 1024
 _COMMENT = b": keep-alive\n\n"
 
 
@@ -37,6 +39,8 @@ class EventStream:
         self._queue: deque[bytes] = deque()
         self._waiting = 0
         self._ending = False
+        self._pouring = False
+        self._written = asyncio.Event()
         self._on_close = on_close
         self.closed = False
         self._wake = asyncio.Event()
@@ -47,18 +51,36 @@ class EventStream:
         self._task = asyncio.get_running_loop().create_task(self._write())
 
     def send(self, message: Json) -> bool:
-        if self.closed or self._ending:
+        if self.closed or self._ending or self._pouring:
             return False
         try:
             data = event(message)
         except ValueError:
             return True  # nothing that could ever be sent
+        if self._waiting > self._limits.queue_bytes:  # what waits already: one may be large
+            self.abort()
+            return True
         self._queue.append(data)
         self._waiting += len(data)
         self._wake.set()
-        if self._waiting > self._limits.queue_bytes:
-            self.abort()
         return True
+
+    async def pour(self, parts: AsyncIterator[bytes]) -> None:
+        """Sends one event whose data come in parts, as fast as the client reads them; nothing else
+        meanwhile. Raises what ``parts`` raises; then half of it is sent."""
+        self._pouring = True
+        await self._put(b"event: message\ndata: ")
+        async for part in parts:
+            await self._put(part)
+        await self._put(b"\n\n")
+
+    async def _put(self, data: bytes) -> None:
+        self._queue.append(data)
+        self._waiting += len(data)
+        self._wake.set()
+        while self._waiting > POURED_AHEAD and not self.closed:
+            self._written.clear()
+            await self._written.wait()
 
     def end(self) -> None:
         """Closes the stream once everything is written."""
@@ -74,6 +96,7 @@ class EventStream:
             if stream is not None:
                 stream.close()
             self._queue.clear()
+            self._written.set()
             self._on_close()
 
     async def _write(self) -> None:
@@ -87,12 +110,14 @@ class EventStream:
                     try:
                         await asyncio.wait_for(self._wake.wait(), self._limits.keep_alive_every)
                     except asyncio.TimeoutError:
-                        await self._timed(self._connection.write(_COMMENT))
+                        if not self._pouring:
+                            await self._timed(self._connection.write(_COMMENT))
                     continue
                 data = b"".join(self._queue)
                 self._queue.clear()
                 await self._timed(self._connection.write(data))
                 self._waiting -= len(data)
+                self._written.set()
             self._connection.finish()
         except (StreamClosedError, asyncio.TimeoutError):
             self.abort()

@@ -20,12 +20,12 @@ from callboard.errors import (
 )
 from callboard.jobs.jobs import Job
 from callboard.protocol.jsonrpc import encode
-from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
+from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.serving.catalog_tools import describe_skill, search_skills
-from callboard.transport.http.listener import Exchange
+from callboard.transport.http.exchange import Exchange
 from callboard.transport.rest.openapi import document
 from callboard.transport.rest.problems import (
     PROBLEM_TYPE,
@@ -41,6 +41,7 @@ from callboard.transport.rest.schemas import CALL, NAME
 log = logging.getLogger(__name__)
 
 FEATURES = NEWEST_WITH_SESSIONS
+UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
 #: The report over the calls since ``30m``, ``7d``, a date …, or the default where None. Raises
 #: ValueError for anything else.
 BuildReport = Callable[[str | None], Awaitable[Json]]
@@ -48,17 +49,6 @@ BuildReport = Callable[[str | None], Awaitable[Json]]
 _ids = count(1)
 _NAME = Parameter("name", "Its name, percent-encoded", NAME, in_path=True)
 _JOB = Parameter("id", "A job_id", NAME, in_path=True)
-
-
-class RestRequest(PeerRequest):
-    """One request over REST: nothing can be sent before its answer, and nobody can be asked."""
-
-    def notify(self, method: str, params: Json) -> None:
-        """Nobody listens."""
-
-    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        refused = AskFailed("a REST client can't be asked; call over MCP, at /mcp")
-        return dict.fromkeys(asks, refused)
 
 
 class RestEndpoint:
@@ -98,7 +88,7 @@ class RestEndpoint:
         # The loop keeps weak references only; a task that nobody holds may vanish.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        exchange.on_gone = lambda: _cancel(task)
+        exchange.on_gone = task.cancel
 
     async def _answer(self, route: Route, asked: Asked) -> None:
         exchange = asked.exchange
@@ -234,8 +224,9 @@ class RestEndpoint:
     # -- the host ---------------------------------------------------------------------------
 
     async def _health(self, asked: Asked) -> RestAnswer:
-        kind = self._service.host.identity.kind
-        return 200, {"instance": self._instance, "host": kind, "version": self._service.version}
+        kind, tools = self._service.host.identity.kind, self._service.count_tools()
+        who = {"instance": self._instance, "host": kind, "version": self._service.version}
+        return 200, {**who, "tools": tools}
 
     async def _ready(self, asked: Asked) -> RestAnswer:
         facts = self._service.dispatcher.main.stall()
@@ -307,8 +298,9 @@ class RestEndpoint:
             raise MethodNotFound("prompts are turned off here")
 
     async def _list_resources(self, asked: Asked) -> RestAnswer:
-        resources = [r.describe(FEATURES) for r in self._service.resources.all(templates=False)]
-        templates = [r.describe(FEATURES) for r in self._service.resources.all(templates=True)]
+        offer, registry = self._service.offer, self._service.resources
+        resources = [each.describe(FEATURES, offer) for each in registry.all(templates=False)]
+        templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}
 
     async def _read_resource(self, asked: Asked) -> RestAnswer:
@@ -382,7 +374,8 @@ class RestEndpoint:
         """What MCP answers to the method."""
         agent, holder = asked.exchange.headers.get("User-Agent", ""), asked.exchange.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
-        return await self._service.handle(RestRequest(peer, next(_ids), method, params))
+        request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
+        return await self._service.handle(request)
 
 
 @contextmanager
@@ -392,7 +385,3 @@ def _missing_is_404() -> Iterator[None]:
         yield
     except InvalidParams as error:
         raise NotFound(error.message, data=error.data) from None
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()

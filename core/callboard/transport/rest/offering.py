@@ -34,6 +34,12 @@ def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
                 raise InvalidParams(
                     f"there is no capability '{name[:80]}' here; there are {', '.join(offered)}"
                 )
+        for name in restore:
+            if name in capabilities.forbidden:
+                raise Unacceptable(
+                    403,
+                    f"the studio's settings forbid {name}: see `callboard doctor --settings`",
+                )
         for name in withdraw:
             capabilities.withdraw(name)
         for name in restore:

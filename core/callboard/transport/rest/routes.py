@@ -13,7 +13,7 @@ from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.content import Json
 from callboard.errors import InvalidParams, ParseError
 from callboard.protocol import jsonrpc
-from callboard.transport.http.listener import Exchange
+from callboard.transport.http.exchange import Exchange
 from callboard.transport.rest.problems import NotFound, Unacceptable
 
 

@@ -55,6 +55,19 @@ CAPABILITIES_CHANGE: Json = {
     "additionalProperties": False,
 }
 
+#: The body of ``POST /v1/artist/act``. What holds for longer than one call is for the panel.
+ARTIST_ACT: Json = {
+    "type": "object",
+    "properties": {
+        "do": _one_of(
+            ("cancel", "undo", "refuse", "allow", "allow_session", "allow_project", "allow_tool")
+        ),
+        "id": {**NAME, "description": "Of the call, or of the question"},
+    },
+    "required": ["do", "id"],
+    "additionalProperties": False,
+}
+
 _TEXT_OR_NULL: Json = {"type": ["string", "null"]}
 _NUMBER: Json = {"type": "number"}
 _NUMBER_OR_NULL: Json = {"type": ["number", "null"]}
@@ -124,11 +137,12 @@ SCHEMAS: Json = {
         {"type": STRING, "title": STRING, "status": {"type": "integer"}, "detail": STRING},
         {"code": {"type": "integer"}, "data": OBJECT},
     ),
-    "Health": _object({"instance": STRING, "host": STRING, "version": STRING}),
+    "Health": _object({"instance": STRING, "host": STRING, "version": STRING, "tools": COUNT}),
     "Capabilities": _object(
         {"declared": _list(STRING), "offered_by_host": _list(STRING), "withdrawn": _list(STRING)}
     ),
     "Looked": _object({"looked": BOOLEAN}),
+    "Acted": _object({"done": BOOLEAN}, {"undone": COUNT, "problem": STRING}),
     "Readiness": _object(
         {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},
         {
@@ -162,7 +176,7 @@ SCHEMAS: Json = {
         {
             "name": STRING,
             "description": STRING,
-            "scope": _one_of(("bundled", "user", "project")),
+            "scope": _one_of(("bundled", "user", "project", "site")),
             "loaded": BOOLEAN,
             "version": {"type": ["string", "null"]},
             "tags": _list(STRING),

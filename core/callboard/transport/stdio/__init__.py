@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from callboard.transport.relay.finder import Finder
 from callboard.transport.stdio.bridge import Bridge, Lines
 from callboard.transport.stdio.lines import LineWriter, claim, read_lines
 
 
-async def _serve(wanted: str | None, client: str | None) -> None:
+async def _serve(finder: Finder, client: str | None) -> None:
     loop = asyncio.get_running_loop()
     lines: Lines = asyncio.Queue(64)
     source, sink = claim()
@@ -30,7 +31,7 @@ async def _serve(wanted: str | None, client: str | None) -> None:
         loop.call_soon_threadsafe(serving.cancel)
 
     writer = LineWriter(sink, nobody_reads)
-    serving = asyncio.ensure_future(Bridge(wanted, writer.send, client).run(lines))
+    serving = asyncio.ensure_future(Bridge(finder, writer.send, client).run(lines))
     threading.Thread(target=read, name="stdin", daemon=True).start()
     try:
         await serving
@@ -41,8 +42,7 @@ async def _serve(wanted: str | None, client: str | None) -> None:
         writer.close()
 
 
-def serve(wanted: str | None, client: str | None = None) -> None:
-    """Bridges this process's stdin and stdout to the host that ``wanted`` names (see
-    :class:`HostFinder`), until stdin ends. ``client`` names whose token is presented; by default it
-    is the host's own."""
-    asyncio.run(_serve(wanted, client))
+def serve(finder: Finder, client: str | None = None) -> None:
+    """Bridges this process's stdin and stdout to the host that ``finder`` finds, until stdin ends.
+    ``client`` names whose token is presented; by default it is the host's own."""
+    asyncio.run(_serve(finder, client))

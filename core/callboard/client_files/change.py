@@ -1,0 +1,130 @@
+"""What a client's file would become, to be shown before it is written."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from callboard.client_files import json_text, toml_text, yaml_text
+from callboard.client_files.known import NAME, ClientFormat
+from callboard.errors import PeerError
+from callboard.hosting.private_file import write_private
+from callboard.hosting.replacing import replacing_bytes
+
+#: Of a client's file. Claude Code keeps much else in its own.
+_MOST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a client's file holds and is to hold."""
+
+    path: Path
+    before: str
+    after: str
+    #: It is to hold a token: nobody else may read it.
+    secret: bool = False
+
+    @property
+    def difference(self) -> list[str]:
+        """The lines of a unified diff."""
+        before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        return list(difflib.unified_diff(before, after, str(self.path), str(self.path)))
+
+    def write(self) -> None:
+        """Replaces the file, whole or not at all. A link stays one. Raises OSError, HostError."""
+        if not self.path.exists():
+            # What is made now is the user's alone, token or not.
+            write_private(self.path, self.after)
+            return
+        if self.secret:
+            self.path.chmod(0o600)
+        with replacing_bytes(str(self.path)) as file:
+            file.write(self.after.encode("utf-8"))
+
+
+def planned(known: ClientFormat, path: Path, entry: Mapping[str, Any]) -> Change:
+    """The client's file with the entry in it, not written yet. Raises PeerError for a file that
+    isn't what its client writes, OSError for one that can't be read."""
+    secret = known.headers in entry
+    before = _read(path)
+    return Change(path, before, _edited(known, path, before, entry), secret)
+
+
+def without(known: ClientFormat, path: Path) -> Change:
+    """The client's file without our entry. Raises as :func:`planned` does."""
+    before = _read(path)
+    return Change(path, before, _edited(known, path, before, None))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return ""
+    if len(data) > _MOST_BYTES:
+        raise PeerError(f"{path} is too large for a client's settings; add the entry by hand")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise PeerError(f"{path} is not UTF-8; add the entry by hand") from None
+
+
+def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, Any] | None) -> str:
+    parsed, with_entry, without_entry = _editing(known.syntax)
+    try:
+        settings = parsed(before)
+    except ValueError as error:
+        kind = known.syntax.upper()
+        raise PeerError(
+            f"{path} is not the {kind} that {known.title} reads ({error}), so it was left as it "
+            "is; mend it, or add the entry by hand"
+        ) from None
+    shape = isinstance(settings, dict) and isinstance(settings.get(known.key) or {}, dict)
+    if not shape:
+        raise PeerError(f"{path} has another shape than expected; add the entry by hand")
+    wanted = deepcopy(settings)
+    if entry is None:
+        if NAME not in (wanted.get(known.key) or {}):
+            return before
+        del wanted[known.key][NAME]
+    else:
+        wanted[known.key] = {**(wanted.get(known.key) or {}), NAME: dict(entry)}
+    if wanted == settings:
+        return before
+    # Whatever the editing did, only a text that means just this is ever written.
+    try:
+        if entry is None:
+            after = without_entry(before, known.key, NAME)
+        else:
+            after = with_entry(before, known.key, NAME, entry)
+        same = _bare(parsed(after), known.key) == _bare(wanted, known.key)
+    except ValueError:
+        same = False
+    if not same:
+        raise PeerError(
+            f"{path} is written in a way that can't be changed without changing more; add or "
+            "remove the entry by hand"
+        )
+    return after
+
+
+def _bare(settings: dict[str, Any], key: str) -> dict[str, Any]:
+    """No servers, and no word of servers, are the same."""
+    return settings if settings.get(key) else {k: v for k, v in settings.items() if k != key}
+
+
+def _editing(syntax: str) -> tuple[Callable[..., Any], Callable[..., str], Callable[..., str]]:
+    """What reads a text, puts an entry into it, and takes it out."""
+    if syntax == "toml":
+        return toml_text.parsed, toml_text.with_entry, toml_text.without_entry
+    if syntax == "yaml":
+        return yaml_text.parsed, yaml_text.with_entry, yaml_text.without_entry
+    way = partial(partial, comments=syntax == "jsonc")
+    return way(json_text.parsed), way(json_text.with_entry), way(json_text.without_entry)

@@ -1,0 +1,70 @@
+"""TOML, changed in one place: what else is in the text stays as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+
+def parsed(text: str) -> Any:
+    """The value that the text means. Raises ValueError, also on Python 3.10, which reads no
+    TOML."""
+    if sys.version_info < (3, 11):
+        raise ValueError("it takes Python 3.11 to read it")
+    return import_module("tomllib").loads(text.removeprefix("\ufeff"))
+
+
+def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with the table ``[key.name]``: in the place of the one that is there, or at its
+    end."""
+    lines = [f"[{key}.{name}]", *(f"{word} = {_value(value)}" for word, value in entry.items())]
+    end = "\r\n" if "\r\n" in text else "\n"
+    table = end.join([*lines, ""])
+    if there := _span(text, key, name):
+        return text[: there[0]] + table + text[there[1] :]
+    gap = "" if not text.strip() else end if text.endswith("\n") else end * 2
+    return text + gap + table
+
+
+def without_entry(text: str, key: str, name: str) -> str:
+    """The text without that table."""
+    there = _span(text, key, name)
+    if there is None:
+        return text
+    head = text[: there[0]]
+    # The empty line before it came with it.
+    return re.sub(r"(?<=\n)\r?\n\Z", "", head) + text[there[1] :]
+
+
+def _span(text: str, key: str, name: str) -> tuple[int, int] | None:
+    """Where the table's lines and those of the tables in it begin and end."""
+    named = rf'[ \t]*\[[ \t]*{key}[ \t]*\.[ \t]*"?{name}"?[ \t]*[.\]]'
+    header = re.compile(rf"^{named}", re.MULTILINE).search(text)
+    if header is None:
+        return None
+    end = at = header.start()
+    inside = True
+    for line in text[at:].splitlines(keepends=True):
+        if re.match(r"[ \t]*\[", line):
+            inside = re.match(named, line) is not None
+        if not inside:
+            break
+        at += len(line)
+        # Remarks and empty lines behind its last line belong to what follows.
+        if line.strip() and not line.lstrip().startswith("#"):
+            end = at
+    return header.start(), end
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(name)} = {_value(each)}" for name, each in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    # Texts, numbers, true and false are written alike.
+    return json.dumps(value, ensure_ascii=False)

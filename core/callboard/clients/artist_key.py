@@ -1,0 +1,51 @@
+"""How this user's own page proves to an instance that it speaks for the artist.
+
+No client's token is enough for that: an agent holds one. The key is a file that only this user
+reads. An instance is shown a word made of it for that instance alone, so that one which lies learns
+nothing that another one would take.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+
+from callboard.clients.holder import new_token
+from callboard.folders import data_folder
+from callboard.hosting.private_file import read_private, write_private
+
+#: Carries the word.
+ARTIST_HEADER = "Callboard-Artist"
+_MOST_BYTES = 200
+_LEAST = 32
+
+
+def make_artist_key() -> None:
+    """Makes the key where there is none. Raises OSError."""
+    if _key() is None:
+        write_private(_file(), new_token())
+
+
+def artist_word(instance: str) -> str | None:
+    """What that instance is shown, by its id; None where there is no key. Reads a file."""
+    key = _key()
+    return None if key is None else hmac.new(key, instance.encode(), hashlib.sha256).hexdigest()
+
+
+def is_artist(instance: str, word: str) -> bool:
+    """Whether ``word`` is the one for that instance. Reads a file."""
+    right = artist_word(instance)
+    return right is not None and hmac.compare_digest(right.encode(), word.encode())
+
+
+def _key() -> bytes | None:
+    try:
+        key = read_private(_file(), _MOST_BYTES)
+    except (OSError, ValueError):
+        return None
+    return key if len(key) >= _LEAST else None
+
+
+def _file() -> Path:
+    return data_folder() / "artist.key"

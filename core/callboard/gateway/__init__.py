@@ -1,0 +1,1 @@
+"""Many instances behind one address that outlives them."""

@@ -1,0 +1,143 @@
+"""The gateway's own tools: which instances there are, which of them this conversation works with,
+and a call of any tool of theirs."""
+
+from __future__ import annotations
+
+from callboard.calls.json_schema import SchemaViolation, Validator
+from callboard.content import Json
+from callboard.errors import InvalidParams
+
+LIST, ATTACH, DETACH = "instances__list", "instances__attach", "instances__detach"
+TRANSFER = "instances__transfer"
+SEARCH, DESCRIBE, CALL = "tools__search", "tools__describe", "tools__call"
+
+_INSTANCE: Json = {
+    "type": "string",
+    "minLength": 1,
+    "description": f"A name, or an id, from {LIST}.",
+}
+_TOOL: Json = {"type": "string", "minLength": 1, "description": "The tool's own name, unprefixed."}
+_READS: Json = {"readOnlyHint": True, "openWorldHint": False}
+_CHANGES_NOTHING: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
+
+
+def _tool(
+    name: str,
+    title: str,
+    description: str,
+    annotations: Json,
+    required: tuple[str, ...],
+    **properties: Json,
+) -> Json:
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": list(required),
+            "additionalProperties": False,
+        },
+        "annotations": annotations,
+    }
+
+
+TOOLS = (
+    _tool(
+        LIST,
+        "Running applications",
+        "Lists the applications that run on this machine: Maya, Blender, Houdini, 3ds Max, "
+        "OpenUSD; with the scene that each has open, and which of them are attached here.",
+        _READS,
+        (),
+    ),
+    _tool(
+        ATTACH,
+        "Work with an application",
+        "From now on, in this conversation only, lists that instance's tools, each with its name "
+        "in front: maya__scene__list_objects. Several can be attached. Ask the user where it isn't "
+        "clear which one is meant.",
+        _CHANGES_NOTHING,
+        ("instance",),
+        instance=_INSTANCE,
+    ),
+    _tool(
+        DETACH,
+        "Leave an application",
+        "Takes that instance's tools off this conversation's list. The application goes on.",
+        _CHANGES_NOTHING,
+        ("instance",),
+        instance=_INSTANCE,
+    ),
+    _tool(
+        TRANSFER,
+        "Take objects into another application",
+        "Copies objects, with what is below them, their materials, cameras, lights and animation, "
+        "from one instance into another by USD; units, up axis, frame rate and names become those "
+        "of the other one. One undo step there. Tells what is lost or renamed.",
+        _CHANGES_NOTHING,
+        ("from", "to"),
+        **{"from": _INSTANCE, "to": _INSTANCE},
+        objects={
+            "type": "array",
+            "items": {"type": "string", "minLength": 1, "maxLength": 1024},
+            "minItems": 1,
+            "maxItems": 1000,
+            "description": "Names or paths there; without it, everything.",
+        },
+        folder={
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 4096,
+            "description": "An absolute path for the file in between; without it, a root of both.",
+        },
+    ),
+    _tool(
+        SEARCH,
+        "Find a tool",
+        "Finds tools of all running instances, or of one, by what they are for.",
+        _READS,
+        ("query",),
+        query={"type": "string", "minLength": 1, "maxLength": 500},
+        instance=_INSTANCE,
+        limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+    ),
+    _tool(
+        DESCRIBE,
+        "A tool's arguments",
+        "Tells one tool whole: its description, the schemas of its arguments and its result.",
+        _READS,
+        ("instance", "tool"),
+        instance=_INSTANCE,
+        tool=_TOOL,
+    ),
+    _tool(
+        CALL,
+        "Call a tool",
+        "Calls one tool of one instance, attached or not; its result is the tool's own.",
+        {"readOnlyHint": False, "openWorldHint": False},
+        ("instance", "tool"),
+        instance=_INSTANCE,
+        tool=_TOOL,
+        arguments={"type": "object", "description": "As tools__describe tells."},
+    ),
+)
+#: What only a conversation that goes on can use.
+OF_SESSIONS = (ATTACH, DETACH)
+_VALIDATORS = {tool["name"]: Validator(tool["inputSchema"]) for tool in TOOLS}
+
+
+def is_own(name: object) -> bool:
+    return name in _VALIDATORS
+
+
+def checked(name: str, arguments: object) -> Json:
+    """The arguments of a call of an own tool. Raises InvalidParams."""
+    given = {} if arguments is None else arguments
+    try:
+        _VALIDATORS[name].check(given)
+    except SchemaViolation as wrong:
+        raise InvalidParams(wrong.message) from None
+    assert isinstance(given, dict)
+    return given

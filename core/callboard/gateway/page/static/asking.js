@@ -1,0 +1,76 @@
+// What the page asks of its gateway. The secret came with the link, behind the #, and is asked for
+// beside the cookie: other servers of this machine are shown cookies too.
+
+const KEPT = "callboard-page";
+
+export function takeSecret() {
+  if (location.hash.length > 20) {
+    localStorage.setItem(KEPT, location.hash.slice(1));
+    history.replaceState(null, "", "/");
+  }
+}
+
+function headers(more = {}) {
+  return { "Callboard-Page": localStorage.getItem(KEPT) ?? "", ...more };
+}
+
+async function checked(answer) {
+  if (answer.ok) return answer;
+  let detail = `it answered ${answer.status}`;
+  try {
+    detail = (await answer.json()).detail ?? detail;
+  } catch {
+    // no problem document: the status has to do
+  }
+  throw new Error(detail);
+}
+
+export async function get(path, query = {}) {
+  const asked = `/page/${path}?${new URLSearchParams(query)}`;
+  return checked(await fetch(asked, { headers: headers(), cache: "no-store" }));
+}
+
+export async function act(about, what, id) {
+  const body = JSON.stringify({ do: what, id, instance: about?.name, instance_id: about?.id });
+  const answer = await fetch("/page/act", {
+    method: "POST",
+    headers: headers({ "Content-Type": "application/json" }),
+    body,
+  });
+  return (await checked(answer)).json();
+}
+
+// Hears every event, for as long as the gateway runs. `changed` hears "live", "lost", and at last
+// "closed" with the reason, once this browser isn't let in any more.
+export async function follow(heard, changed) {
+  for (;;) {
+    try {
+      const answer = await fetch("/page/events", { headers: headers(), cache: "no-store" });
+      if (answer.status === 401 || answer.status === 403) {
+        changed("closed", (await answer.json()).detail);
+        return;
+      }
+      changed("live");
+      await read((await checked(answer)).body.getReader(), heard);
+    } catch {
+      // The gateway is gone, or the machine slept: asked again below.
+    }
+    changed("lost");
+    await new Promise((done) => setTimeout(done, 1000));
+  }
+}
+
+async function read(reader, heard) {
+  const decoder = new TextDecoder();
+  let waiting = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const events = (waiting + decoder.decode(value, { stream: true })).split("\n\n");
+    waiting = events.pop();
+    for (const event of events) {
+      const data = event.split("\n").filter((one) => one.startsWith("data:"));
+      if (data.length) heard(JSON.parse(data.map((one) => one.slice(5)).join("\n")));
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// A card that waits for an answer. No yes counts that was meant for something else, or comes from
+// whoever can't have read it.
+
+import { el, setText } from "./dom.js";
+
+// Milliseconds for which a card that just came or moved takes no yes, as in the panel.
+const GUARD = 500;
+
+// `text` is the element that is read to its end first, or null; `lacking` is why no yes is taken here
+// at all, or empty; `yes` and `longer` are [word, label, explanation], and `answer` is called with the
+// word and says whether it was done.
+export function makeCard({ label, head, body, text, lacking, yes, longer, answer }) {
+  const refuse = el("button", { type: "button", onclick: () => say("refuse") }, "Refuse");
+  const once = button(yes, "main");
+  const others = longer.map((one) => button(one));
+  const note = el("p", { class: "warn" });
+  const more = others.length
+    ? el("details", { class: "longer" }, el("summary", {}, "For longer"), el("div", { class: "bar" }, ...others))
+    : null;
+  const bar = el("div", { class: "bar" }, refuse, once);
+  const top = el("div", { class: "head" }, ...head);
+  const node = el("article", { class: "question", "aria-label": label }, top, ...body, text, note, bar, more);
+  let waited = false;
+  let seen = text === null;
+  let answered = false;
+  let timer = null;
+
+  function button([word, label, title], style) {
+    const made = el("button", { type: "button", class: style, title, disabled: true }, label);
+    made.addEventListener("click", () => say(word));
+    return made;
+  }
+
+  function arm() {
+    seen ||= text.clientHeight > 0 && text.scrollTop + text.clientHeight >= text.scrollHeight - 2;
+    for (const one of [once, ...others]) one.disabled = answered || !waited || !seen || lacking !== "";
+    refuse.disabled = answered;
+    setText(note, lacking || (seen ? "" : "Scroll to the end to allow it."));
+    note.hidden = !note.textContent;
+  }
+
+  function guard() {
+    waited = false;
+    arm();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      waited = true;
+      arm();
+    }, GUARD);
+  }
+
+  async function say(word) {
+    answered = true;
+    arm();
+    answered = await answer(word);
+    arm();
+  }
+
+  text?.addEventListener("scroll", arm);
+  guard();
+  return { node, update() {}, moved: guard, end: () => clearTimeout(timer) };
+}

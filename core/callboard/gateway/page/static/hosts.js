@@ -1,0 +1,213 @@
+// The cards of the hosts, with a small picture of each scene, and what each of them offers.
+
+import { get } from "./asking.js";
+import { clock, each, el, fileName, fill, line, list, number, object } from "./dom.js";
+
+// Milliseconds between two pictures of one host, and at least how many times as long as one takes it:
+// they are made by the application, in which somebody works.
+const PAUSE = 3000;
+const RATHER = 8;
+
+export function showHosts(hosts) {
+  document.getElementById("no-instances").hidden = hosts.length > 0;
+  each(document.getElementById("instance-cards"), hosts, (host) => host.name, makeCard);
+}
+
+function makeCard(host) {
+  const picture = new ScenePicture(host.name);
+  const head = el("div", { class: "head" });
+  const facts = el("div", { class: "facts" });
+  const node = el("article", { class: "card", "aria-label": host.name }, head, picture.node, facts);
+  return {
+    node,
+    update(now) {
+      const { about, status, problem, name } = now;
+      node.dataset.state = status ? "live" : "lost";
+      fill(head, [name, about.application, status?.version, state(now)], headOf);
+      fill(facts, [about, facts_of(status), problem, name], factsOf);
+      picture.update(now);
+    },
+    end: () => picture.end(),
+  };
+}
+
+function state({ about, status }) {
+  if (about.state !== "serving") return "silent";
+  if (!status) return "not heard";
+  if (status.paused) return "paused";
+  if (number(status.stalled_ms) > 500) return "busy";
+  return list(status.calls).length ? "working" : "ready";
+}
+
+function headOf([name, application, version, word]) {
+  return [
+    el("h3", {}, name),
+    el("span", { class: `badge ${word.replace(" ", "-")}` }, word),
+    el("p", { class: "dim" }, line(`${application ?? ""} ${version ?? ""}`)),
+  ];
+}
+
+function facts_of(status) {
+  if (!status) return null;
+  const { scene, roots, clients, roots_policy, stalled_by, stalled_ms } = status;
+  const stalled = number(stalled_ms) > 500 ? stalled_by || "something" : "";
+  return { scene, roots, clients, roots_policy, stalled };
+}
+
+function factsOf([about, facts, problem, name]) {
+  const scene = facts?.scene || about.scene;
+  const rows = [
+    row("Scene", scene ? [el("span", { title: line(scene) }, fileName(scene))] : ["never saved"]),
+  ];
+  if (facts?.stalled) rows.push(row("Busy with", [line(facts.stalled)]));
+  if (facts) {
+    rows.push(row("Roots", names(list(facts.roots), rootOf, `none (${line(facts.roots_policy)})`)));
+    rows.push(row("Connected", names(list(facts.clients), clientOf, "nobody")));
+  }
+  if (problem) rows.push(row("Not shown", [line(problem)]));
+  rows.push(row("Address", [el("code", {}, `${location.origin}/mcp/${name}`)]));
+  rows.push(row("Process", [`${number(about.pid)}, since ${clock(about.started)}`]));
+  return [el("dl", {}, ...rows.flat())];
+}
+
+function row(name, children) {
+  return [el("dt", {}, name), el("dd", {}, ...children)];
+}
+
+function names(items, show, none) {
+  return items.length ? [el("ul", {}, ...items.map((item) => el("li", {}, ...show(item))))] : [none];
+}
+
+function rootOf(root) {
+  const read = root.read_only === true ? ", read only" : "";
+  return [
+    el("span", { title: line(root.uri) }, line(root.path || root.uri)),
+    el("span", { class: "dim" }, ` ${line(root.source)}${read}`),
+  ];
+}
+
+function clientOf(client) {
+  const told = [el("span", {}, line(`${client.name || "someone"} ${client.version ?? ""}`))];
+  if (client.holder) told.push(el("span", { class: "dim" }, ` as ${line(client.holder)}`));
+  if (client.lost === true) told.push(el("span", { class: "warn" }, " lost"));
+  const roots = list(client.roots).map((root) => line(root.path || root.uri));
+  if (roots.length) told.push(el("span", { class: "dim" }, ` in ${roots.join(", ")}`));
+  if (client.problem) told.push(el("span", { class: "warn" }, ` ${line(client.problem)}`));
+  return told;
+}
+
+// The scene as it looks, made anew after each change, not more often than PAUSE and never while
+// nobody looks at the page.
+class ScenePicture {
+  constructor(name) {
+    this.name = name;
+    this.image = el("img", { alt: `The scene of ${name}`, hidden: true, width: 480, height: 270 });
+    this.note = el("p", { class: "dim" });
+    this.again = el("button", { type: "button", class: "quiet", onclick: () => this.draw() }, "Look again");
+    this.again.setAttribute("aria-label", `Look again at the scene of ${name}`);
+    const under = el("figcaption", {}, this.note, this.again);
+    this.node = el("figure", { class: "picture" }, this.image, under);
+    this.shown = null;
+    this.timer = null;
+    this.next = 0;
+  }
+
+  update(host) {
+    this.host = host;
+    const by = maker(host.status);
+    const wanted = document.getElementById("pictures").checked;
+    this.node.hidden = !wanted || (!host.status && this.image.hidden);
+    this.again.hidden = !by;
+    if (!by) {
+      this.image.hidden = true;
+      this.note.textContent = "This host gives no picture.";
+      return;
+    }
+    if (wanted && this.seen(host) !== this.shown && this.timer === null) {
+      const left = Math.max(0, this.next - performance.now());
+      this.timer = setTimeout(() => this.draw(), left);
+    }
+  }
+
+  seen({ about, status }) {
+    const changes = list(status.changes);
+    const undone = changes.filter((one) => one.undone === true).length;
+    return JSON.stringify([about.id, status.scene, changes.at(-1)?.call, undone]);
+  }
+
+  async draw() {
+    clearTimeout(this.timer);
+    const { about, status } = this.host;
+    const by = maker(status);
+    if (!by || document.hidden) {
+      this.timer = null;
+      return;
+    }
+    const seen = this.seen(this.host);
+    const began = performance.now();
+    this.timer = -1; // one at a time
+    try {
+      const answer = await get("picture", { instance: this.name, id: about.id, by });
+      this.show(await answer.blob());
+      this.note.textContent = `As of ${new Date().toLocaleTimeString()}`;
+    } catch (error) {
+      this.note.textContent = line(error.message);
+    }
+    const took = performance.now() - began;
+    this.next = performance.now() + Math.max(PAUSE, RATHER * took);
+    this.timer = null;
+    this.shown = seen;
+    this.update(this.host);
+  }
+
+  show(blob) {
+    const before = this.image.src;
+    this.image.src = URL.createObjectURL(blob);
+    this.image.hidden = false;
+    if (before) URL.revokeObjectURL(before);
+  }
+
+  end() {
+    clearTimeout(this.timer);
+    if (this.image.src) URL.revokeObjectURL(this.image.src);
+  }
+}
+
+function maker(status) {
+  const offered = list(status?.capabilities)
+    .filter((one) => one.offered === true && one.withdrawn !== true)
+    .map((one) => one.name);
+  return ["viewport", "look"].find((name) => offered.includes(name));
+}
+
+// Hosts across, capabilities down: names of capabilities are long, and hosts are few.
+export function showMatrix(hosts) {
+  const told = hosts.filter((host) => host.status);
+  const columns = told.map((host) => [host.name, list(host.status.capabilities).map(cell)]);
+  fill(document.getElementById("matrix"), columns, matrixOf);
+}
+
+function cell(one) {
+  const { name, offered, withdrawn, advice, plug_in } = one;
+  if (withdrawn === true) return [line(name), "withdrawn", "by the artist"];
+  if (offered === true) return [line(name), "offered", `${number(one.unlocks)} tools need it`];
+  return [line(name), "missing", line(advice || plug_in || "this host has none")];
+}
+
+const SIGNS = { offered: "✓", withdrawn: "withdrawn", missing: "–" };
+
+function matrixOf(columns) {
+  const names = [...new Set(columns.flatMap(([, cells]) => cells.map(([name]) => name)))].sort();
+  if (!names.length) return [el("p", { class: "empty" }, "No host tells what it offers.")];
+  const head = columns.map(([name]) => el("th", { scope: "col" }, name));
+  const rows = names.map((name) => {
+    const cells = columns.map(([, told]) => {
+      const [, word, why] = told.find(([other]) => other === name) ?? [name, "missing", "unknown here"];
+      const sign = el("span", { "aria-hidden": true }, SIGNS[word]);
+      return el("td", { class: word, title: why }, sign, el("span", { class: "unseen" }, `${word}: ${why}`));
+    });
+    return el("tr", {}, el("th", { scope: "row" }, name), ...cells);
+  });
+  const top = el("tr", {}, el("th", { scope: "col" }, "Capability"), ...head);
+  return [el("table", {}, el("thead", {}, top), el("tbody", {}, ...rows))];
+}

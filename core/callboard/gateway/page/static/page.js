@@ -1,0 +1,111 @@
+// The page: hears what the hosts tell and shows it.
+
+import { showCalls, showChanges } from "./activity.js";
+import { follow, takeSecret } from "./asking.js";
+import { line, number, setText } from "./dom.js";
+import { showHosts, showMatrix } from "./hosts.js";
+import { showNewcomers } from "./newcomers.js";
+import { showQuestions } from "./questions.js";
+import { prepareTrace, showEnded, showReport } from "./records.js";
+
+const hosts = new Map();
+let newcomers = [];
+let link = "lost";
+let drawing = false;
+let ended = "";
+let reading = null;
+
+function heard(message) {
+  if (message.type === "names") {
+    for (const name of hosts.keys()) if (!message.names.includes(name)) hosts.delete(name);
+  } else if (message.type === "instance") {
+    hosts.set(message.name, message);
+  } else if (message.type === "newcomers") {
+    newcomers = message.newcomers;
+  }
+  draw();
+}
+
+// Once a frame at most, however much comes; at once where nobody looks and frames don't come.
+function draw() {
+  if (drawing) return;
+  drawing = true;
+  const show = () => {
+    drawing = false;
+    showAll();
+  };
+  if (document.hidden) setTimeout(show, 100);
+  else requestAnimationFrame(show);
+}
+
+function showAll() {
+  const all = [...hosts.values()].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  const questions = showNewcomers(newcomers, tell) + showQuestions(all, tell);
+  document.getElementById("questions").hidden = questions === 0;
+  showHosts(all);
+  showCalls(all, tell);
+  showChanges(all, tell);
+  showMatrix(all);
+  showState(all, questions);
+  const counts = JSON.stringify(all.map((host) => [host.name, number(host.status?.ended)]));
+  if (counts !== ended) {
+    ended = counts;
+    clearTimeout(reading);
+    reading = setTimeout(() => showEnded().catch((error) => notice(error.message)), 300);
+  }
+}
+
+function showState(all, questions) {
+  const state = document.getElementById("state");
+  state.dataset.link = link;
+  const waiting = questions === 1 ? "1 question" : `${questions} questions`;
+  const there = all.length === 1 ? "1 host" : `${all.length} hosts`;
+  if (link === "live") setText(state, `Live: ${there}, ${waiting}`);
+  else if (link === "lost") setText(state, "The gateway doesn't answer; trying again");
+  else setText(state, "Closed");
+  document.title = questions ? `(${questions}) callboard` : "callboard";
+}
+
+function changed(to, reason) {
+  link = to;
+  if (to !== "live") {
+    hosts.clear();
+    newcomers = [];
+  }
+  if (to === "live") notice("");
+  if (to === "closed") notice(reason);
+  draw();
+}
+
+function notice(text) {
+  const place = document.getElementById("notice");
+  setText(place, line(text, 1000));
+  place.hidden = !place.textContent;
+}
+
+// Does something and says what went wrong; whether nothing did.
+async function tell(work) {
+  try {
+    await work();
+    notice("");
+    return true;
+  } catch (error) {
+    notice(error.message);
+    return false;
+  }
+}
+
+const pictures = document.getElementById("pictures");
+pictures.checked = localStorage.getItem("callboard-pictures") !== "no";
+pictures.addEventListener("change", () => {
+  localStorage.setItem("callboard-pictures", pictures.checked ? "yes" : "no");
+  draw();
+});
+document.addEventListener("visibilitychange", draw);
+document.getElementById("since").addEventListener("change", showReport);
+document.getElementById("report-again").addEventListener("click", showReport);
+
+takeSecret();
+prepareTrace();
+showReport();
+follow(heard, changed);

@@ -1,0 +1,1 @@
+"""Objects of one instance taken into another: exported there, imported here, compared."""

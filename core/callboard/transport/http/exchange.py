@@ -1,0 +1,285 @@
+"""One HTTP request with the means to answer it; who handles it knows nothing of Tornado."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
+from http import HTTPStatus
+from time import monotonic
+from typing import Any, Protocol
+
+from tornado.http1connection import HTTP1Connection
+from tornado.httputil import (
+    HTTPHeaders,
+    HTTPMessageDelegate,
+    RequestStartLine,
+    ResponseStartLine,
+)
+from tornado.iostream import StreamClosedError
+
+from callboard.clients.holder import NOBODY, TokenHolder
+from callboard.content import Json
+from callboard.protocol.jsonrpc import encode
+from callboard.transport.http.access import (
+    BODY_LIMIT,
+    NO_TOKEN,
+    NOTHING_HERE,
+    TOO_LARGE,
+    Access,
+    Refusal,
+    check_length,
+)
+from callboard.transport.http.limits import HttpLimits
+from callboard.transport.http.plain import PlainConnection
+from callboard.transport.http.socket_stream import SocketStream
+from callboard.transport.http.stream import EventStream
+
+_NO_HEADERS: Mapping[str, str] = {}
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+class Port(Protocol):
+    """What a request needs of the listener that it came to."""
+
+    access: Access
+    limits: HttpLimits
+    strangers: dict[object, float]
+    lingering: set[SocketStream]
+
+    def serve(self, exchange: Exchange) -> None: ...
+
+    def handler(self, path: str) -> object | None: ...
+
+    def waits(self, server_conn: object, exchange: Exchange) -> None: ...
+
+    def turned_away(self, exchange: Exchange) -> None: ...
+
+
+class Exchange(HTTPMessageDelegate):
+    """One request and its answer."""
+
+    def __init__(
+        self,
+        listener: Port,
+        connection: HTTP1Connection | PlainConnection,
+        sender: object,
+    ) -> None:
+        """``sender`` is the connection under it, which lasts for many requests."""
+        self._listener = listener
+        self._sender = sender
+        self._connection: Any = connection
+        plain = isinstance(connection, PlainConnection)
+        self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self.method = ""
+        self.path = ""
+        self.query = ""
+        self.headers = _NO_HEADERS
+        self.holder = NOBODY
+        self.began = monotonic()
+        self.state = "waiting"
+        self.stream: EventStream | None = None
+        #: Called once if the client goes away before it has its answer.
+        self.on_gone: Callable[[], object] | None = None
+        #: Called once if the answer takes longer than is usual.
+        self.on_slow: Callable[[], None] | None = None
+
+    @property
+    def body(self) -> bytes:
+        return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+
+    def wait_again(self) -> None:
+        """Waits for the next request; one that came before it on this connection has ended."""
+        self.began = monotonic()
+        self._listener.waits(self._sender, self)
+
+    # -- called by Tornado, or for it -------------------------------------------------------
+
+    def headers_received(
+        self, start_line: RequestStartLine | ResponseStartLine, headers: Mapping[str, str]
+    ) -> None:
+        assert isinstance(start_line, RequestStartLine)
+        self.began = monotonic()
+        self.state = "reading"
+        self.method = start_line.method
+        self.path, _, self.query = start_line.path.partition("?")
+        self.headers = headers
+        if self.method == "OPTIONS" and "Origin" in headers:
+            refusal = self._listener.access.check_origin(headers)
+            if refusal is None:
+                return
+        else:
+            who = self._listener.access.check(headers, self.path, self.query)
+            refusal = who if isinstance(who, Refusal) else None
+            if refusal is not None:
+                self._listener.turned_away(self)
+            if refusal is NO_TOKEN and self._listener.handler(self.path) is None:
+                refusal = NOTHING_HERE  # a 401 makes clients look for where to sign in
+            self.holder = who if isinstance(who, TokenHolder) else NOBODY
+        if refusal is None:
+            self._listener.strangers.pop(self._sender, None)
+            refusal = check_length(headers.get("Content-Length", "0"))
+        if refusal is not None:
+            self.refuse(refusal, close=True)
+
+    def data_received(self, chunk: bytes) -> None:
+        if self.state == "reading":
+            self._chunks.append(chunk)
+            self._size += len(chunk)
+            if self._size > BODY_LIMIT:  # a chunked body doesn't say so before
+                self._chunks.clear()
+                self.refuse(TOO_LARGE, close=True)
+
+    def finish(self) -> None:
+        if self.state != "reading":
+            return
+        self.state = "working"
+        # While a request is worked on, Tornado tells the connection, not its delegate.
+        self._connection.set_close_callback(self.on_connection_close)
+        self._listener.serve(self)
+
+    def on_connection_close(self) -> None:
+        self.state = "closed"
+        if self.stream is not None:
+            self.stream.abort()
+        gone, self.on_gone = self.on_gone, None
+        if gone is not None:
+            gone()
+
+    # -- answering --------------------------------------------------------------------------
+
+    @property
+    def address(self) -> str:
+        """Where it comes from; empty where nobody knows any more."""
+        return str(self._connection.stream.address)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection is closed."""
+        stream = self._connection.stream
+        return stream is None or stream.closed()
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer can still be given."""
+        return self.state == "working" and self.stream is None
+
+    def respond(
+        self,
+        status: int,
+        body: bytes = b"",
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        *,
+        close: bool = False,
+    ) -> None:
+        """Sends the whole answer; at most once."""
+        if self.state not in ("reading", "working") or self.stream is not None:
+            return
+        self.state = "writing"
+        self.began = monotonic()
+        self.on_slow = None  # it knows this exchange: a cycle for the garbage collector
+        answer = self._headers(headers)
+        if body:
+            answer["Content-Type"] = content_type
+        answer["Content-Length"] = str(len(body))
+        if close:
+            answer["Connection"] = "close"
+        start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
+        # Tornado starts the next request once this is written, and tells if the client has left.
+        # An answer to HEAD has the headers of the one to GET.
+        self._connection.write_headers(start, answer, b"" if self.method == "HEAD" else body)
+        self._connection.finish()
+
+    async def pour(
+        self, size: int, parts: AsyncIterator[bytes], headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Sends an answer of JSON that is still on its way, as fast as the client reads it. Raises
+        what ``parts`` raises; then half of it is sent."""
+        self.state = "writing"
+        self.on_slow = None
+        answer = self._headers(headers)
+        answer["Content-Type"] = "application/json"
+        answer["Content-Length"] = str(size)
+        start = ResponseStartLine("HTTP/1.1", 200, _REASONS[200])
+        written = self._connection.write_headers(start, answer)
+        try:
+            async for part in parts:
+                self.began = monotonic()
+                await written
+                written = self._connection.write(part)
+            await written
+        except StreamClosedError:
+            return  # who asked is gone
+        self._connection.finish()
+
+    def respond_json(
+        self, status: int, value: Json | list[Json], headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.respond(status, encode(value), headers=headers)
+
+    def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
+        """Sends a problem (RFC 9457)."""
+        if close and self._connection.stream is not None:
+            self._connection.stream.linger(self._listener.lingering)
+        status = refusal.status
+        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        body = encode(
+            {
+                "type": "about:blank",
+                "title": _REASONS[status],
+                "status": status,
+                "detail": refusal.message,
+            }
+        )
+        self.respond(status, body, "application/problem+json", headers, close=close)
+
+    def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
+        """Makes the answer a stream of events."""
+        assert self.stream is None
+        self.stream = EventStream(
+            self._connection, self._headers(headers), self._ended, self._listener.limits
+        )
+        return self.stream
+
+    def _headers(self, headers: Mapping[str, str] | None) -> MutableMapping[str, str]:
+        answer = self._new_headers()
+        if headers:
+            answer.update(headers)
+        origin = self.headers.get("Origin")
+        if origin is not None:
+            answer["Access-Control-Allow-Origin"] = origin
+            answer["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
+            answer["Vary"] = "Origin"
+        return answer
+
+    def _ended(self) -> None:
+        self._chunks.clear()
+        if self.state != "closed":
+            self.state = "done"
+            if self.stream is not None and self.on_gone is not None:
+                gone, self.on_gone = self.on_gone, None
+                gone()
+
+    # -- called by the sweep ----------------------------------------------------------------
+
+    def sweep(self, now: float) -> None:
+        age = now - self.began
+        limits = self._listener.limits
+        times = {
+            "waiting": limits.idle_time,
+            "reading": limits.body_time,
+            "writing": limits.write_time,
+        }
+        if self.stream is None and age > times.get(self.state, age):
+            self.abort()
+        elif self.state == "working" and age > limits.slow_after and self.on_slow is not None:
+            slow, self.on_slow = self.on_slow, None
+            slow()
+
+    def abort(self) -> None:
+        """Closes the connection now."""
+        if self.stream is not None:
+            self.stream.abort()
+        elif self._connection.stream is not None:
+            self._connection.stream.close()

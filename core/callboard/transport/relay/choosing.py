@@ -1,0 +1,117 @@
+"""The one tool by which an agent chooses among several hosts, for its conversation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+
+from callboard.content import Json
+from callboard.errors import CallboardError, PeerError
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.peer import PeerRequest
+from callboard.transport.instances import Instance
+
+CHOOSE = "hosts__choose"
+TOOL: Json = {
+    "name": CHOOSE,
+    "title": "Choose the application",
+    "description": (
+        "Several applications run on this machine. Without arguments: lists them. With the id of "
+        "one: works in that one from now on, until another is chosen; its tools, prompts and "
+        "resources are listed then. Ask the user where it isn't clear which one is meant."
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "host": {
+                "type": "string",
+                "description": "An id from the list, or the application where one of it runs.",
+            }
+        },
+        "additionalProperties": False,
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
+}
+
+
+class HostChoice:
+    """On the bridge's loop. ``running`` finds the hosts to choose from; ``connected`` names the id
+    of the one that calls go to; ``connect`` goes to another one, or raises HostError."""
+
+    def __init__(
+        self,
+        running: Callable[[], Awaitable[Sequence[Instance]]],
+        connected: Callable[[], str | None],
+        connect: Callable[[Instance], Awaitable[None]],
+    ) -> None:
+        self._running = running
+        self._connected = connected
+        self._connect = connect
+        #: Whether there were several in this conversation; from then on the tool is listed.
+        self.offered = False
+
+    def takes(self, request: Request | PeerRequest) -> bool:
+        """Whether no host is to see this request."""
+        named = request.params.get("name") == CHOOSE
+        return self.offered and request.method == "tools/call" and named
+
+    def add_to(self, request: Request | PeerRequest, response: Json) -> None:
+        """Adds the tool to the last page of a host's list."""
+        if self.offered and request.method == "tools/list":
+            result = response.get("result")
+            if isinstance(result, dict) and "nextCursor" not in result:
+                result["tools"] = [*result.get("tools", []), TOOL]
+
+    async def call(self, arguments: object) -> Json:
+        """The result of a call of the tool."""
+        try:
+            wanted = _wanted(arguments)
+            if wanted is None:
+                rows = [self._row(instance) for instance in await self._running()]
+                text = "Call this again with the id of the one that is meant."
+                return _result({"hosts": rows}, text)
+            chosen = _only(wanted, await self._running())
+            await self._connect(chosen)
+        except CallboardError as error:
+            return {"content": [{"type": "text", "text": error.message}], "isError": True}
+        text = f"Calls go to {chosen.name} now. Ask for the list of tools again: it is another one."
+        return _result({"host": self._row(chosen)}, text)
+
+    def _row(self, instance: Instance) -> Json:
+        return {
+            "id": instance.id,
+            "application": instance.kind,
+            "name": instance.name,
+            "scene": instance.scene,
+            "chosen": instance.id == self._connected(),
+        }
+
+
+def _wanted(arguments: object) -> str | None:
+    host = arguments.get("host") if isinstance(arguments, dict) else arguments
+    if host is not None and not (isinstance(host, str) and host):
+        raise PeerError("'host' must be an id from the list; call this without arguments to see it")
+    return host
+
+
+def _only(wanted: str, running: Sequence[Instance]) -> Instance:
+    """Raises PeerError, saying what there is instead."""
+    chosen = [i for i in running if i.id.startswith(wanted) or i.kind == wanted]
+    if len(chosen) != 1:
+        many = "several are" if chosen else "none is"
+        raise PeerError(f"{many} called '{wanted[:80]}'; give one of the ids: {names(running)}")
+    return chosen[0]
+
+
+def names(instances: Sequence[Instance]) -> str:
+    """Ids and kinds, for a sentence."""
+    return ", ".join(f"{instance.id} ({instance.kind})" for instance in instances) or "none runs"
+
+
+def _result(structured: Json, text: str) -> Json:
+    blocks = [json.dumps(structured, ensure_ascii=False), text]
+    return {
+        "content": [{"type": "text", "text": block} for block in blocks],
+        "structuredContent": structured,
+        "isError": False,
+    }

@@ -1,0 +1,239 @@
+"""Every known client's own file, with what people keep in it: ours in, read back, out again."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from callboard.client_files.change import planned, without
+from callboard.client_files.known import ClientFormat, formats
+from callboard.errors import PeerError
+
+COMMAND = ["/opt/my tools/callboard", "stdio"]
+LOCAL = {"command": COMMAND[0], "args": ["stdio", "--client", "me"]}
+TOKEN = {"Authorization": "Bearer secret"}
+URL = "http://127.0.0.1:17797/mcp"
+
+#: What each client's documentation shows of an entry: with a program, and with an address.
+DOCUMENTED: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
+    "claude-code": (LOCAL, {"type": "http", "url": URL, "headers": TOKEN}),
+    "claude-desktop": (LOCAL, None),
+    "cursor": (LOCAL, {"type": "http", "url": URL, "headers": TOKEN}),
+    "vscode": ({"type": "stdio", **LOCAL}, {"type": "http", "url": URL, "headers": TOKEN}),
+    "windsurf": (LOCAL, {"serverUrl": URL, "headers": TOKEN}),
+    "zed": ({"source": "custom", **LOCAL}, {"source": "custom", "url": URL, "headers": TOKEN}),
+    "gemini": (LOCAL, {"httpUrl": URL, "headers": TOKEN}),
+    "codex": (LOCAL, {"url": URL, "http_headers": TOKEN}),
+    "lm-studio": (LOCAL, {"url": URL, "headers": TOKEN}),
+    "goose": (
+        {
+            **{"name": "callboard", "enabled": True, "timeout": 300, "type": "stdio"},
+            **{"cmd": COMMAND[0], "args": LOCAL["args"]},
+        },
+        {
+            **{"name": "callboard", "enabled": True, "timeout": 300, "type": "streamable_http"},
+            **{"uri": URL, "headers": TOKEN},
+        },
+    ),
+    "jetbrains": (LOCAL, None),
+}
+
+JSON = """{
+    "zeta": [1, 2.50, "ü", {"deep": null}],
+    "KEY": {
+        "other": {"command": "npx", "args": ["-y", "thing"]}
+    },
+    "alpha": true
+}
+"""
+JSONC = """// mine, keep it
+{
+  "zeta": "http://no/comment", /* between */
+  "KEY": {
+    "other": { "command": "npx" }, // why it is here
+    // the end
+  },
+  "alpha": [1, 2,],
+}
+"""
+TOML = """# mine
+model = "o"   # fast
+
+[KEY.other]
+command = "npx"
+args = [
+  "-y",
+]
+
+# about what follows
+[zeta]
+alpha = 1
+"""
+YAML = """# mine
+GOOSE_MODE: auto   # careful
+KEY:
+  other:
+    cmd: npx
+    args: ['-y', "thing"]
+    enabled: true
+# about what follows
+zeta:
+- 1
+"""
+TEXTS = {"json": JSON, "jsonc": JSONC, "toml": TOML, "yaml": YAML}
+KNOWN = {name: each for name, each in formats().items() if each.path is not None}
+
+
+def as_the_client_reads(known: ClientFormat, path: Path) -> Any:
+    text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+    if known.syntax == "yaml":
+        return yaml.safe_load(text)
+    if known.syntax == "toml":
+        tomllib = pytest.importorskip("tomllib", reason="Python 3.10 reads no TOML")
+        return tomllib.loads(text)
+    if known.syntax == "jsonc":
+        text = re.sub(r"(?m)(?<!:)//.*$|/\*(?s:.*?)\*/", "", text)
+        text = re.sub(r",(\s*[}\]])", r"\1", text)
+    return json.loads(text)
+
+
+def needs_toml(known: ClientFormat) -> None:
+    if known.syntax == "toml" and sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 reads no TOML")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_entry_goes_into_the_file_and_out_again(name: str, newline: str, tmp_path: Path) -> None:
+    known = KNOWN[name]
+    needs_toml(known)
+    path = tmp_path / "settings"
+    before = TEXTS[known.syntax].replace("KEY", known.key).replace("\n", newline).encode()
+    path.write_bytes(before)
+    kept = as_the_client_reads(known, path)
+    local, remote = DOCUMENTED[name]
+    for entry, shown in [
+        (known.bridge("me", command=COMMAND), local),
+        (known.entry(URL, "secret"), remote),
+    ]:
+        if shown is None:
+            continue
+        assert entry == shown
+        planned(known, path, entry).write()
+        now = as_the_client_reads(known, path)
+        assert now[known.key].pop("callboard") == shown
+        assert now == kept
+        assert list(now) == list(kept)
+        after = path.read_bytes()
+        lines = iter(after.decode().splitlines())
+        # Each line is where it was among the others; one may have got a comma.
+        assert all(
+            any(line.rstrip(",") == old.rstrip(",") for line in lines)
+            for old in before.decode().splitlines()
+        )
+        assert after.count(b"\n") == after.count(newline.encode())
+        assert planned(known, path, entry).difference == []
+    without(known, path).write()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("text", [None, "", "{}", "EMPTY"])
+def test_where_nothing_is_yet(name: str, text: str | None, tmp_path: Path) -> None:
+    known = KNOWN[name]
+    needs_toml(known)
+    path = tmp_path / "not yet" / "settings"
+    if text == "EMPTY":
+        text = {"toml": "[mcp_servers]\n", "yaml": f"{known.key}:\nlast: 1\n"}.get(
+            known.syntax, json.dumps({known.key: {}}, indent=2)
+        )
+    if text is not None:
+        path.parent.mkdir()
+        path.write_text("" if text == "{}" and known.syntax == "toml" else text)
+    planned(known, path, known.bridge("me", command=COMMAND)).write()
+    assert as_the_client_reads(known, path)[known.key]["callboard"] == DOCUMENTED[name][0]
+    without(known, path).write()
+    assert not (as_the_client_reads(known, path) or {}).get(known.key)
+
+
+BROKEN = {
+    "json": ['{"a": 1', '{"a": 1,}', "// hello\n{}", "[1]", '{"a": 1} 2', '{"KEY": [1]}', "nul"],
+    "jsonc": ['{"a": 1', "/* {}", "[1]", '{"KEY": 3}', '{"a" 1}', '{"a": 01}', "[" * 5000],
+    "toml": ["a = ", "[KEY\n", "KEY = 3", "[KEY]\n[KEY]\n"],
+    "yaml": ["a: [1", "- 1\n- 2\n", "KEY: 3", "\ta: 1", "a: 1\n---\nb: 2\n"],
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_broken_file_is_refused_and_stays(name: str, tmp_path: Path) -> None:
+    known = KNOWN[name]
+    path = tmp_path / "settings"
+    for text in [*BROKEN[known.syntax], "\x00", '{"KEY": {"a": 1}, "KEY": {"b": 2}}']:
+        before = text.replace("KEY", known.key).encode()
+        path.write_bytes(before)
+        with pytest.raises(PeerError, match="by hand"):
+            planned(known, path, known.bridge("me"))
+        assert path.read_bytes() == before
+    path.write_bytes(b"\xff\xfe{\x00}\x00")
+    with pytest.raises(PeerError, match="by hand"):
+        planned(known, path, known.bridge("me"))
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("json", '{"mcpServers": {"a": {"command": "x"}}, "b": 1}'),
+        ("json", '{"mcpServers":{"callboard":{"command":"old"},"z":{}}}'),
+        ("json", '\ufeff{\n\t"mcpServers": {\n\t\t"callboard": {"command": "old"}\n\t}\n}'),
+        ("jsonc", '{\n  "a": 1 // one\n  /* two\n  */\n}\n'),
+        ("jsonc", "{ // nothing yet\n}\n"),
+        (
+            "toml",
+            '[mcp_servers.callboard]\ncommand = "old"\n[mcp_servers.callboard.env]\nA = "1"\n',
+        ),
+        ("toml", "a = 1"),
+        ("toml", '[mcp_servers."callboard"]\r\ncommand = "old"\r\n\r\n# of b\r\n[b]\r\nc = 1\r\n'),
+        ("yaml", "extensions: {}\nz: 1\n"),
+        ("yaml", "extensions:\n  callboard:\n    cmd: old\n  z:\n    text: |\n      a\n      b\n"),
+        ("yaml", "a: 1"),
+        ("yaml", "extensions:\n    z: {}"),
+    ],
+)
+def test_ways_in_which_people_write(syntax: str, text: str, tmp_path: Path) -> None:
+    known = next(each for each in KNOWN.values() if each.syntax == syntax)
+    needs_toml(known)
+    path = tmp_path / "settings"
+    path.write_bytes(text.replace("mcpServers", known.key).encode())
+    kept = as_the_client_reads(known, path) or {}
+    (kept.get(known.key) or {}).pop("callboard", None)
+    entry = known.bridge("me", command=COMMAND)
+    planned(known, path, entry).write()
+    now = as_the_client_reads(known, path)
+    assert now[known.key].pop("callboard") == entry
+    assert {**kept, known.key: kept.get(known.key) or {}} == now
+    remarks = re.findall(r"// \w+|/\*.*?\*/|# \w+", text, re.DOTALL)
+    assert all(remark in path.read_bytes().decode() for remark in remarks)
+    assert path.read_bytes().decode().startswith("\ufeff") == text.startswith("\ufeff")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_file_keeps_its_link_and_its_mode_until_a_token_is_in_it(tmp_path: Path) -> None:
+    known = KNOWN["cursor"]
+    real, link = tmp_path / "dotfiles.json", tmp_path / "mcp.json"
+    real.write_text("{}")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    planned(known, link, known.bridge("me")).write()
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o644
+    planned(known, link, known.entry(URL, "secret")).write()
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert "secret" in real.read_text()

@@ -1,0 +1,25 @@
+"""Hosts are killed, halted and started again under eight clients of the gateway."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.serving import PROJECT, environment
+
+#: Of the storm; the ten minutes are for a person to wait for.
+SECONDS = 12
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system halts no process")
+def test_every_call_is_answered_once_and_truly(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    storm = PROJECT / "benchmarks" / "gateway_storm.py"
+    # A pause between two calls leaves the processor to the tests beside this one.
+    command = [sys.executable, str(storm), "--seconds", str(SECONDS), "--pause", "0.05"]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -1,0 +1,70 @@
+"""How the bridge stays connected to a host that is there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from time import time
+
+import pytest
+
+from callboard.protocol.jsonrpc import Request
+from callboard.testing.fake_host import DEADLINE
+from callboard.transport import instances
+from callboard.transport.instances import Instance
+from callboard.transport.relay import keeper as keeping
+from callboard.transport.relay.finder import HostFinder
+from callboard.transport.relay.keeper import HostKeeper
+from callboard.transport.relay.link import Link
+
+
+class RefusingHost:
+    """Says that it serves, and lets nobody in. ``refused`` counts how often."""
+
+    def __init__(self, id: str) -> None:
+        self.refused = 0
+        self.asked = asyncio.Event()
+        self._health = json.dumps({"instance": id}).encode()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        status, body = "200 OK", self._health
+        if head.startswith(b"POST /mcp"):
+            status, body = "401 Unauthorized", b""
+            self.refused += 1
+            self.asked.set()
+        size = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(f"HTTP/1.1 {status}\r\n{size}".encode() + body)
+        await writer.drain()
+        writer.close()
+
+
+def test_a_host_that_refuses_is_not_asked_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    monkeypatch.setattr(keeping, "LOOK_EVERY", 10 * DEADLINE)
+
+    async def ready(link: Link) -> None:
+        raise AssertionError("it connected")
+
+    async def drive() -> int:
+        id = instances.new_id()
+        host = RefusingHost(id)
+        server = await asyncio.start_server(host.answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        instances.announce(Instance(id, "maya", "Maya", url, "token", os.getpid(), time()))
+        keeper = HostKeeper(HostFinder(None), ready, lambda: None)
+        running = asyncio.create_task(keeper.run())
+        keeper.hear(Request(1, "tools/list"))
+        await asyncio.wait_for(host.asked.wait(), DEADLINE)
+        # Each of these takes as long as another attempt would.
+        for _ in range(5):
+            assert len(await asyncio.to_thread(instances.listed)) == 1
+        running.cancel()
+        server.close()
+        return host.refused
+
+    assert asyncio.run(drive()) == 1

@@ -1,0 +1,48 @@
+"""Chromium without a window, by Playwright. Skips the test where one of them isn't here."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from e2e.client_environments import python_with
+
+PLAYWRIGHT = "playwright==1.65.2"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = subprocess.run(
+        [python_with(PLAYWRIGHT), "-c", asked], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    # Of this Python's version, so it can be used right here; nothing of ours is taken from it.
+    sys.path.append(packages)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -1,0 +1,58 @@
+"""A gateway in a thread of its own, for the instances that the test announces."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from callboard.gateway.gateway import Gateway
+from callboard.testing.fake_client import Answerer, FakeClient
+from callboard.testing.fake_host import DEADLINE
+
+
+class RunningGateway:
+    def __init__(self, gateway: Gateway, thread: threading.Thread) -> None:
+        #: Lives for as long as it serves.
+        self.thread = thread
+        self.url = gateway.url
+        self.remote_url = gateway.remote_url
+        self.token = gateway.token
+
+    def client(
+        self,
+        name: str = "",
+        capabilities: dict[str, Any] | None = None,
+        answers: Mapping[str, Answerer] | None = None,
+        **options: Any,
+    ) -> FakeClient:
+        """Of ``/mcp/<name>``, or of ``/mcp``."""
+        url = f"{self.url}/{name}" if name else self.url
+        options.setdefault("token", self.token)
+        return FakeClient(url, capabilities=capabilities, answers=answers, **options)
+
+
+@contextmanager
+def running_gateway(port: int | None = 0, **options: Any) -> Iterator[RunningGateway]:
+    ready = threading.Event()
+    made: list[Gateway] = []
+    stop: list[Callable[[], object]] = []
+
+    async def serve() -> None:
+        loop, ending = asyncio.get_running_loop(), asyncio.Event()
+        stop.append(lambda: loop.call_soon_threadsafe(ending.set))
+        made.append(Gateway(port, **options))
+        await made[0].serve(ready.set, ending)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="gateway", daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(DEADLINE)
+        yield RunningGateway(made[0], thread)
+    finally:
+        if thread.is_alive():  # else it ended by itself
+            stop[0]()
+        thread.join(DEADLINE)
+        assert not thread.is_alive()

@@ -1,0 +1,128 @@
+"""Something that announces itself as an instance and answers calls with lies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import time
+from typing import Any
+
+from callboard.testing.fake_host import DEADLINE
+from callboard.transport import instances
+from callboard.transport.instances import Instance
+
+JSON = "application/json"
+READS = {
+    "name": "reads",
+    "inputSchema": {"type": "object"},
+    "annotations": {"readOnlyHint": True},
+}
+
+
+class LyingHost:
+    """Introduces itself as a host does; ``lie`` is the whole body that calls are answered with, of
+    the type ``kind``, and ``result`` what everything else is."""
+
+    def __init__(self) -> None:
+        self.id = instances.new_id()
+        self.lie = b""
+        self.kind = JSON
+        #: What calls are answered with, head and all, in place of ``lie``.
+        self.raw = b""
+        #: It never comes to an end of saying that it is well.
+        self.drips = False
+        #: How many bytes fewer than it says are sent of an answer.
+        self.missing = 0
+        #: What isn't answered at all.
+        self.silent_about: set[str] = set()
+        self.result: Any = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "tools": [READS],
+            "prompts": [],
+            "resources": [],
+        }
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                while self.drips:
+                    writer.write(b"H")
+                    await asyncio.sleep(0.05)
+                if head.startswith("GET /v1/healthz"):
+                    self._write(writer, json.dumps({"instance": self.id}).encode())
+                    continue
+                if head.startswith("GET /v1/artist/events"):
+                    self._write(writer, self.lie, self.kind)
+                    continue
+                length = head.lower().partition("content-length:")[2].split("\r\n")[0] or "0"
+                await self._answer(writer, json.loads(await reader.readexactly(int(length))))
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
+            return  # who asked is gone, or the test is over
+        finally:
+            writer.transport.abort()
+
+    async def _answer(self, writer: asyncio.StreamWriter, message: Any) -> None:
+        method = message["method"]
+        if method == "subscriptions/listen":
+            known = "notifications/subscriptions/acknowledged"
+            told = json.dumps({"jsonrpc": "2.0", "method": known, "params": {}})
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
+            data = f"data: {told}\n\n".encode()
+            writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
+            writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        elif method in self.silent_about:
+            return
+        elif method == "tools/call" and self.raw:
+            writer.write(self.raw)
+        elif method == "tools/call":
+            self._write(writer, self.lie, self.kind, self.missing)
+        else:
+            answer = {"jsonrpc": "2.0", "id": message.get("id"), "result": self.result}
+            self._write(writer, json.dumps(answer).encode())
+
+    def _write(
+        self, writer: asyncio.StreamWriter, body: bytes, kind: str = JSON, missing: int = 0
+    ) -> None:
+        fields = f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(f"HTTP/1.1 200 OK\r\n{fields}".encode() + body[: len(body) - missing])
+        if missing:
+            writer.close()
+
+
+@contextmanager
+def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHost]:
+    """In a thread of its own, announced."""
+    host = LyingHost()
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(host.answer, "127.0.0.1", 0))
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    thread = threading.Thread(target=loop.run_forever, name="lying-host", daemon=True)
+    thread.start()
+    path = instances.announce(
+        Instance(host.id, kind, "Liar", url, "token", os.getpid(), time(), scene)
+    )
+    try:
+        yield host
+    finally:
+        instances.withdraw(path)
+        asyncio.run_coroutine_threadsafe(_stop(server), loop).result(DEADLINE)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(DEADLINE)
+        loop.close()
+
+
+async def _stop(server: asyncio.Server) -> None:
+    server.close()
+    for _ in range(3):
+        await asyncio.sleep(0)  # a task that is cancelled before it begins leaves its socket open
+        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.sleep(0)  # which closes what was aborted

@@ -1,0 +1,173 @@
+"""What pages, other users and instances that lie can't do to the gateway or through it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from gateway_thread import running_gateway
+from lying_host import lying_host
+
+from callboard.clients.book import ClientBook
+from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import DEADLINE
+from callboard.transport import instances
+from callboard.transport.relay import link
+from serving import served, text_of
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+PATHS = ("/mcp", "/mcp/fake", "/v1/healthz")
+HOSTILE = "x\U000e0041\u202e"
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        # A page whose name leads to this machine since a moment ago.
+        ("POST", {"Host": "rebound.example:17797"}, 421),
+        ("POST", {"Host": "rebound.example:17797", "Origin": "http://rebound.example:17797"}, 421),
+        # A page of another server, with what needs no preflight, and with one.
+        ("POST", {"Origin": "https://evil.example", "Content-Type": "text/plain"}, 403),
+        ("POST", {"Origin": "null"}, 403),
+        ("OPTIONS", {"Origin": "https://evil.example"}, 403),
+    ],
+)
+def test_a_page_reaches_nothing_though_no_token_is_asked_for(
+    path: str, method: str, headers: dict[str, str | None], status: int
+) -> None:
+    with running_gateway(token=False) as gateway, served(announce=True):
+        client = gateway.client(token=None)
+        assert client.send(method, b"{}", headers, path).status == status
+
+
+def test_a_form_is_no_message() -> None:
+    with running_gateway(token=False) as gateway:
+        form: dict[str, str | None] = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert gateway.client(token=None).send("POST", b"a=1", form, "/mcp").status == 415
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_token_of_another_users_client_opens_nothing(tmp_path: Path, path: str) -> None:
+    _, token = ClientBook(tmp_path / "another" / "clients.json").make("ada")
+    with running_gateway() as gateway, served(announce=True):
+        client = gateway.client(token=token)
+        assert client.send("POST", b"{}", {}, path).status == 401
+
+
+def test_a_stolen_instance_file_opens_neither_the_gateway_nor_the_next_instance() -> None:
+    with running_gateway() as gateway:
+        with served(announce=True):
+            (stolen,) = instances.announced(instances.folder())
+            assert gateway.client(token=stolen.token).send("POST", b"{}", {}, "/mcp").status == 401
+        with served(announce=True) as heir:
+            client = FakeClient(heir.app.url, stolen.token)
+            assert client.send("POST", b"{}", {}, "/mcp").status == 401
+
+
+def test_a_file_that_others_may_write_is_no_instance(tmp_path: Path) -> None:
+    with lying_host():
+        (file,) = instances.folder().glob("*.json")
+        file.chmod(0o666)
+        if not file.stat().st_mode & 0o022:
+            pytest.skip("this system has no such rights")
+        assert instances.listed() == []
+        file.chmod(0o600)
+
+
+def test_a_flood_of_questions_and_news_ends_with_its_call_and_holds_up_no_other() -> None:
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
+    question = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
+    flood = b"".join(
+        f"data: {json.dumps(each)}\n\n".encode() for each in (progress, question) * 20_000
+    )
+    with (
+        lying_host() as liar,
+        running_gateway() as gateway,
+        served(announce=True) as honest,
+        gateway.client("fake") as other,
+    ):
+        honest.tool("who", lambda: "honest")
+        liar.kind, liar.lie = "text/event-stream", flood
+        with gateway.client("liar") as flooded:
+            call = flooded.start("tools/call", {"name": "any", "arguments": {}})
+            assert text_of(other.call("who")) == "honest"
+            answer = call.result(DEADLINE)
+            assert "went away during this call" in text_of(answer["result"])
+        assert text_of(other.call("who")) == "honest"
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (b"Content-Length: 99999999999999", b"{"),
+        (b"Transfer-Encoding: chunked", b"fffffffffff\r\n{"),
+        (b"Transfer-Encoding: chunked", b"-1\r\n{"),
+        (b"Content-Length: -5", b"{}"),
+    ],
+)
+def test_an_answer_that_says_it_is_endless_is_none(head: bytes, body: bytes) -> None:
+    with lying_host() as liar, running_gateway() as gateway, gateway.client("liar") as client:
+        client.initialize()
+        first = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+        liar.raw = first + head + b"\r\n\r\n" + body
+        result = client.call("any")
+        assert result["isError"]
+        assert "how far the call got is not known" in text_of(result)
+
+
+def test_a_list_that_is_too_large_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "OWN_LIMIT", 10_000)
+    with (
+        lying_host() as liar,
+        running_gateway() as gateway,
+        served(announce=True) as honest,
+        gateway.client() as client,
+    ):
+        honest.tool("who", lambda: "honest")
+        liar.result = {"tools": [{"name": "x" * 100_000}], "prompts": [], "resources": []}
+        hits = client.call("tools__search", {"query": "who"})["structuredContent"]["hits"]
+        assert {hit["instance"] for hit in hits} == {"fake"}
+
+
+def test_names_that_hide_something_or_are_none_are_not_listed() -> None:
+    tools = [
+        {"name": HOSTILE},
+        {"name": "<script>"},
+        {"name": "a b"},
+        {"name": "n" * 500},
+        {"name": "honest", "description": f"Reads.{HOSTILE}", "inputSchema": {"type": "object"}},
+    ]
+    entries = [{"name": HOSTILE, "uri": HOSTILE}, {"name": "p", "uri": "u://p", "title": HOSTILE}]
+    with lying_host() as liar, running_gateway() as gateway, gateway.client() as client:
+        lists = {"tools": tools, "prompts": entries, "resources": entries}
+        liar.result = {**liar.result, **lists}
+        client.call("instances__attach", {"instance": "liar"})
+        lists = {
+            key: client.request(f"{key}/list")["result"][key]
+            for key in ("tools", "prompts", "resources")
+        }
+        theirs = [tool for tool in lists["tools"] if tool["name"].startswith("liar")]
+        assert [tool["name"] for tool in theirs] == ["liar__honest"]
+        assert [prompt["name"] for prompt in lists["prompts"]] == ["liar__p"]
+        assert [resource["uri"] for resource in lists["resources"]] == ["instance://liar/u://p"]
+        hits = client.call("tools__search", {"query": "reads"})
+        told = json.dumps([theirs, lists["prompts"], lists["resources"], hits])
+        assert "U+E0041" in told
+        assert "\\udb40" not in told
+
+
+def test_an_instance_that_answers_byte_after_byte_is_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(instances, "ANSWER_TIME", 0.3)
+    with lying_host() as liar:
+        liar.drips = True
+        began = time.monotonic()
+        assert [entry.state for entry in instances.listed()] == ["silent"]
+        assert time.monotonic() - began < DEADLINE

@@ -1,0 +1,70 @@
+"""The prompts of all instances at ``/mcp``, and how each instance answered."""
+
+from __future__ import annotations
+
+import os
+from time import time
+
+from gateway_thread import running_gateway
+
+from callboard.testing.fake_client import FakeClient
+from callboard.transport import instances
+from callboard.transport.instances import Instance
+from serving import served
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def test_healthy_prompts_are_listed_beside_backends_that_fail() -> None:
+    gone = Instance("f" * 16, "maya", "Maya", "http://127.0.0.1:1/mcp", None, os.getpid(), time())
+    with (
+        running_gateway() as gateway,
+        served(announce=True) as healthy,
+        served(announce=True, enable_prompts=False) as without,
+        gateway.client() as client,
+    ):
+        instances.announce(gone)
+        healthy.app.prompts.register_prompt("greet", "Greets.", [{"name": "who"}], "Hi {{who}}")
+        result = client.request("prompts/list")["result"]
+        (prompt,) = result["prompts"]
+        assert prompt["name"] == "fake__greet"
+        assert prompt["_instance_id"] == healthy.app.id
+        assert prompt["_instance_short"] == healthy.app.id[:8]
+        assert prompt["_dcc_type"] == "fake"
+        assert prompt["_meta"]["dcc.prompt_source"]
+        backends = {
+            backend["instance_id"]: backend
+            for backend in result["_meta"]["dcc.prompt_diagnostics"]["backends"]
+        }
+        assert backends[healthy.app.id]["status"] == "ok"
+        assert backends[healthy.app.id]["prompt_count"] == 1
+        assert "Method not found" in backends[without.app.id]["error"]
+        assert backends[gone.id]["status"] == "unreachable"
+        assert backends[gone.id]["error"]
+        for text in greeted(client):
+            assert text == "Hi Ada"
+        unknown = client.request("prompts/get", {"name": "fake_9__greet"})
+        assert unknown["error"]["code"] == -32602
+        instances.withdraw(instances.folder() / f"{gone.id}.json")
+
+
+def greeted(client: FakeClient) -> list[str]:
+    """What the prompt says in both eras."""
+    wanted = {"name": "fake__greet", "arguments": {"who": "Ada"}}
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "prompts/get",
+        "params": {**wanted, "_meta": META},
+    }
+    headers = {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "prompts/get",
+        "Mcp-Name": "fake__greet",
+        "Mcp-Session-Id": None,
+    }
+    results = [client.request("prompts/get", wanted), client.post(message, headers).message]
+    return [each["result"]["messages"][0]["content"]["text"] for each in results]

@@ -1,0 +1,285 @@
+"""The gateway for other machines: who gets in, and by what both sides know each other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import queue
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from gateway_thread import RunningGateway, running_gateway
+from page_visitor import Visitor, request
+
+from callboard.clients.book import ClientBook
+from callboard.errors import HostError, PeerError
+from callboard.gateway.certificate import Certificate, own_certificate
+from callboard.gateway.other_machines import Outside, outside_address
+from callboard.panel.status import QuestionStatus, Snapshot
+from callboard.testing.fake_host import DEADLINE
+from callboard.transport.client.http import Endpoint, Unreachable
+from callboard.transport.client.http_client import HttpClient
+from callboard.transport.relay.address import AddressFinder
+from e2e.serving import callboard, environment
+from serving import Served, served
+
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+
+
+@pytest.fixture
+def gateway() -> Iterator[RunningGateway]:
+    outside = Outside("127.0.0.1", 0, own_certificate("127.0.0.1"))
+    with running_gateway(outside=outside) as running:
+        yield running
+
+
+def told_to(gateway: RunningGateway, token: str) -> Any:
+    """What the instances are, as a client on another machine is told."""
+
+    async def ask() -> Any:
+        endpoint = Endpoint.at(str(gateway.remote_url), token, patience=DEADLINE)
+        client = HttpClient(endpoint)
+        await client.open({"name": "far", "version": "1"}, {})
+        try:
+            return await client.request("tools/call", {"name": "instances__list"})
+        finally:
+            await client.close()
+
+    return asyncio.run(asyncio.wait_for(ask(), DEADLINE))
+
+
+@needs_openssl
+def test_a_client_gets_in_once_it_is_approved_and_until_it_is_revoked(
+    gateway: RunningGateway,
+) -> None:
+    book = ClientBook()
+    _, token = book.make("ada")
+    with pytest.raises(HostError, match="`callboard clients approve ada`"):
+        told_to(gateway, token)
+    book.approve("ada")
+    with served(announce=True) as host:
+        (row,) = told_to(gateway, token)["structuredContent"]["instances"]
+        assert row["id"] == host.app.id
+    book.revoke("ada")
+    with pytest.raises(HostError, match="401"):
+        told_to(gateway, token)
+    # Another one that is called so later is somebody else.
+    _, again = book.make("ada")
+    with pytest.raises(HostError, match="`callboard clients approve ada`"):
+        told_to(gateway, again)
+
+
+@needs_openssl
+def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_alone(
+    gateway: RunningGateway,
+) -> None:
+    entry, token = ClientBook().make("ada")
+    visitor = Visitor(gateway)
+    with visitor.listening() as heard:
+        with pytest.raises(HostError, match=entry.fingerprint):
+            told_to(gateway, token)
+        asking = heard.newcomer()
+        assert (asking["name"], asking["address"]) == ("ada", "127.0.0.1")
+        assert asking["fingerprint"] == entry.fingerprint
+        # Whoever has the name by now wasn't meant.
+        _, another = ClientBook().make("ada")
+        status, answer = visitor.act("approve", asking["id"])
+        assert (status, "asks no more" in answer["detail"]) == (400, True)
+        heard.nobody_asks()
+        with pytest.raises(HostError, match="may not come"):
+            told_to(gateway, another)
+        asking = heard.newcomer()
+        assert visitor.act("turn_away", asking["id"]) == (200, {"done": True})
+        heard.nobody_asks()
+        for _ in range(2):
+            with pytest.raises(HostError, match="was turned away"):
+                told_to(gateway, another)
+        assert ClientBook().newcomers() == []
+        # The command line has the last word, and a client that is another one asks anew.
+        ClientBook().approve("ada")
+        assert told_to(gateway, another)["structuredContent"] == {"instances": []}
+        _, third = ClientBook().make("ada")
+        with pytest.raises(HostError, match="may not come"):
+            told_to(gateway, third)
+        assert visitor.act("approve", heard.newcomer()["id"])[0] == 200
+        heard.nobody_asks()
+        assert told_to(gateway, third)["structuredContent"] == {"instances": []}
+
+
+@needs_openssl
+def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGateway) -> None:
+    _, token = ClientBook().make("ada")
+    with served(announce=True) as host, served(announce=True) as other:
+        panels = [Panel(host), Panel(other)]
+        with pytest.raises(HostError, match="an application's panel"):
+            told_to(gateway, token)
+        question = panels[0].question()
+        assert (question.client, question.choices) == ("ada", ("allow", "refuse"))
+        assert question.arguments["address"] == "127.0.0.1"
+        assert panels[1].question().id == question.id
+        # The page has a card of its own for it, not one of each host.
+        with Visitor(gateway).listening() as heard:
+            assert heard.newcomer()["name"] == "ada"
+            for name in ("fake", "fake_2"):
+                assert heard.status(name, lambda status: True)["status"]["questions"] == []
+        host.app.controls.answer(question.id, "allow")
+        for panel in panels:
+            panel.is_asked_nothing()
+        other.app.controls.answer(question.id, "refuse")
+        assert len(told_to(gateway, token)["structuredContent"]["instances"]) == 2
+
+
+class Panel:
+    """What a panel of that host shows."""
+
+    def __init__(self, host: Served) -> None:
+        self._host = host
+        self._heard: queue.Queue[Snapshot] = queue.Queue()
+        host.app.controls.status.watch(self._heard.put)
+
+    def question(self) -> QuestionStatus:
+        return self._until(lambda shown: shown.questions).questions[0]
+
+    def is_asked_nothing(self) -> None:
+        self._until(lambda shown: not shown.questions)
+
+    def _until(self, fits: Callable[[Snapshot], object]) -> Snapshot:
+        # By itself a host looks at the file every few seconds; now for whoever shows a token.
+        request(self._host.app.url, "GET", "/v1/healthz", {"Authorization": "Bearer x"})
+        while not fits(shown := self._heard.get(timeout=DEADLINE)):
+            pass
+        return shown
+
+
+@needs_openssl
+def test_the_gateways_own_token_is_for_its_own_machine(gateway: RunningGateway) -> None:
+    with pytest.raises(HostError, match="401"):
+        told_to(gateway, str(gateway.token))
+
+
+@needs_openssl
+def test_one_that_shows_another_certificate_is_told_nothing() -> None:
+    heard: list[bytes] = []
+
+    async def ask_an_impostor() -> None:
+        over = asyncio.Event()
+
+        async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                heard.append(await reader.read())
+            except OSError:
+                heard.append(b"")
+            writer.transport.abort()
+            over.set()
+
+        context = own_certificate("127.0.0.2").context()
+        server = await asyncio.start_server(listen, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        meant = own_certificate("127.0.0.1").fingerprint()
+        client = HttpClient(Endpoint.at(f"https://127.0.0.1:{port}/mcp#sha256={meant}", "secret"))
+        with pytest.raises(Unreachable, match="another certificate"):
+            await client.open({"name": "far", "version": "1"}, {})
+        await over.wait()
+        server.close()
+
+    asyncio.run(asyncio.wait_for(ask_an_impostor(), DEADLINE))
+    assert set(heard) == {b""}
+
+
+@pytest.mark.slow
+@needs_openssl
+def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_approved(
+    gateway: RunningGateway, tmp_path: Path
+) -> None:
+    book = ClientBook()
+    _, token = book.make("ada")
+    about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "far"}}
+    call = {"name": "instances__list", "arguments": {}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    lines = "".join(json.dumps(message) + "\n" for message in messages)
+
+    def told() -> str:
+        far = {**environment(tmp_path / "far"), "CALLBOARD_TOKEN": token}
+        command = callboard("connect", str(gateway.remote_url))
+        done = subprocess.run(command, env=far, input=lines, capture_output=True, text=True)
+        return done.stdout
+
+    assert "`callboard clients approve ada`" in told()
+    book.approve("ada")
+    assert json.loads(told().splitlines()[-1])["result"]["structuredContent"] == {"instances": []}
+
+
+@needs_openssl
+def test_without_tls_nobody_is_answered(gateway: RunningGateway) -> None:
+    port = urlsplit(str(gateway.remote_url)).port
+    with socket.create_connection(("127.0.0.1", port), DEADLINE) as plain:
+        plain.sendall(b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        try:
+            assert not plain.recv(100).startswith(b"HTTP")
+        except ConnectionError:
+            return
+
+
+@needs_openssl
+def test_a_certificate_is_made_once_and_its_key_is_this_users() -> None:
+    made = own_certificate("10.0.0.5")
+    before = made.fingerprint()
+    assert own_certificate("10.0.0.5").fingerprint() == before
+    assert isinstance(made.context(), ssl.SSLContext)
+    if os.name == "posix":
+        assert made.key.stat().st_mode & 0o077 == 0
+
+
+def test_without_openssl_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(HostError, match="--certificate FILE --key FILE"):
+        own_certificate("10.0.0.5")
+
+
+def test_what_is_no_certificate_is_told_of(tmp_path: Path) -> None:
+    file = tmp_path / "no.pem"
+    file.write_text("none", "utf-8")
+    with pytest.raises(HostError, match="can't be used"):
+        Certificate(file, file).context()
+    with pytest.raises(HostError, match="is no certificate"):
+        Certificate(file, file).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("10.0.0.5", ("10.0.0.5", 17798)),
+        ("10.0.0.5:80", ("10.0.0.5", 80)),
+        ("fe80::1", ("fe80::1", 17798)),
+        ("[fe80::1]:80", ("fe80::1", 80)),
+    ],
+)
+def test_an_address_may_have_a_port(text: str, address: tuple[str, int]) -> None:
+    assert outside_address(text) == address
+
+
+@pytest.mark.parametrize(
+    "text", ["0.0.0.0", "::", "[::]:1", "host", "1.1.1.1:x", "", "1.1.1.1:99999"]
+)
+def test_what_is_no_address_of_one_network(text: str) -> None:
+    with pytest.raises(PeerError):
+        outside_address(text)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.5/mcp", "https:///mcp", "https://10.0.0.5/#sha256=1", "https://[", "x"]
+)
+def test_what_is_no_address_of_a_gateway(url: str) -> None:
+    with pytest.raises(PeerError):
+        AddressFinder(url, "token")
