@@ -29,7 +29,7 @@ from find_python import BLENDER_VERSIONS, VERSIONS, WINDOWS, SetupError, find_py
 
 PROJECT = Path(__file__).resolve().parent.parent
 HOST_EXTRAS = {"openusd": ["usd"], "blender": ["blender"]}
-TEST_EXTRAS = ["blender", "dev", "ui", "usd"]
+TEST_EXTRAS = ["blender", "debug", "dev", "farm", "ui", "usd"]
 STATE_FILE = "callboard-setup.json"
 SPREAD = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 """Tests over the processors; more of them than these wait for each other's start."""
@@ -229,8 +229,10 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
     options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     options.add_argument("--host", default="openusd")
     options.add_argument("--ui", action="store_true")
+    options.add_argument("--debugpy")
     known, _ = options.parse_known_args(arguments)
-    extras = [*HOST_EXTRAS.get(known.host, ["usd"]), *(["ui"] if known.ui else [])]
+    extras = [*HOST_EXTRAS.get(known.host, ["usd"]), *(["ui"] if known.ui else []), "skills"]
+    extras += ["debug"] if known.debugpy else []
     return extras, BLENDER_VERSIONS if known.host == "blender" else VERSIONS
 
 

@@ -30,8 +30,9 @@ def our_files(packages: Sequence[str]) -> Files:
     return files
 
 
-def write_wheel(folder: Path, inside: Files) -> Path:
-    """The distribution ``callboard`` with these files, which need no other distribution."""
+def write_wheel(folder: Path, inside: Files, about: Files | None = None) -> Path:
+    """The distribution ``callboard`` with these files. ``about`` are those that tell of it;
+    without them it needs no other distribution."""
     files = dict(inside)
     info = f"callboard-{version()}.dist-info"
     files[f"{info}/METADATA"] = (
@@ -39,6 +40,7 @@ def write_wheel(folder: Path, inside: Files) -> Path:
         "Summary: An MCP server that lives inside Maya, 3ds Max, Houdini and Blender\n"
         "License-Expression: MIT\nLicense-File: LICENSE\nRequires-Python: >=3.10\n"
     ).encode()
+    files.update({f"{info}/{name}": data for name, data in (about or {}).items()})
     files[f"{info}/WHEEL"] = (
         b"Wheel-Version: 1.0\nGenerator: callboard\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     )

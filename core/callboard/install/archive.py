@@ -1,4 +1,5 @@
-"""What is installed into a host: the archive that the user names, or this checkout's own."""
+"""What is installed into a host: the archive that the user names, the one that came
+with callboard, or this checkout's own."""
 
 from __future__ import annotations
 
@@ -35,11 +36,19 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def built(host: str, suffix: str = "") -> Path:
-    """The archive of this checkout for that host, built now. Raises HostError."""
+    """The archive for that host: the one that came with callboard, or this checkout's, built now.
+    Raises HostError."""
+    name = f"callboard-{host}-{__version__}{suffix}.zip"
+    brought = Path(__file__).resolve().parent / "archives" / name
+    if brought.is_file():
+        return brought
     project = Path(__file__).resolve().parents[3]
     builder = project / "packaging" / "build.py"
     if not builder.is_file():
-        raise HostError("name what to install with --archive; only a checkout can build it")
+        raise HostError(
+            "this callboard came without what is installed into hosts; name it with --archive, or "
+            "install the wheel of a release"
+        )
     command = [sys.executable, str(builder), host]
     done = subprocess.run(
         command,
@@ -50,4 +59,4 @@ def built(host: str, suffix: str = "") -> Path:
     )
     if done.returncode:
         raise HostError(f"could not build the archive:\n{done.stderr.strip()[-2000:]}")
-    return project / "dist" / f"callboard-{host}-{__version__}{suffix}.zip"
+    return project / "dist" / name

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from callboard.errors import HostError
@@ -90,6 +91,29 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
                 (blender.place / _ENABLED).unlink(missing_ok=True)
             lines += remove(blender.place, dry_run=dry_run)
     return lines
+
+
+def user_folders() -> dict[str, Path]:
+    """The versions on this machine: where each keeps what is the user's."""
+    try:
+        return {blender.name: blender.folder for blender in _blenders(None)}
+    except HostError:
+        return {}
+
+
+def rewritten(folder: Path) -> list[Path]:
+    """The user's preferences, where Blender notes what is enabled."""
+    return [folder / "config" / "userpref.blend"]
+
+
+def background_server() -> tuple[list[str], dict[str, str]] | None:
+    """The command that starts the Blender on the path without a window, with the server in it,
+    and its environment; None where none is on the path."""
+    blender = next((one for one in _blenders(None) if one.program is not None), None)
+    if blender is None or blender.program is None:
+        return None
+    code = "import bpy; bpy.ops.callboard.serve()"
+    return [blender.program, "--background", "--python-expr", code], dict(_environment(blender))
 
 
 def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
@@ -182,6 +206,7 @@ def _user_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "blender"
 
 
+@cache
 def _version_of(program: str) -> tuple[int, int] | None:
     try:
         done = subprocess.run(

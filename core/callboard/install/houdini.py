@@ -38,6 +38,16 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
     return BUNDLE.uninstall(_places(folder), dry_run)
 
 
+def user_folders() -> dict[str, Path]:
+    """The versions that were started here."""
+    return {f"Houdini in {place}": place for place in _places(None)}
+
+
+def rewritten(folder: Path) -> list[Path]:
+    """None: it finds what is there when it starts."""
+    return []
+
+
 def _places(folder: Path | None) -> list[Path]:
     if folder is not None:
         return [folder]

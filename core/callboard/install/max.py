@@ -27,6 +27,19 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
     return BUNDLE.uninstall([folder or _user_folder()], dry_run)
 
 
+def user_folders() -> dict[str, Path]:
+    """The one for all versions, where one was started here."""
+    local = os.environ.get("LOCALAPPDATA")
+    if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
+        return {}
+    return {BUNDLE.name: _user_folder()}
+
+
+def rewritten(folder: Path) -> list[Path]:
+    """None: it finds what is there when it starts."""
+    return []
+
+
 def _user_folder() -> Path:
     roaming = os.environ.get("APPDATA")
     if sys.platform != "win32" or not roaming:

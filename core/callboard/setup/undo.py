@@ -1,0 +1,116 @@
+"""Putting back what was there before setup."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from callboard.client_files.change import without
+from callboard.client_files.known import formats
+from callboard.clients.book import ClientBook
+from callboard.clients.kept_tokens import forget_token
+from callboard.errors import CallboardError, HostError
+from callboard.folders import cache_folder, data_folder
+from callboard.install.hosts import installer
+from callboard.settings import FILE as SETTINGS
+from callboard.setup.kept import (
+    Kept,
+    KeptFile,
+    digest,
+    end_kept,
+    forget,
+    listing,
+    put_back,
+    read_kept,
+)
+from callboard.setup.work import Tell
+from callboard.transport.instances import listed
+
+#: What users themselves put into callboard's folder.
+_USERS = ("bundles", SETTINGS)
+
+
+def undo(tell: Tell, dry_run: bool = False) -> bool:
+    """Puts everything back; whether all of it could be. Raises HostError while callboard runs
+    somewhere, and where a host can't be freed of it."""
+    kept = read_kept()
+    if kept is None:
+        tell("nothing to undo: `callboard setup` changed nothing here")
+        return True
+    running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
+    if running and not dry_run:
+        raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
+    whole = {path for path, file in kept.files.items() if _as_left(Path(path), file)}
+    for host in kept.hosts:
+        # Before the files: a host may write to its own once more.
+        whole |= _uninstall(host, kept, tell, dry_run)
+    everything = True
+    for path, file in kept.files.items():
+        everything &= _undo_file(Path(path), file, path in whole, tell, dry_run)
+    if dry_run:
+        return everything
+    for name in kept.tokens:
+        gone = ClientBook().revoke(name)
+        if gone is not None:
+            forget_token(gone)
+    end_kept()
+    everything &= _undo_own(kept, tell)
+    forget(kept.folders)
+    return everything
+
+
+def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
+    """Takes callboard out of it. What the host makes meanwhile is noted as what it made when
+    callboard came; the files among that."""
+    how = installer(host)
+    places = how.user_folders().values()
+    before = {name for place in places for name in listing(place)}
+    for line in how.uninstall(None, dry_run):
+        tell(line)
+    came = sorted({name for place in places for name in listing(place)} - before)
+    kept.folders += [name.rstrip("/") for name in came if name.endswith("/")]
+    files = {name for name in came if not name.endswith("/")}
+    kept.files.update({name: KeptFile(None, None) for name in files - kept.files.keys()})
+    return files
+
+
+def _as_left(path: Path, file: KeptFile) -> bool:
+    """Whether nobody wrote to it since setup did."""
+    return file.after is None or digest(path) == file.after
+
+
+def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: bool) -> bool:
+    if whole:
+        if file.client is not None:
+            tell(f"put {path} back as it was")
+        if not dry_run:
+            put_back(path, file)
+        return True
+    if file.client is None:
+        if path.exists() and file.before is not None:
+            tell(f"leave {path}: it was changed since")
+        return True
+    try:
+        change = without(formats()[file.client].users, path)
+        if change.difference:
+            tell(f"take callboard out of {path}: it was changed since, the rest stays")
+            if not dry_run:
+                change.write()
+        return True
+    except (CallboardError, OSError) as error:
+        tell(f"leave {path}: {error}")
+        return False
+
+
+def _undo_own(kept: Kept, tell: Tell) -> bool:
+    """Callboard's own folders, where they came with setup."""
+    for folder in (data_folder(), cache_folder()):
+        if str(folder) not in kept.folders or not folder.is_dir():
+            continue
+        users = [name for name in _USERS if (folder / name).exists()]
+        if users:
+            tell(f"leave {folder}: {' and '.join(users)} in it are yours")
+            continue
+        shutil.rmtree(folder)
+        tell(f"remove {folder}")
+    return True

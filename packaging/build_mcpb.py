@@ -1,0 +1,70 @@
+"""The bundle of the bridge: one file that desktop applications install with a click (MCPB)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from build_archive import Files, write_zip
+from build_library import OLDEST_PYTHON, check_imports, check_library, library
+from build_requirements import PROJECT, described
+from build_sbom import notices_and_bill
+from build_wheel import version
+
+_MAIN = "server/main.py"
+_LIBRARY = "server/lib"
+
+
+def build_mcpb(out: Path) -> Path:
+    """Writes it into ``out``, with all that the bridge imports. Raises BuildError."""
+    inside, carried = library(["callboard"])
+    check_library(list(inside), ["callboard"])
+    for name, data in inside.items():
+        if name.endswith(".py"):
+            check_imports(name, data)
+    files: Files = {f"{_LIBRARY}/{name}": data for name, data in inside.items()}
+    files[_MAIN] = (PROJECT / "packaging" / "mcpb" / "main.py").read_bytes()
+    files["manifest.json"] = (json.dumps(manifest(), indent=2) + "\n").encode()
+    files.update(notices_and_bill([described(path) for path in carried]))
+    path = out / f"callboard-{version()}.mcpb"
+    write_zip(path, files)
+    return path
+
+
+def manifest() -> dict[str, Any]:
+    """What the application reads. There is nothing to set: the bridge finds the hosts."""
+    # Without what else is set up for Python on that machine.
+    arguments = ["-I", f"${{__dirname}}/{_MAIN}"]
+    return {
+        "manifest_version": "0.3",
+        "name": "callboard",
+        "display_name": "callboard",
+        "version": version(),
+        "description": "Maya, 3ds Max, Houdini and Blender for AI clients",
+        "long_description": (
+            "A bridge to callboard inside the applications that run on this machine. callboard "
+            "is installed into each of them by itself. Hosts may come and go; among several the "
+            "agent chooses."
+        ),
+        "author": {"name": "The callboard authors"},
+        "license": "MIT",
+        "keywords": ["maya", "3ds max", "houdini", "blender", "3d"],
+        "server": {
+            "type": "python",
+            "entry_point": _MAIN,
+            "mcp_config": {
+                "command": "python3",
+                "args": arguments,
+                # Python from python.org has no python3 there.
+                "platform_overrides": {"win32": {"command": "python"}},
+            },
+        },
+        # They are those of the host that runs.
+        "tools_generated": True,
+        "prompts_generated": True,
+        "compatibility": {
+            "platforms": ["darwin", "win32", "linux"],
+            "runtimes": {"python": f">={OLDEST_PYTHON}"},
+        },
+    }

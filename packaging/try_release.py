@@ -1,0 +1,141 @@
+"""Tries what is published as a user gets it: in an environment with nothing else, away from any
+checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.parser import HeaderParser
+from pathlib import Path
+
+from build_requirements import BuildError
+
+_PATIENCE = 600
+#: What a host's user folder is called, for hosts that aren't here.
+_FOLDERS = {"maya": "2026", "houdini": "houdini20.5", "3dsmax": "ApplicationPlugins"}
+
+
+def try_wheel(wheel: Path) -> Iterator[str]:
+    """Installs it as pipx does and uses it; says what worked. Raises BuildError."""
+    with _environment() as (python, home):
+        _run([python, "-m", "pip", "install", "--quiet", str(wheel)])
+        yield f"{wheel.name} installs"
+        _run([python, "-m", "pip", "check"])
+        callboard = [python, "-m", "callboard"]
+        yield _run([*callboard, "--version"], home).strip()
+        for host, folder in _FOLDERS.items():
+            (home / folder).mkdir()
+            there = ["--dir", str(home / folder)]
+            for command in ("install", "uninstall"):
+                done = _run([*callboard, command, host, *there], home)
+                yield f"{command} {host}: {done.splitlines()[0]}"
+        entry = json.loads(_run([*callboard, "config", "cursor"], home))
+        command = entry["mcpServers"]["callboard"]["command"]
+        yield f"config cursor starts {Path(command).name}"
+        yield f"gateway serves at {_gateway(callboard, home)}"
+
+
+def try_source(source: Path, wheel: Path) -> Iterator[str]:
+    """Has pip build a wheel of it, which must hold the same. Raises BuildError."""
+    with _environment() as (python, home):
+        _run([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(home), str(source)])
+        (built,) = home.glob("*.whl")
+        ours, theirs = _contents(wheel), _contents(built)
+        if ours != theirs:
+            differing = sorted(ours.items() ^ theirs.items())[:6]
+            raise BuildError(f"what pip builds of {source.name} is another wheel: {differing}")
+        yield f"pip builds a wheel of {source.name} with the same {len(ours)} files and facts"
+
+
+def try_bundle(bundle: Path) -> Iterator[str]:
+    """Starts it as an application does, and greets it. Raises BuildError."""
+    with _environment() as (python, home):
+        with zipfile.ZipFile(bundle) as archive:
+            archive.extractall(home / "bundle")
+            server = json.loads(archive.read("manifest.json"))["server"]["mcp_config"]
+        arguments = [each.replace("${__dirname}", str(home / "bundle")) for each in server["args"]]
+        params = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "release.py", "version": "1"},
+        }
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+        answer = json.loads(_run([python, *arguments], home, json.dumps(hello) + "\n"))
+        yield f"{bundle.name} answers as {answer['result']['serverInfo']['name']}"
+
+
+def _contents(wheel: Path) -> dict[str, str]:
+    """Names of files to a word on their content, and the facts that installers go by."""
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {
+            name: str(archive.getinfo(name).CRC)
+            for name in archive.namelist()
+            if ".dist-info/" not in name
+        }
+        about = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        stated = HeaderParser().parsestr(archive.read(about).decode("utf-8"))
+        points = about.replace("METADATA", "entry_points.txt")
+        contents["entry points"] = " ".join(archive.read(points).decode().split())
+    for name in ("Name", "Version", "License-Expression", "Requires-Python", "Provides-Extra"):
+        contents[name] = str(sorted(stated.get_all(name, [])))
+    needs = (re.sub(r"[\s()]", "", each) for each in stated.get_all("Requires-Dist", []))
+    contents["Requires-Dist"] = str(sorted(each.replace('"', "'") for each in needs))
+    return contents
+
+
+@contextmanager
+def _environment() -> Iterator[tuple[str, Path]]:
+    """The Python of a new environment, and a new home."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "environment"
+        _run([sys.executable, "-m", "venv", str(place)])
+        programs = place / ("Scripts" if sys.platform == "win32" else "bin")
+        home = Path(folder) / "home"
+        home.mkdir()
+        yield str(programs / "python"), home
+
+
+def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
+    """What it prints when it is told that. Raises BuildError where it fails."""
+    done = subprocess.run(
+        command,
+        cwd=home,
+        env=_variables(home),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        input=told,
+        timeout=_PATIENCE,
+    )
+    if done.returncode:
+        raise BuildError(f"{' '.join(command)} failed:\n{done.stderr or done.stdout}")
+    return done.stdout
+
+
+def _variables(home: Path | None) -> dict[str, str]:
+    """Nothing of the environment that builds but, without a home, what pip goes by."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CALLBOARD", "XDG"))}
+    if home is not None:
+        kept.update(HOME=str(home), USERPROFILE=str(home))
+    return kept
+
+
+def _gateway(callboard: list[str], home: Path) -> str:
+    command = [*callboard, "gateway", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=home, env=_variables(home), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        try:
+            return str(json.loads(process.stdout.readline())["url"])
+        except (ValueError, KeyError):
+            raise BuildError("the gateway did not start") from None
+        finally:
+            process.terminate()

@@ -1,0 +1,158 @@
+"""``callboard setup`` in a home with clients, and all back again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from callboard.cli import main
+from callboard.clients.book import ClientBook
+from home_contents import contents
+
+CURSOR = b'{\r\n\t"mcpServers": {"mine": {"command": "x"}}\r\n}'
+CODEX = b'# mine\nmodel = "o"\n'
+ZED = b'// mine\n{\n  "theme": "dark", // at night\n}\n'
+Run = Callable[..., tuple[int, str, str]]
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Codex CLI's file is TOML, which Python 3.10 can't read"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With three clients that were used, and without applications."""
+    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CALLBOARD_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    folder = tmp_path / "home"
+    for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(folder))
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "callboard").touch(0o755)
+    (programs / "callboard.exe").touch(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    zed = folder / ("Zed" if sys.platform == "win32" else ".config/zed") / "settings.json"
+    for path, data in [
+        (folder / ".cursor" / "mcp.json", CURSOR),
+        (folder / ".codex" / "config.toml", CODEX),
+        (zed, ZED),
+    ]:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    (folder / ".cursor" / "mcp.json").chmod(0o644)
+    return folder
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def command(*words: str) -> tuple[int, str, str]:
+        status = main(["setup", *words])
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return command
+
+
+def test_what_it_would_do_is_only_told(run: Run, home: Path) -> None:
+    before = contents(home)
+    status, out, _ = run("--dry-run")
+    assert status == 0
+    assert [word for word in ("Cursor", "Codex CLI", "Zed") if word in out] == [
+        "Cursor",
+        "Codex CLI",
+        "Zed",
+    ]
+    told = json.loads(run("--dry-run", "--json")[1])
+    assert {each["client"] for each in told["clients"]} == {"cursor", "codex", "zed"}
+    # Nobody sits at this terminal.
+    status, _, err = run()
+    assert status == 1
+    assert "--yes" in err
+    assert contents(home) == before
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
+    before = contents(home)
+    for _ in range(times):
+        assert run("--yes", "--no-trial")[0] == 0
+    entry = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]["callboard"]
+    assert entry["args"][-2:] == ["--client", "cursor"]
+    assert {each.name for each in ClientBook().all()} == {"cursor", "codex", "zed"}
+    assert "put" in run("--undo", "--dry-run")[1]
+    status, _, err = run("--undo", "--yes")
+    assert (status, err) == (0, "")
+    assert contents(home) == before
+    assert "nothing to undo" in run("--undo", "--yes")[1]
+
+
+def test_with_the_gateway_each_token_is_where_only_the_user_reads(run: Run, home: Path) -> None:
+    before = contents(home)
+    assert run("--yes", "--no-trial", "--gateway", "--client", "cursor")[0] == 0
+    path = home / ".cursor" / "mcp.json"
+    entry = json.loads(path.read_text())["mcpServers"]["callboard"]
+    holder = ClientBook().find(entry["headers"]["Authorization"].removeprefix("Bearer "))
+    assert holder is not None
+    assert holder.name == "cursor"
+    if sys.platform != "win32":
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
+def test_what_the_client_wrote_since_stays(run: Run, home: Path) -> None:
+    path = home / ".cursor" / "mcp.json"
+    assert run("--yes", "--no-trial")[0] == 0
+    path.write_bytes(path.read_bytes().replace(b'"x"', b'"y"'))
+    # Set up once more on top of it.
+    assert run("--yes", "--no-trial")[0] == 0
+    status, out, _ = run("--undo", "--yes")
+    assert status == 0
+    assert "was changed since" in out
+    assert json.loads(path.read_bytes()) == {"mcpServers": {"mine": {"command": "y"}}}
+    assert (home / ".codex" / "config.toml").read_bytes() == CODEX
+
+
+def test_a_broken_file_is_left_alone_and_the_others_are_done(run: Run, home: Path) -> None:
+    path = home / ".cursor" / "mcp.json"
+    path.write_bytes(b'{"mcpServers": {')
+    before = contents(home)
+    status, _, err = run("--yes", "--no-trial")
+    assert status == 1
+    assert "Cursor" in err
+    assert path.read_bytes() == b'{"mcpServers": {'
+    assert b"callboard" in (home / ".codex" / "config.toml").read_bytes()
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
+def test_clients_that_were_let_in_before_stay(run: Run, home: Path) -> None:
+    _, token = ClientBook().make("mine")
+    before = {key: value for key, value in contents(home).items() if not key.endswith(".lock")}
+    assert run("--yes", "--no-trial")[0] == 0
+    assert run("--undo", "--yes")[0] == 0
+    assert ClientBook().find(token) is not None
+    after = {key: value for key, value in contents(home).items() if not key.endswith(".lock")}
+    assert {key: after[key] for key in before} == before
+    assert not [key for key in after.keys() - before.keys() if after[key] is not None]
+
+
+def test_where_nothing_is_it_says_so(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "nobody"))
+    status, _, err = run("--yes")
+    assert status == 1
+    assert "neither an application nor a client is here" in err
+    status, _, err = run("--yes", "--host", "blender")
+    assert status == 1
+    assert "no blender" in err
+    assert not (tmp_path / "nobody").exists()
