@@ -1,0 +1,1 @@
+"""One tool over many files, on warm hosts of this machine."""

@@ -1,0 +1,155 @@
+"""A headless host's process, as whoever starts it sees it: a ready line, an end, last words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from callboard.content import Json, json_object
+from callboard.errors import CALL_TIMEOUT, HostError
+
+#: Seconds until it must serve, and for its goodbye.
+START, GOODBYE = 120.0, 10.0
+#: Bytes of its last words that an error tells.
+LAST_WORDS = 1000
+
+
+class HostLost(HostError):
+    """The process ended, or was ended, before it answered."""
+
+
+class HostProcess:
+    """A program that says in a line of JSON that it is ready, and ends with its stdin. A context
+    manager; what doesn't say so belongs to one thread."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        goodbye: float = GOODBYE,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        """``goodbye`` is how many seconds it has to end; ``env`` is ours where it is None."""
+        self._command = list(command)
+        self._env = env
+        self._goodbye = goodbye
+        self._killed = ""
+        self._code: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> HostProcess:
+        """Raises OSError where there is no such program."""
+        self._words = tempfile.TemporaryFile()
+        # Ctrl+C is for whoever started it, and ends it in order.
+        apart: dict[str, Any] = {"start_new_session": True}
+        if sys.platform == "win32":
+            apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._words,
+                env=self._env,
+                **apart,
+            )
+        except OSError:
+            self._words.close()
+            raise
+        if self._killed:  # meanwhile
+            self._process.kill()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Politely, then at once."""
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        self.dismiss()
+        try:
+            process.wait(self._goodbye)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+        self._words.close()
+
+    def dismiss(self) -> None:
+        """Asks it to end. Any thread."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def ready(self, *texts: str) -> Json:
+        """Its first line, which has these texts. Raises HostLost where it doesn't start, or says
+        something else."""
+        with self.in_time(START):
+            printed = self._read_line()
+        line = json_object(printed)
+        if line is not None and all(isinstance(line.get(text), str) for text in texts):
+            return line
+        if printed:  # else it has ended
+            shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
+            self.kill(f"instead of being ready it printed '{shown}'")
+        raise self.lost("it didn't start")
+
+    def line(self) -> Json | None:
+        """Its next line; None where it says no more, or no JSON."""
+        return json_object(self._read_line())
+
+    def _read_line(self) -> bytes:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def kill(self, why: str, code: int | None = None) -> None:
+        """Ends it at once; :meth:`lost` then tells ``why``, the first of several. Any thread."""
+        if not self._killed:
+            self._killed, self._code = why, code
+        if self._process is not None:
+            self._process.kill()
+
+    @contextmanager
+    def in_time(self, seconds: float | None) -> Iterator[None]:
+        """Kills it where what is inside takes longer."""
+        if seconds is None:
+            yield
+            return
+        why = f"it took longer than {seconds:g} s"
+        late = threading.Timer(seconds, self.kill, [why, CALL_TIMEOUT])
+        late.daemon = True
+        late.start()
+        try:
+            yield
+        finally:
+            late.cancel()
+
+    def lost(self, otherwise: str = "it crashed or was killed") -> HostLost:
+        """What is known of its end; ``otherwise`` where nobody here ended it."""
+        assert self._process is not None
+        status = self._process.wait()
+        ended = f"a signal ({-status})" if status < 0 else f"the status {status}"
+        self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - LAST_WORDS))
+        words = self._words.read().decode("utf-8", "replace").strip()
+        told = f"the host ended with {ended}: {self._killed or otherwise}"
+        return HostLost(f"{told}; its last words:\n{words}" if words else told, code=self._code)

@@ -1,0 +1,108 @@
+"""What a batch or a farm has to do: tasks, and what each is answered with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from callboard.content import Json
+from callboard.errors import PeerError
+
+_PLACE = re.compile(r"\{(\w+)\}")
+#: Of the files' words, those that every file has.
+PLACES = ("file", "folder", "stem", "index")
+#: Neither doubled, as a workflow's are, nor anything but one word.
+_WORD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+
+
+@dataclass(frozen=True)
+class Task:
+    """Its place among all, and what it is for: a file, absolute, or ``values`` by name, such as a
+    row of a table, where ``file`` is empty. ``key`` tells it apart where no file does."""
+
+    index: int
+    file: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """How a task ended. ``value`` is the tool's result, or the failure. ``stamp`` is what the file
+    was when the task was done: who resumes does it again if somebody changed it since, or one of
+    the ``artefacts``: the files that it wrote, each with its SHA-256."""
+
+    index: int
+    file: str
+    status: Literal["done", "failed"]
+    value: Any
+    attempts: int
+    stamp: str
+    key: str = ""
+    artefacts: Mapping[str, str] = field(default_factory=dict)
+
+    def line(self) -> Json:
+        """``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
+        line = asdict(self)
+        value = line.pop("value")
+        for name in ("file", "stamp", "key", "artefacts"):
+            if not line[name]:
+                del line[name]
+        return {**line, "result" if self.status == "done" else "error": value}
+
+
+def tasks_of(patterns: Sequence[str]) -> list[Task]:
+    """A task for each file that matches, sorted. Raises PeerError where none does."""
+    names: set[str] = set()
+    for pattern in patterns:
+        whole = Path(pattern).absolute()
+        below = whole.relative_to(whole.anchor)
+        matching = [path for path in Path(whole.anchor).glob(str(below)) if path.is_file()]
+        if not matching:
+            raise PeerError(f"no file is {pattern}")
+        names.update(map(str, matching))
+    return [Task(index, name) for index, name in enumerate(sorted(names))]
+
+
+def filled(given: Any, task: Task) -> Any:
+    """The arguments of a task: in every text ``{file}``, ``{folder}``, ``{stem}`` and ``{index}``
+    are the file's, other names the values'. A text that is nothing but one of these becomes the
+    value itself, a number for instance; names that nobody knows stay as they are."""
+    if isinstance(given, dict):
+        return {key: filled(value, task) for key, value in given.items()}
+    if isinstance(given, list):
+        return [filled(value, task) for value in given]
+    if not isinstance(given, str):
+        return given
+    values = {"index": str(task.index), **task.values}
+    if task.file:
+        path = Path(task.file)
+        values |= {"file": task.file, "folder": str(path.parent), "stem": path.stem}
+    whole = _PLACE.fullmatch(given)
+    if whole and whole[1] in values:
+        return values[whole[1]]
+    return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), given)
+
+
+def unfilled(given: Any) -> list[str]:
+    """Words between braces that stay as they are, each once: most likely meant to be the file's."""
+    if isinstance(given, dict):
+        return unfilled(list(given.values()))
+    if isinstance(given, list):
+        return list(dict.fromkeys(word for value in given for word in unfilled(value)))
+    words = _WORD.findall(given) if isinstance(given, str) else []
+    return [word for word in dict.fromkeys(words) if word not in PLACES]
+
+
+def stamp_of(file: str) -> str:
+    """What tells a changed file from an unchanged one; empty where there is no file."""
+    if not file:
+        return ""
+    try:
+        status = Path(file).stat()
+    except OSError:
+        return "gone"
+    return f"{status.st_size}-{status.st_mtime_ns}"

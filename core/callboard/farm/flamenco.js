@@ -1,0 +1,28 @@
+// Flamenco 3: into the folder "scripts" beside flamenco-manager. Runs what
+// `callboard farm export --flamenco` wrote; everything about a job is in its folder.
+const JOB_TYPE = {
+  label: "callboard",
+  description: "Calls a callboard tool, many times.",
+  settings: [
+    { key: "folder", type: "string", subtype: "dir_path", required: true,
+      description: "What `callboard farm export --flamenco` wrote." },
+    { key: "calls", type: "int32", required: true, description: "How many calls it holds." },
+    { key: "chunk", type: "int32", default: 10, description: "Calls of one host, a task." },
+    { key: "callboard", type: "string", default: "callboard",
+      description: "The command on the workers." },
+  ],
+};
+
+function compileJob(job) {
+  const { folder, calls, chunk, callboard } = job.settings;
+  if (!(calls >= 1 && chunk >= 1)) {
+    throw new Error("calls and chunk have to be 1 or more");
+  }
+  for (let first = 0; first < calls; first += chunk) {
+    const last = Math.min(first + chunk, calls) - 1;
+    const task = author.Task(`calls ${first}-${last}`, "misc");
+    const args = ["farm", "session", "chunk", folder, String(first), String(last)];
+    task.addCommand(author.Command("exec", { exe: callboard, args: args }));
+    job.addTask(task);
+  }
+}

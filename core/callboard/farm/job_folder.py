@@ -1,0 +1,20 @@
+"""The folder of an exported job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from callboard.errors import PeerError
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Writes the texts by the names of their files into ``folder``, which is made; they are
+    returned. Raises PeerError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PeerError(f"the job can't be written: {error}") from None
+    return [folder / file for file in texts]

@@ -1,0 +1,163 @@
+"""One map while its process lives: it is started, listened to and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Literal
+
+from callboard.batch.host_process import HostProcess
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.mapping.reports import Tally
+
+State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]
+#: Seconds for a process to end in order: it hands back what is out.
+_GOODBYE = 15.0
+#: Seconds between two words about progress.
+_AGAIN = 0.5
+
+
+class MapRun:
+    """On the server's loop; its numbers are counted by a thread."""
+
+    def __init__(self, name: str, job_id: str, tool: str) -> None:
+        self.name, self.job_id, self.tool = name, job_id, tool
+        #: Which hosts do it.
+        self.kind = ""
+        self.state: State = "preparing"
+        self.total = 0
+        self.message = ""
+        self.ended = asyncio.Event()
+        self._tally = Tally()
+        self._out = self._known = 0
+        #: Hosts that suit; None before that is known.
+        self._hosts: int | None = None
+        self._began = self._over = 0.0
+        self._guard = threading.Lock()
+        self._process: HostProcess | None = None
+        self._dismissed = False
+
+    def close(self, state: State, message: str = "") -> None:
+        """What became of it."""
+        self.state, self.message = state, message
+        self.ended.set()
+
+    def describe(self) -> Json:
+        tally = self._tally
+        over = tally.done + tally.failed
+        told: Json = {
+            "run": self.name,
+            "job_id": self.job_id,
+            "tool": self.tool,
+            "status": self.state,
+            "tasks": self.total,
+            "done": tally.done,
+            "failed": tally.failed,
+        }
+        if self.state == "working":
+            told["running"] = out = min(self._out, self.total - over)
+            told["waiting"] = self.total - over - out
+        if self._hosts is not None:
+            told["hosts"] = self._hosts
+            took = (self._over or monotonic()) - self._began
+            told["tasks_per_second"] = round((over - self._known) / max(took, 0.001), 3)
+        if tally.first_errors:
+            told["first_errors"] = tally.first_errors
+        if self.state == "working" and self._hosts == 0:
+            told["message"] = (
+                f"no host of the farm is {self.kind}: have whoever keeps it start one with "
+                f"`callboard farm worker --host {self.kind}`, or cancel this"
+            )
+        if self.message:
+            told["message"] = self.message
+        return told
+
+    async def perform(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        """To its end; ``progress`` is told on a thread. Cancelled, it ends its process first.
+        Raises HostError."""
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[HostError | None] = loop.create_future()
+
+        def settle(error: HostError | None) -> None:
+            if not ended.done():
+                ended.set_result(error)
+
+        def work() -> None:
+            error = self._work(command, env, progress)
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(settle, error)
+
+        threading.Thread(target=work, name="callboard-map", daemon=True).start()
+        try:
+            error = await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            self._dismiss()
+            await asyncio.shield(ended)
+            raise
+        if error is not None:
+            raise error
+
+    def _dismiss(self) -> None:
+        with self._guard:
+            self._dismissed = True
+            if self._process is not None:
+                self._process.dismiss()
+
+    # -- its thread -------------------------------------------------------------------------------
+
+    def _work(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        progress: Callable[[int, int], None],
+    ) -> HostError | None:
+        """Why it didn't come to its end."""
+        told = 0.0
+        try:
+            with HostProcess(command, _GOODBYE, env) as process:
+                with self._guard:
+                    self._process = process
+                    if self._dismissed:
+                        process.dismiss()
+                while (line := process.line()) is not None:
+                    self._take(line)
+                    if monotonic() - told > _AGAIN:
+                        told = monotonic()
+                        self._tell(progress)
+                self._over = monotonic()
+                self._tell(progress)
+                if self._tally.finished:
+                    return None
+                if self._tally.refused is not None:
+                    return HostError(self._tally.refused)
+                return process.lost("it didn't come to its end")
+        except OSError as error:
+            return HostError(
+                f"callboard's command can't be started: {error}; name it in the setting "
+                "farm_command (CALLBOARD_FARM_COMMAND)"
+            )
+        finally:
+            with self._guard:
+                self._process = None
+
+    def _tell(self, progress: Callable[[int, int], None]) -> None:
+        with suppress(RuntimeError):  # the server has ended meanwhile
+            progress(self._tally.done + self._tally.failed, self.total)
+
+    def _take(self, line: Json) -> None:
+        if line.get("event") != "standing":
+            self._tally.take(line)
+            return
+        if self._hosts is None:
+            # What came before was done by an earlier run.
+            self._began, self._known = monotonic(), self._tally.done + self._tally.failed
+        self._out, self._hosts = line["out"], line["hosts"]

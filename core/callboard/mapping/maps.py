@@ -1,0 +1,271 @@
+"""The maps of one server: what ``farm__map`` begins, and what the other tools tell of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from callboard.calls.call import Call
+from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.tools import Tool
+from callboard.client_files.known import bridge
+from callboard.clients.holder import TokenHolder
+from callboard.config import McpHttpConfig
+from callboard.content import Json
+from callboard.errors import CallboardError, CapabilityMissing, HostBusy, HostError, InvalidParams
+from callboard.hosting.contract import SCRIPT
+from callboard.hosting.headless import HOSTS
+from callboard.jobs.jobs import Job, JobRequest, Jobs
+from callboard.mapping.map_run import MapRun
+from callboard.mapping.plan import SCENE, MapRequest, rows_of
+from callboard.mapping.reports import Reports
+from callboard.workspace.containment import WorkspaceRoots
+
+T = TypeVar("T")
+#: Processes of maps side by side.
+_MOST_AT_ONCE = 4
+#: Seconds that a cancelled map is waited for: its process ends in order.
+_ENDING = 30.0
+#: Runs of this server that are known once they have ended.
+_KEPT = 64
+_SHOWN_ROWS = 3
+
+
+class Maps:
+    """On the server's loop."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, jobs: Jobs, config: McpHttpConfig, folder: Path
+    ) -> None:
+        """``folder`` is where reports are kept."""
+        self._dispatcher, self._jobs = dispatcher, jobs
+        self._config, self._folder = config, folder
+        self._runs: dict[tuple[TokenHolder, str], MapRun] = {}
+
+    async def run(
+        self,
+        call: Call,
+        name: str | None,
+        tool: str,
+        asked: MapRequest,
+        roots: WorkspaceRoots | None,
+        host: str | None,
+        options: Sequence[str],
+        progress: Callable[[int, int], None],
+    ) -> Json:
+        """A whole map, to its end. Raises InvalidParams, WorkspaceResolveError, CapabilityMissing,
+        RefusedByArtist, HostBusy and HostError: then nothing has run, or what has is kept."""
+        run = self._begin(call, name or secrets.token_hex(6), tool)
+        try:
+            mapped = await self._mappable(call, tool)
+            run.kind = kind = self._host_kind(host)
+            most = self._config.farm_limit
+            rows = await self._in_thread(call, rows_of, asked, mapped, roots, most)
+            run.total = len(rows)
+            reports = Reports(self._folder, call.request.peer.holder)
+            command = self._command(call, run, kind, options, reports)
+            await self._in_thread(call, _require_same, reports, run, kind, asked.save)
+            await self._ask(call, run, mapped, kind, rows)
+            run.state = "working"
+            await self._in_thread(call, reports.begin, run.name, rows)
+            await run.perform(command, _environment(command), progress)
+            run.close("completed")
+        except asyncio.CancelledError:
+            run.close("cancelled", _again(run.name))
+            raise
+        except CallboardError as error:
+            run.close("failed", error.message)
+            raise
+        except OSError as error:
+            run.close("failed", f"the run can't be written down: {error}")
+            raise HostError(run.message) from None
+        return run.describe()
+
+    async def status(self, call: Call, name: str, wait_s: float) -> Json:
+        """One run, once it has ended or after so many seconds. Raises InvalidParams."""
+        run = self._find(call, name)
+        if run is not None:
+            if wait_s > 0:
+                await _wait(run, wait_s)
+            return run.describe()
+        if (job := self._unmade(name)) is not None:
+            return {"job_id": name, **job.describe()}
+        reports = await self._kept(call, name)
+        tally, total = await self._in_thread(call, reports.tally, name)
+        told: Json = {
+            "run": name,
+            "status": "completed" if tally.finished else "interrupted",
+            "tasks": total,
+            "done": tally.done,
+            "failed": tally.failed,
+        }
+        if tally.first_errors:
+            told["first_errors"] = tally.first_errors
+        return told if tally.finished else {**told, "message": _again(name)}
+
+    async def results(
+        self, call: Call, name: str, offset: int, limit: int, failed_only: bool
+    ) -> Json:
+        """A page of what came so far. Raises InvalidParams."""
+        run = self._find(call, name)
+        name = name if run is None else run.name
+        reports = Reports(self._folder, call.request.peer.holder)
+        if run is None:
+            reports = await self._kept(call, name)
+        page = await self._in_thread(call, reports.page, name, offset, limit, failed_only)
+        return {"run": name, **page}
+
+    async def cancel(self, call: Call, name: str) -> Json:
+        """Ends what runs and tells what was done. Raises InvalidParams."""
+        run = self._find(call, name)
+        if run is None:
+            if self._unmade(name) is not None:
+                self._jobs.cancel(name)
+            return await self.status(call, name, 0)
+        if not run.ended.is_set():
+            self._jobs.cancel(run.job_id)
+            await _wait(run, _ENDING)
+        return run.describe()
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _begin(self, call: Call, name: str, tool: str) -> MapRun:
+        if not isinstance(call.request, JobRequest):
+            raise InvalidParams("a workflow can't map; call farm__map by itself")
+        alive = [run for run in self._runs.values() if not run.ended.is_set()]
+        if len(alive) >= _MOST_AT_ONCE:
+            raise HostBusy(f"{len(alive)} maps run already; wait for one to end, or cancel one")
+        key = call.request.peer.holder, name
+        if key in self._runs and not self._runs[key].ended.is_set():
+            raise InvalidParams(
+                f"the run '{name}' isn't over; wait for it with farm__status, end it with "
+                "farm__cancel, or give another name"
+            )
+        over = [key for key, run in self._runs.items() if run.ended.is_set()]
+        for old in over[: max(0, len(over) - _KEPT)]:
+            del self._runs[old]
+        run = self._runs[key] = MapRun(name, call.request.job_id, tool)
+        return run
+
+    async def _mappable(self, call: Call, name: str) -> Tool:
+        dispatcher = self._dispatcher
+        await self._in_thread(call, dispatcher.tools.load_absent, name)
+        tool = dispatcher.tools.get(name)
+        if tool.skill is None or tool.ours:
+            raise InvalidParams(f"{name} is no skill's tool, and only those are mapped")
+        if SCRIPT in tool.required_capabilities:
+            raise InvalidParams(
+                f"{name} runs code, and a map names tools only; put the code into a skill that the "
+                "farm's hosts have, and map its tool"
+            )
+        # What the artist took back here isn't to be had by way of the farm; what only this host
+        # has no port for, those of the farm may have.
+        taken = self._dispatcher.capabilities.withdrawn
+        if lacking := [one for one in tool.required_capabilities if one in taken]:
+            offered = dispatcher.capabilities.declared
+            raise CapabilityMissing(name, tool.required_capabilities, lacking, offered)
+        return tool
+
+    def _host_kind(self, given: str | None) -> str:
+        kind = given or self._dispatcher.host.identity.kind
+        if kind not in HOSTS:
+            raise InvalidParams(f"say in 'host' which hosts of the farm: {', '.join(HOSTS)}")
+        return kind
+
+    async def _ask(
+        self, call: Call, run: MapRun, tool: Tool, kind: str, rows: Sequence[Json]
+    ) -> None:
+        where = self._config.farm_scheduler
+        why = f"wants to run {tool.name} {len(rows):,} times, on {kind} of the farm at {where}"
+        shown: Json = {"tool": tool.name, "tasks": len(rows), "farm": where, "host": kind}
+        shown["first"] = list(rows[:_SHOWN_ROWS])
+        if len(rows) > _SHOWN_ROWS:
+            shown["last"] = rows[-1]
+        shown.update({key: call.arguments[key] for key in ("save",) if key in call.arguments})
+        run.state = "asking"
+        call.state = "asking"
+        await self._dispatcher.consent.ask_about_map(call, tool, why, shown)
+        self._dispatcher.admit(call.tool)  # whoever could be asked may have left meanwhile
+        call.state = "running"
+
+    def _command(
+        self, call: Call, run: MapRun, kind: str, options: Sequence[str], reports: Reports
+    ) -> list[str]:
+        config = self._config
+        base = list(config.farm_command) or (bridge() or [])[:-1]
+        if not base:
+            raise HostError(
+                "callboard's command isn't found on this machine: install callboard[farm] in a "
+                "Python of its own, and name the command in the setting farm_command "
+                "(CALLBOARD_FARM_COMMAND)"
+            )
+        peer = call.request.peer
+        command = [*base, "farm", "run", run.tool, "--host", kind, "--attached"]
+        command += ["--scheduler", config.farm_scheduler, *_certificates(config), *options]
+        command += ["--over", str(reports.tasks(run.name)), "--scene", SCENE]
+        command += ["--report", str(reports.report(run.name))]
+        return [*command, "--asker", json.dumps([*peer.client[:2], *peer.holder])]
+
+    def _find(self, call: Call, name: str) -> MapRun | None:
+        holder = call.request.peer.holder
+        own = [run for (whose, _), run in self._runs.items() if whose == holder]
+        return next((run for run in own if name in (run.name, run.job_id)), None)
+
+    def _unmade(self, id: str) -> Job | None:
+        """The job of a map that was refused before it was one."""
+        try:
+            return self._jobs.get(id)
+        except InvalidParams:
+            return None
+
+    async def _kept(self, call: Call, name: str) -> Reports:
+        reports = Reports(self._folder, call.request.peer.holder)
+        if await self._in_thread(call, reports.begun, name) is None:
+            raise InvalidParams("no such run of yours; farm__map answers with the id of a new one")
+        return reports
+
+    async def _in_thread(self, call: Call, work: Callable[..., T], *args: Any) -> T:
+        return await self._dispatcher.workers.run_on_paths(call.tool, partial(work, *args))
+
+
+async def _wait(run: MapRun, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(run.ended.wait(), seconds)
+    except asyncio.TimeoutError:
+        return
+
+
+def _require_same(reports: Reports, run: MapRun, kind: str, save: bool) -> None:
+    begun = reports.begun(run.name)
+    now = {"tool": run.tool, "host": kind, "save": save}
+    if begun is not None and any(begun.get(key) != value for key, value in now.items()):
+        raise InvalidParams(
+            f"the run '{run.name}' was of {begun.get('tool')} on {begun.get('host')}, and can only "
+            "go on with the same; give another name"
+        )
+
+
+def _certificates(config: McpHttpConfig) -> list[str]:
+    files = config.farm_tls
+    if files and len(files) != 3:
+        raise HostError("farm_tls are three PEM files: CA, certificate and key")
+    names = ("--tls-ca", "--tls-cert", "--tls-key")
+    return [word for pair in zip(names, files, strict=False) for word in pair]
+
+
+def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
+    """Another Python than an application's own mustn't be told where that one has its modules."""
+    if command[0] == sys.executable:
+        return None
+    return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+
+
+def _again(name: str) -> str:
+    return f"what is done is kept; the same farm__map with run: '{name}' goes on from there"

@@ -1,0 +1,132 @@
+"""What runs of maps leave on disk: a report for each, which a later map goes on from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from callboard.clients.holder import TokenHolder
+from callboard.content import Json
+from callboard.hosting.private_file import write_private
+
+#: Days that what was done is kept.
+_KEPT = 30
+#: Failures that are told without being asked for, and characters of each.
+_FIRST, _MOST_TEXT = 5, 500
+#: Bytes of one page, and of one result on it.
+_PAGE, _RESULT = 256 * 1024, 32 * 1024
+
+
+class Tally:
+    """What the lines of a run say, counted."""
+
+    def __init__(self) -> None:
+        self.done = self.failed = 0
+        self.first_errors: list[Json] = []
+        #: Why it couldn't be done at all.
+        self.refused: str | None = None
+        self.finished = False
+
+    def take(self, line: Json) -> None:
+        status, error = line.get("status"), line.get("error")
+        if status == "done":
+            self.done += 1
+        elif status == "failed":
+            self.failed += 1
+            if len(self.first_errors) < _FIRST:
+                message = str(_message(error))[:_MOST_TEXT]
+                told = {"index": line["index"], "message": message}
+                self.first_errors.append(told | ({"file": line["file"]} if "file" in line else {}))
+        elif error is not None:
+            self.refused = str(_message(error))
+        elif line.get("event") == "finished":
+            self.finished = "left" not in line
+
+
+class Reports:
+    """The files of one client's runs. Any thread that may wait for a disk."""
+
+    def __init__(self, folder: Path, holder: TokenHolder) -> None:
+        self._folder = folder / hashlib.sha256(holder.id.encode()).hexdigest()[:16]
+
+    def report(self, run: str) -> Path:
+        return self._folder / f"map-{run}.jsonl"
+
+    def begin(self, run: str, rows: list[Json]) -> Path:
+        """Writes down what is to be done, and forgets what is old. The rows' file. Raises
+        OSError."""
+        path = self.tasks(run)
+        write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
+        old = time.time() - _KEPT * 86_400
+        for other in self._folder.glob("map-*"):
+            if other.stat().st_mtime < old:
+                other.unlink(missing_ok=True)
+        return path
+
+    def begun(self, run: str) -> Json | None:
+        """How the report begins; None where there is none."""
+        return next(self._lines(self.report(run)), None)
+
+    def tally(self, run: str) -> tuple[Tally, int]:
+        """What was done, and how many tasks there were."""
+        tally = Tally()
+        for line in self._lines(self.report(run)):
+            tally.take(line)
+        return tally, sum(1 for _ in self._lines(self.tasks(run)))
+
+    def page(self, run: str, offset: int, limit: int, failed_only: bool) -> Json:
+        """``{results, next_offset?}``, in the order in which they came."""
+        results: list[Json] = []
+        seen = size = 0
+        for line in self._lines(self.report(run)):
+            if line.get("status") not in (("failed",) if failed_only else ("done", "failed")):
+                continue
+            seen += 1
+            if seen <= offset:
+                continue
+            if len(results) == limit or size > _PAGE:
+                return {"results": results, "next_offset": seen - 1}
+            told = _told(line)
+            size += len(json.dumps(told))
+            results.append(told)
+        return {"results": results}
+
+    def tasks(self, run: str) -> Path:
+        # Its name is part of how the report begins.
+        return self._folder / f"map-{run}.tasks.jsonl"
+
+    @staticmethod
+    def _lines(path: Path) -> Iterator[Json]:
+        try:
+            with path.open(encoding="utf-8") as file:
+                for text in file:
+                    try:
+                        line = json.loads(text)
+                    except ValueError:
+                        continue  # half written
+                    if isinstance(line, dict):
+                        yield line
+        except FileNotFoundError:
+            return
+
+
+def _message(error: Any) -> Any:
+    return error.get("message", error) if isinstance(error, dict) else error
+
+
+def _told(line: Json) -> Json:
+    told: Json = {
+        name: line[name] for name in ("index", "status", "file", "attempts") if name in line
+    }
+    if "artefacts" in line:
+        told["artefacts"] = list(line["artefacts"])
+    name = "result" if line["status"] == "done" else "error"
+    size = len(json.dumps(line.get(name)))
+    if size > _RESULT:
+        left_out = f"left out: {size:,} bytes; have the tool write a file, and name that"
+        return {**told, name: left_out}
+    return {**told, name: line.get(name)}

@@ -1,0 +1,145 @@
+"""``farm__map``, ``farm__status``, ``farm__results`` and ``farm__cancel``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callboard.calls.context import AsyncToolContext
+from callboard.calls.tools import Tool
+from callboard.content import Json
+from callboard.hosting.capability_names import FARM
+from callboard.hosting.contract import FILESYSTEM_READ
+from callboard.hosting.headless import HOSTS
+from callboard.jobs.tools import CHANGES, LONGEST_WAIT, READS, own_tool
+from callboard.mapping.maps import Maps
+from callboard.mapping.plan import MapRequest
+
+#: Seconds that a whole map may take; its tasks have limits of their own.
+LONGEST = 7 * 86_400.0
+#: Results on one page.
+_MOST = 200
+
+
+class _Calls:
+    """What each tool does."""
+
+    def __init__(self, maps: Maps) -> None:
+        self._maps = maps
+
+    async def map(
+        self,
+        ctx: AsyncToolContext,
+        tool: str,
+        run: str | None = None,
+        host: str | None = None,
+        retries: int = 2,
+        timeout_s: float | None = None,
+        _workspace_roots: Any = None,
+        **asked: Any,
+    ) -> Json:
+        options = ["--retries", str(retries)]
+        options += ["--timeout", str(timeout_s)] if timeout_s is not None else []
+        options += ["--save"] if asked.get("save") else []
+        request, roots = MapRequest(**asked), _workspace_roots
+        where = (roots, host, options, ctx.progress)
+        return await self._maps.run(ctx._call, run, tool, request, *where)
+
+    async def status(self, ctx: AsyncToolContext, run: str, wait_s: float = 0) -> Json:
+        return await self._maps.status(ctx._call, run, wait_s)
+
+    async def results(
+        self,
+        ctx: AsyncToolContext,
+        run: str,
+        offset: int = 0,
+        limit: int = 50,
+        failed_only: bool = False,
+    ) -> Json:
+        return await self._maps.results(ctx._call, run, offset, limit, failed_only)
+
+    async def cancel(self, ctx: AsyncToolContext, run: str) -> Json:
+        return await self._maps.cancel(ctx._call, run)
+
+
+def farm_tools(maps: Maps) -> list[Tool]:
+    """The four tools over one server's maps; they run on its loop."""
+    calls = _Calls(maps)
+    return [
+        own_tool(
+            "farm__map",
+            "Runs one tool of a skill over many files, frames or rows on the farm's hosts, once a "
+            "person allowed it. Answers at once with a job_id; farm__status tells how it goes. "
+            "Texts in arguments may hold {file}, {folder}, {stem}, {index}, {frame}, or the names "
+            "of a row's values; without arguments, each row is the arguments.",
+            _MAP,
+            calls.map,
+            required=("tool",),
+            capabilities=(FARM, FILESYSTEM_READ),
+            hints={**CHANGES, "openWorldHint": True},
+            execution="async",
+            timeout_secs=LONGEST,
+        ),
+        own_tool(
+            "farm__status",
+            "Tells how many tasks of a map are done, failed, with the hosts, and waiting, how fast "
+            "it goes and its first errors. With wait_s it waits for the end.",
+            {"run": _RUN, "wait_s": _WAIT},
+            calls.status,
+            required=("run",),
+            hints=READS,
+        ),
+        own_tool(
+            "farm__results",
+            "A map's results as they came, a page at a time: next_offset is where the next begins.",
+            {"run": _RUN, **_PAGE},
+            calls.results,
+            required=("run",),
+            hints=READS,
+        ),
+        own_tool(
+            "farm__cancel",
+            "Ends a map, what runs too, and tells what was done. The same map with the same run "
+            "goes on from there.",
+            {"run": _RUN},
+            calls.cancel,
+            required=("run",),
+        ),
+    ]
+
+
+_WAIT: Json = {"type": "number", "minimum": 0, "maximum": LONGEST_WAIT, "default": 0}
+_PAGE: Json = {
+    "offset": {"type": "integer", "minimum": 0, "default": 0},
+    "limit": {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 50},
+    "failed_only": {"type": "boolean", "default": False},
+}
+_RUN: Json = {
+    "type": "string",
+    "pattern": "^[A-Za-z0-9_-]{1,64}$",
+    "description": "Its name, or the job_id that farm__map answered with",
+}
+_PATH: Json = {"type": "string", "minLength": 1, "maxLength": 4096}
+_MAP: Json = {
+    "tool": {"type": "string", "minLength": 1, "maxLength": 128},
+    "arguments": {"type": "object", "description": "For each task, with {…} filled in"},
+    "files": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": 1000,
+        "items": _PATH,
+        "description": "Patterns such as workspace://shots/**/*.usd; each file is opened first",
+    },
+    "frames": {"type": "string", "maxLength": 1000, "description": "1-100, 1-100x5 or 1,7,9-12"},
+    "rows": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+    "table": {**_PATH, "description": "A .jsonl or .csv file with a task in each row"},
+    "run": {
+        "type": "string",
+        "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$",
+        "description": "A name: a later map with it does only what isn't done yet",
+    },
+    "host": {"enum": list(HOSTS), "description": "Which hosts do it; by default, such as this one"},
+    "open": {"type": "boolean", "default": True, "description": "Whether files are opened"},
+    "save": {"type": "boolean", "default": False, "description": "Save each opened file"},
+    "retries": {"type": "integer", "minimum": 0, "maximum": 10, "default": 2},
+    "timeout_s": {"type": "number", "exclusiveMinimum": 0, "maximum": 86400},
+}

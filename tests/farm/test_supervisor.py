@@ -1,0 +1,46 @@
+"""The process beside a farm's host, with programs that say what a host says."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from callboard.farm.supervisor import Supervisor
+
+pytest.importorskip("psutil")
+
+#: Joins; the first one then begins a task that holds 100 MB and has no end.
+HOST = """
+import json, os, sys
+def say(**line): print(json.dumps(line), flush=True)
+say(event="ready", worker=sys.argv[1], pid=os.getpid())
+if sys.argv[1].endswith("-1"):
+    say(event="began", key="k", timeout=None)
+    held = b"x" * 100_000_000
+sys.stdin.read()
+"""
+
+
+def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> None:
+    ready: list[Any] = []
+    losses: list[Any] = []
+
+    def joined(line: Any) -> None:
+        ready.append(line["worker"])
+        if len(ready) == 2:
+            supervisor.stop()
+
+    supervisor = Supervisor(
+        lambda name: [sys.executable, "-S", "-c", HOST, name],
+        "here",
+        joined,
+        losses.append,
+        most_memory=40_000_000,
+    )
+    supervisor.run()
+    assert ready == ["here-1", "here-2"]
+    (loss,) = losses
+    assert (loss["worker"], loss["key"]) == ("here-1", "k")
+    assert "more than 2 times --max-memory" in loss["why"]

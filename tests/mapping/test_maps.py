@@ -1,0 +1,164 @@
+"""An agent's maps over a real farm: how they go, their results, their end before time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.hosting.capability_names import FARM
+from callboard.testing.fake_client import FakeClient
+from e2e.serving import callboard, environment
+from mapping.mapped_skill import write_mapped
+from serving import served
+from waiting import until
+
+pytest.importorskip("pxr")
+pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(os.name == "nt", reason="the farm is ended by a signal of POSIX's"),
+]
+
+
+class Agent:
+    def __init__(self, client: FakeClient, work: Path) -> None:
+        self._client, self._work = client, work
+
+    def call(self, name: str, /, **given: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self._client.call(name, given)["structuredContent"]
+        return answer
+
+    def map(self, tool: str, numbers: range, **given: Any) -> str:
+        """Its job's id."""
+        rows = [{"n": n, "folder": str(self._work)} for n in numbers]
+        handle = self.call("farm__map", **{"tool": tool, "host": "openusd", "rows": rows, **given})
+        return str(handle["job_id"])
+
+    def ended(self, run: str) -> dict[str, Any]:
+        """How it stands once it has ended, however busy the machine is."""
+
+        def status() -> dict[str, Any] | None:
+            told = self.call("farm__status", run=run, wait_s=20)
+            over = told["status"] not in ("preparing", "asking", "working")
+            return told if over else None
+
+        told = until(status, "the map's end", seconds=100)
+        assert told is not None
+        return told
+
+    def held(self) -> list[int]:
+        """The processes of hosts that are in what never ends."""
+        return [int(one.read_text()) for one in self._work.glob("*.began")]
+
+    def forget_held(self) -> None:
+        for one in self._work.glob("*.began"):
+            one.unlink()
+
+
+@contextmanager
+def farm(env: dict[str, str], skills: Path) -> Iterator[str]:
+    """Its scheduler."""
+    command = callboard("farm", "local", "-n", "2", "--skills", str(skills))
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())["scheduler"]
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, value in environment(tmp_path / "home").items():
+        monkeypatch.setenv(name, value)
+    return tmp_path / "home"
+
+
+def gone(pid: int) -> Callable[[], bool]:
+    return lambda: not Path(f"/proc/{pid}").exists()
+
+
+def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> None:
+    work, skills = tmp_path / "work", write_mapped(tmp_path)
+    work.mkdir()
+    with farm(environment(home), skills) as scheduler:
+        settings: dict[str, Any] = {
+            "skills": True,
+            "skill_paths": [str(skills)],
+            "roots": [str(work)],
+            "allow": [FARM],
+            "farm_scheduler": scheduler,
+            "farm_command": [sys.executable, "-m", "callboard"],
+        }
+        with served(**settings) as server, server.client() as client:
+            agent = Agent(client, work)
+            twenty(agent, work)
+            asked_by(home)
+            cancelled(agent)
+            waits_for_a_host(agent)
+            agent.map("maths__hold", range(40, 44))
+            until(lambda: len(agent.held()) == 2, "the hosts' work", seconds=60)
+            held = agent.held()
+        # The server has ended, and with it what its agents had under way.
+        for pid in held:
+            until(gone(pid), "the end of what ran", seconds=60)
+
+
+def twenty(agent: Agent, work: Path) -> None:
+    id = agent.map("maths__square", range(20), run="squares")
+    told = agent.ended(id)
+    assert (told["run"], told["status"], told["tasks"]) == ("squares", "completed", 20)
+    assert (told["done"], told["failed"], told["hosts"]) == (19, 1, 2)
+    assert "bad luck" in told["first_errors"][0]["message"]
+    results, offset = [], 0
+    while offset is not None:
+        page = agent.call("farm__results", run="squares", offset=offset, limit=8)
+        results += page["results"]
+        offset = page.get("next_offset")
+    assert {one["index"]: one["result"] for one in results if one["status"] == "done"} == {
+        n: {"square": n * n} for n in range(20) if n != 13
+    }
+    (failed,) = agent.call("farm__results", run=id, failed_only=True)["results"]
+    assert failed["index"] == 13
+    # Again by the same name: only what isn't done.
+    assert agent.ended(agent.map("maths__square", range(20), run="squares"))["done"] == 19
+    assert len((work / "journal.txt").read_text().split()) == 21
+
+
+def asked_by(home: Path) -> None:
+    """What the hosts wrote down tells who asked."""
+    report = subprocess.run(
+        callboard("report", "--json"), env=environment(home), capture_output=True, timeout=60
+    )
+    assert b'"fake"' in report.stdout, report.stdout
+
+
+def cancelled(agent: Agent) -> None:
+    id = agent.map("maths__hold", range(30, 34), run="held")
+    until(lambda: len(agent.held()) == 2, "the hosts' work", seconds=60)
+    hosts = agent.held()
+    told = agent.call("farm__cancel", run="held")
+    assert (told["status"], told["done"], told["job_id"]) == ("cancelled", 0, id)
+    assert "run: 'held'" in told["message"]
+    for pid in hosts:
+        until(gone(pid), "the end of what ran", seconds=60)
+    agent.forget_held()
+    assert agent.ended(agent.map("maths__square", range(4)))["done"] == 4
+
+
+def waits_for_a_host(agent: Agent) -> None:
+    id = agent.map("maths__square", range(1), host="blender")
+    told = until(lambda: agent.call("farm__status", run=id).get("message"), "a word", seconds=60)
+    assert "callboard farm worker --host blender" in told
+    assert agent.call("farm__cancel", run=id)["status"] == "cancelled"
