@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -106,6 +107,15 @@ def blocks(value: Any) -> list[Json] | None:
     if isinstance(value, (list, tuple)) and value and all(isinstance(v, BLOCKS) for v in value):
         return [item.block() for item in value]
     return None
+
+
+def json_object(text: str | bytes) -> Json | None:
+    """The object of JSON that ``text`` is, or None where it is anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def encode_bytes(data: bytes) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callboard.content import Json
+    from callboard.hosting.capability_names import FARM
     from callboard.hosting.checking import CHECK, CheckPort, Fault, MeshData, UsedFile
     from callboard.hosting.contract import (
         ANIMATION,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
     from callboard.hosting.exchanging import EXCHANGE, Axes, ExchangePort, FileFormat
     from callboard.hosting.looking import LOOK, Look, LookPort
+    from callboard.hosting.network import NETWORK, Network, NetworkPort
     from callboard.hosting.picture_ports import (
         CAMERAS,
         LIGHTS,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from callboard.hosting.shaping import (
         GEOMETRY,
         MODELLING,
+        CleanedFault,
         FacesLook,
         GeometryPort,
         ModellingPort,
@@ -76,6 +79,7 @@ __all__ = [
     "CHECK",
     "DOCS",
     "EXCHANGE",
+    "FARM",
     "FILESYSTEM_READ",
     "FILESYSTEM_WRITE",
     "GEOMETRY",
@@ -83,6 +87,7 @@ __all__ = [
     "LOOK",
     "MATERIALS",
     "MODELLING",
+    "NETWORK",
     "RENDER",
     "SCENE_MUTATE",
     "SCENE_READ",
@@ -96,6 +101,7 @@ __all__ = [
     "Axes",
     "CamerasPort",
     "CheckPort",
+    "CleanedFault",
     "DocEntry",
     "DocsPort",
     "ExchangePort",
@@ -116,6 +122,8 @@ __all__ = [
     "MaterialsPort",
     "MeshData",
     "ModellingPort",
+    "Network",
+    "NetworkPort",
     "ObjectNotFound",
     "PlugIn",
     "PrimitiveKind",
@@ -145,6 +153,7 @@ _HOMES = (
     "documentation",
     "exchanging",
     "looking",
+    "network",
     "picture_ports",
     "scene_ports",
     "shaping",

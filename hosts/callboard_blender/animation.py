@@ -16,7 +16,7 @@ from callboard_blender.curves import TRANSFORM, curves_of, drivers_of, own_actio
 from callboard_blender.linked import refuse_linked
 from callboard_blender.names import find, scene
 
-_COMPONENTS = {
+COMPONENTS = {
     "location": "translate",
     "rotation_euler": "rotate",
     "rotation_quaternion": "rotate",
@@ -67,7 +67,7 @@ class BlenderAnimation:
 
     def interpolations(self, name: str) -> dict[float, str]:
         told: dict[float, str] = {}
-        for curve in _transform_curves(find(name)):
+        for curve in transform_curves(find(name)):
             for point in curve.keyframe_points:
                 word = _WORDS.get(point.interpolation, point.interpolation.lower())
                 frame = float(point.co.x)
@@ -79,7 +79,7 @@ class BlenderAnimation:
         refuse_linked(obj)
         self._changes.touch()
         own_action(obj)
-        for curve in _transform_curves(obj):
+        for curve in transform_curves(obj):
             for point in curve.keyframe_points:
                 if abs(point.co.x - frame) < 1e-3:
                     point.interpolation = _INTERPOLATIONS[interpolation]
@@ -88,14 +88,14 @@ class BlenderAnimation:
 
     def keys(self, name: str) -> list[Json]:
         obj = find(name)
-        curves = _transform_curves(obj)
+        curves = transform_curves(obj)
         keyed: dict[float, set[str]] = {}
         for curve in curves:
             for point in curve.keyframe_points:
-                keyed.setdefault(float(point.co.x), set()).add(_COMPONENTS[curve.data_path])
+                keyed.setdefault(float(point.co.x), set()).add(COMPONENTS[curve.data_path])
         answer: list[Json] = []
         for frame in sorted(keyed):
-            values = _local_at(obj, curves, frame)
+            values = local_at(obj, curves, frame)
             answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
         return answer
 
@@ -129,7 +129,7 @@ class BlenderAnimation:
         refuse_linked(obj)
         doomed = [
             (curve.data_path, curve.array_index, float(point.co.x))
-            for curve in _transform_curves(obj)
+            for curve in transform_curves(obj)
             for point in curve.keyframe_points
             if start <= point.co.x <= end
         ]
@@ -175,13 +175,13 @@ def _refuse_mixed(obj: bpy.types.Object) -> None:
         )
 
 
-def _transform_curves(obj: bpy.types.Object) -> list[Any]:
+def transform_curves(obj: bpy.types.Object) -> list[Any]:
     """Location, scale, and the rotation that the object's mode uses."""
     wanted = ("location", transforms.rotation_channel(obj), "scale")
     return [curve for curve in curves_of(obj) if curve.data_path in wanted]
 
 
-def _local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
+def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
     """The local transform that the keys make at ``frame``."""
     rotation = transforms.rotation_channel(obj)
     channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}

@@ -23,10 +23,14 @@ class Changes:
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
+        #: Something reads differently now.
+        self.noticed: Watch[[]] = Watch()
         self.in_step = False
         self._unnoticed = False
         self.touched = False
         self.foreign = False
+        #: Somebody changed something since Blender went to the state that is there.
+        self.strayed = False
         #: The running step opened a file.
         self.replaced = False
         #: The running step went to another state of Blender's undo stack by itself.
@@ -73,7 +77,7 @@ class Changes:
         @persistent  # type: ignore[untyped-decorator]
         def stepped(*_: object) -> None:
             forget()
-            self.stepped = True
+            self.stepped, self.strayed = True, False
             self.unsaved |= not self._unnoticed
             self.went.tell()
 
@@ -97,9 +101,9 @@ class Changes:
             (handlers.undo_post, stepped),
             (handlers.redo_post, stepped),
         ]
-        if not bpy.app.background:
+        if not bpy.app.background and bpy.app.version < (4, 0):
             # A render in a thread of its own calls the first one from there, and Blender 3.4 ends
-            # now and then when it does.
+            # now and then when it does. Later ones tell of what the artist does meanwhile.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
@@ -128,11 +132,12 @@ class Changes:
         if self._unnoticed:
             return
         self.unsaved = True
+        self.noticed.tell()
         self._settling = self._settling and self.in_step and self.replaced
         if self.in_step:
             self.touched = True
         else:
-            self.foreign = True
+            self.foreign = self.strayed = True
             if bpy.app.background or _by_a_script():
                 self.based = False
 

@@ -16,32 +16,15 @@ from mathutils import Vector
 
 from callboard.errors import HostError
 from callboard.host import Json, MaterialsPort
-from callboard.hosting.checking import Fault, MeshData, UsedFile
+from callboard.hosting.checking import Fault, MeshData, UsedFile, no_validators
 from callboard_blender.names import find, objects, scene
 
-_MESH = """import bmesh, bpy
-mesh = bpy.data.objects[{name!r}].data
-b = bmesh.new()
-b.from_mesh(mesh)
-{do}
-b.to_mesh(mesh)
-b.free()
-mesh.update()"""
-_APPLY = """import bpy
-obj = bpy.data.objects[{name!r}]
-with bpy.context.temp_override(object=obj, active_object=obj, selected_editable_objects=[obj]):
-    bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)"""
-_DO = {
-    "zero_faces": "bmesh.ops.dissolve_degenerate(b, dist=1e-6, edges=b.edges)",
-    "ngons": "bmesh.ops.triangulate(b, faces=[face for face in b.faces if len(face.verts) > 4])",
-}
-_CODE = {
-    **{rule: _MESH.replace("{do}", do) for rule, do in _DO.items()},
-    "scale": _APPLY,
-}
 #: Tools that mend, with what they are called with beside the object's name.
 _TOOLS: dict[str, tuple[str, Json]] = {
     "inside_out": ("geometry__normals", {}),
+    "zero_faces": ("geometry__clean", {"fault": "zero_faces"}),
+    "ngons": ("geometry__clean", {"fault": "ngons"}),
+    "scale": ("geometry__apply_scale", {}),
     "uvs_missing": ("geometry__unwrap", {}),
     "uvs_overlap": ("geometry__unwrap", {"replace": True}),
 }
@@ -52,15 +35,10 @@ class BlenderChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        if find(path).library is not None:
+        if find(path).library is not None or rule not in _TOOLS:
             return None
-        if rule in _TOOLS:
-            tool, arguments = _TOOLS[rule]
-            return {"tool": tool, "arguments": {"name": path, **arguments}}
-        if rule not in _CODE:
-            return None
-        code = _CODE[rule].format(name=find(path).name)
-        return {"tool": "script__execute", "arguments": {"code": code}}
+        tool, arguments = _TOOLS[rule]
+        return {"tool": tool, "arguments": {"name": path, **arguments}}
 
     def meshes(self) -> list[str]:
         return [obj.name_full for obj in objects() if obj.type == "MESH"]
@@ -106,10 +84,7 @@ class BlenderChecks:
     def validate(self, path: str | None) -> Iterable[Fault]:
         if path is None:
             return []
-        raise HostError(
-            "this application brings no validators of OpenUSD's; check the file with"
-            " `callboard serve --host openusd`"
-        )
+        raise no_validators()
 
 
 def _read(items: Any, name: str, code: str, width: int = 1) -> array[Any]:

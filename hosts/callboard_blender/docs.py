@@ -8,10 +8,8 @@ from typing import Any
 import bpy
 
 from callboard.content import Json
-from callboard.hosting.documentation import DocEntry, KeptDocs
+from callboard.hosting.documentation import MOST_LISTED, DocEntry, KeptDocs
 
-#: Names that an entry's details list at most.
-_MOST = 60
 #: Types that draw the interface, and operators, which are told as ``bpy.ops``.
 _LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")
 
@@ -49,7 +47,7 @@ class BlenderDocs(KeptDocs):
         if entry.kind == "type":
             names = [prop.identifier for prop in rna.properties if prop.identifier != "rna_type"]
             base = {"base": rna.base.identifier} if rna.base else {}
-            return {**base, "properties": names[:_MOST]}
+            return {**base, "properties": names[:MOST_LISTED]}
         if entry.kind == "function" and name in rna.functions:
             return _parameters(rna.functions[name].parameters)
         return _of_property(rna.properties[name]) if name in rna.properties else {}
@@ -65,7 +63,7 @@ def _parameters(parameters: Any) -> Json:
         for one in parameters
         if one.identifier != "rna_type"
     ]
-    return {"parameters": told[:_MOST]}
+    return {"parameters": told[:MOST_LISTED]}
 
 
 def _of_property(prop: Any) -> Json:
@@ -80,7 +78,7 @@ def _of_property(prop: Any) -> Json:
         if prop.unit != "NONE":
             details["unit"] = prop.unit.lower()
     elif prop.type == "ENUM":
-        details["choices"] = [item.identifier for item in prop.enum_items][:_MOST]
+        details["choices"] = [item.identifier for item in prop.enum_items][:MOST_LISTED]
         details["default"] = prop.default
     elif prop.type == "STRING":
         details["default"] = prop.default

@@ -13,7 +13,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Axes, FileFormat
 from callboard.hosting.exchange_files import fbx_axes, glb, gltf_parts, is_such
-from callboard.hosting.exchanging import SUFFIXES, UpAxis
+from callboard.hosting.exchanging import SUFFIXES, UpAxis, kind_of
 from callboard.hosting.named_files import held_to_roots, refuse_outside
 from callboard.hosting.written_files import embedded, put_in_place
 from callboard_blender import modes
@@ -58,7 +58,7 @@ class BlenderExchange:
         return FileFormat(name, reads, writes, unit, up, "" if reads and writes else missing(name))
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
-        kind = _kind(path)
+        kind = kind_of(path)
         if kind == "usd":
             assert self._usd is not None
             self._usd.import_usd(path, parent)
@@ -91,7 +91,7 @@ class BlenderExchange:
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> tuple[list[str], Axes]:
-        kind = _kind(path)
+        kind = kind_of(path)
         unit = float(scene().unit_settings.scale_length)
         with self._only(objects), self._in_object_mode():
             if kind == "usd":
@@ -157,11 +157,6 @@ class BlenderExchange:
             finally:
                 modes.put_back(mode)
                 view_layer().update()
-
-
-def _kind(path: str) -> str:
-    suffix = Path(path).suffix.lower()
-    return next(name for name, known in SUFFIXES.items() if suffix in known)
 
 
 def _there(operator: Operator | None, path: str) -> Operator:

@@ -28,15 +28,7 @@ class BlenderFiles:
 
     def open(self, path: str) -> Json:
         """Never runs the scripts that the file may hold."""
-        file = Path(path)
-        if file.suffix.lower() != ".blend":
-            raise HostError(f"'{file.name}' does not end in .blend; import other files instead")
-        if not file.is_file():
-            raise HostError(f"there is no file '{file.name}' there")
-        with file.open("rb") as stream:
-            if not stream.read(8).startswith(_STARTS):
-                raise HostError(f"'{file.name}' is not a Blender file")
-        refuse_blend_outside(path, own_folders())
+        file = checked_blend(path)
         try:
             bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
         except RuntimeError as error:
@@ -71,6 +63,20 @@ class BlenderFiles:
         if mode is not None:
             file.chmod(mode)
         return {"path": str(file), "bytes": file.stat().st_size}
+
+
+def checked_blend(path: str) -> Path:
+    """The file, which Blender may read. Raises HostError."""
+    file = Path(path)
+    if file.suffix.lower() != ".blend":
+        raise HostError(f"'{file.name}' does not end in .blend; import other files instead")
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    with file.open("rb") as stream:
+        if not stream.read(8).startswith(_STARTS):
+            raise HostError(f"'{file.name}' is not a Blender file")
+    refuse_blend_outside(path, own_folders())
+    return file
 
 
 def _reason(error: RuntimeError) -> str:

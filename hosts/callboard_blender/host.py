@@ -20,6 +20,7 @@ from callboard.hosting.documentation import DOCS
 from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard.hosting.network import NETWORK, Network
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
 from callboard.hosting.shaping import GEOMETRY, MODELLING
 from callboard_blender.animation import BlenderAnimation
@@ -60,6 +61,8 @@ class BlenderHost(host.Host):
             "blender", "Blender", bpy.app.version_string, headless=bool(bpy.app.background)
         )
         self._changes = changes = Changes(lambda: self.announce("project"))
+        for happened in (changes.noticed, changes.went, changes.emptied):
+            happened.watch(lambda: self.announce("scene"))
         #: Another file is open.
         self.emptied = changes.emptied
         self._busy = Busy()
@@ -81,10 +84,11 @@ class BlenderHost(host.Host):
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),
-            host.RENDER: BlenderRender(changes),
+            host.RENDER: BlenderRender(changes, self.undo),
             LOOK: BlenderLook(changes),
             host.SCRIPT: BlenderScripts(changes),
             DOCS: BlenderDocs(),
+            NETWORK: Network(),
         }
         if not bpy.app.background:
             # Its module needs a graphics context.
@@ -126,6 +130,9 @@ class BlenderHost(host.Host):
     def project_roots(self) -> list[str]:
         file = bpy.data.filepath
         return [str(Path(file).parent)] if file else []
+
+    def scene_file(self) -> str | None:
+        return bpy.data.filepath or None
 
     def leave(self, code: int) -> None:
         # First of what Python calls at its end, after it has waited for its threads.

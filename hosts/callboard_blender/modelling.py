@@ -12,8 +12,8 @@ import bpy
 from mathutils import Vector
 
 from callboard.errors import HostError
-from callboard.host import UnwrapMethod
-from callboard_blender import modifiers
+from callboard.host import CleanedFault, UnwrapMethod
+from callboard_blender import modifiers, transforms
 from callboard_blender.changes import Changes
 from callboard_blender.edit import home
 from callboard_blender.geometry import edit_mesh, mesh_object, own_mesh
@@ -98,6 +98,39 @@ class BlenderModelling:
         forget_kind(made)
         view_layer().update()
 
+    def apply_scale(self, name: str) -> None:
+        obj = mesh_object(name)
+        refuse_linked_data(obj)
+        for child in obj.children:
+            refuse_linked(child)
+        view_layer().update()
+        before = obj.matrix_world.copy()
+        if abs(before.determinant()) < 1e-12:
+            raise HostError(f"'{obj.name}' is scaled to zero, and would stay flat; scale it first")
+        self._changes.touch()
+        transforms.write(obj, None, None, (1, 1, 1))
+        taken = obj.matrix_world.inverted() @ before
+        with own_mesh(self._changes, name) as mesh:
+            mesh.transform(taken, shape_keys=True)
+            if taken.determinant() < 0:
+                mesh.flip_normals()
+        for child in obj.children:
+            child.matrix_parent_inverse = taken @ child.matrix_parent_inverse
+        view_layer().update()
+
+    def clean(self, name: str, fault: CleanedFault) -> None:
+        low, *_, high, _ = (Vector(corner) for corner in mesh_object(name).bound_box)
+        flat = 1e-6 * (high - low).length
+
+        def cleaned(building: Any) -> None:
+            if fault == "zero_faces":
+                bmesh.ops.dissolve_degenerate(building, dist=flat, edges=building.edges)
+            else:
+                many = [face for face in building.faces if len(face.verts) > 4]
+                bmesh.ops.triangulate(building, faces=many)
+
+        edit_mesh(self._changes, name, cleaned)
+
     def merge(self, name: str, distance: float) -> None:
         edit_mesh(
             self._changes,
@@ -107,8 +140,9 @@ class BlenderModelling:
             ),
         )
 
-    def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> None:
+    def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> list[int]:
         world = world_of(mesh_object(name))
+        moved: list[int] = []
 
         def pulled(building: Any) -> None:
             chosen = _faces(building, faces, world, name)
@@ -121,11 +155,16 @@ class BlenderModelling:
             left = [face for face in chosen if face.is_valid]
             bmesh.ops.delete(building, geom=left, context="FACES")
             building.normal_update()
+            moved.extend(_numbers(building, made))
 
         edit_mesh(self._changes, name, pulled)
+        return moved
 
-    def inset(self, name: str, faces: Sequence[int] | str, thickness: float, depth: float) -> None:
+    def inset(
+        self, name: str, faces: Sequence[int] | str, thickness: float, depth: float
+    ) -> list[int]:
         world = world_of(mesh_object(name))
+        moved: list[int] = []
 
         def bordered(building: Any) -> None:
             chosen = _faces(building, faces, world, name)
@@ -137,8 +176,10 @@ class BlenderModelling:
                 use_even_offset=True,
                 use_boundary=True,
             )
+            moved.extend(_numbers(building, chosen))
 
         edit_mesh(self._changes, name, bordered)
+        return moved
 
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
         with own_mesh(self._changes, name) as mesh:
@@ -205,6 +246,12 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
     if wrong:
         raise HostError(f"'{name}' has faces 0 to {len(building.faces) - 1}, not {wrong[0]}")
     return [building.faces[each] for each in dict.fromkeys(faces)]
+
+
+def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:
+    """Of the faces among them, as the mesh will count them."""
+    building.faces.index_update()
+    return sorted(each.index for each in parts if isinstance(each, bmesh.types.BMFace))
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def refuse_used_outside(done: str) -> None:
 @contextmanager
 def outputs_inside() -> Iterator[list[str]]:
     """Inside, what compositing would write outside stays unwritten; the names of those nodes."""
-    muted = [node for node in _writing() if not node.mute and _leaves(node)]
+    muted = outputs_outside()
     try:
         for node in muted:
             node.mute = True
@@ -45,6 +45,11 @@ def outputs_inside() -> Iterator[list[str]]:
     finally:
         for node in muted:
             node.mute = False
+
+
+def outputs_outside() -> list[Any]:
+    """The nodes that compositing would write outside by."""
+    return [node for node in _writing() if not node.mute and _leaves(node)]
 
 
 def _writing() -> Sequence[Any]:

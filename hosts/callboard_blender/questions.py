@@ -145,7 +145,9 @@ def draw_details(layout: Any, question: Any) -> None:
     if page == last:
         _read.add(question.id)
     layout.label(text=f"{one_line(question.client)} asks", icon="QUESTION")
-    called = f"{words.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
+    called = one_line(question.client)
+    if question.tool:
+        called = f"{words.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
     why = f"{called} {words.reason(question)}."
     column = layout.column(align=True)
     for line in _wrapped(why, size.width):
@@ -166,8 +168,9 @@ def draw_details(layout: Any, question: Any) -> None:
     draw_answer(row, question, "refuse", "Refuse")
     yes = row.row(align=True)
     yes.enabled = question.id in _read
-    draw_answer(yes, question, "allow", "Allow once")
-    draw_answer(yes, question, "allow_session", "For session")
+    draw_answer(yes, question, "allow", "Allow once" if question.tool else "Approve")
+    if "allow_session" in question.choices:
+        draw_answer(yes, question, "allow_session", "For session")
 
 
 def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:

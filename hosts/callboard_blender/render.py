@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,20 +16,30 @@ from callboard.hosting.orbit import numbered, orbiting
 from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import scene, view_layer
-from callboard_blender.outside import outputs_inside, refuse_used_outside
+from callboard_blender.outside import outputs_inside, outputs_outside, refuse_used_outside
+from callboard_blender.render_job import goes_by_itself, rendered
 from callboard_blender.rendering import camera_at, made_by, render_to, settings
+from callboard_blender.undo import BlenderUndo
 from callboard_blender.world import bounds
 
 
 class BlenderRender:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: Changes, undo: BlenderUndo) -> None:
         self._changes = changes
+        self._undo = undo
 
-    def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
+    def still(
+        self, path: str, width: int, height: int, frame: int | None
+    ) -> Json | Generator[object, None, Json]:
         camera = scene().camera
         if camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
         refuse_used_outside("rendered")
+        # Another frame, another mode, and outputs that are left out would have to stay until the
+        # picture is there.
+        plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
+        if plain and goes_by_itself():
+            return self._beside(path, width, height)
         with (
             self._changes.unnoticed(),
             settings(path, width, height),
@@ -38,16 +48,15 @@ class BlenderRender:
         ):
             started = perf_counter()
             render_to(path)
-            return {
-                "path": path,
-                "width": width,
-                "height": height,
-                "frame": scene().frame_current,
-                "seconds": perf_counter() - started,
-                **made_by(),
-                "camera": camera.name_full,
-                **({"left_out": left_out} if left_out else {}),
-            }
+            made = _made(path, width, height)
+            made["seconds"] = perf_counter() - started
+            return {**made, **({"left_out": left_out} if left_out else {})}
+
+    def _beside(self, path: str, width: int, height: int) -> Generator[object, None, Json]:
+        started = perf_counter()
+        made = _made(path, width, height)
+        yield from rendered(path, width, height, self._changes, self._undo.end_jobs)
+        return {**made, "seconds": perf_counter() - started}
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         view_layer().update()
@@ -89,6 +98,19 @@ class BlenderRender:
             except (OSError, RuntimeError) as error:
                 raise HostError(f"Blender can't read '{Path(path).name}': {error}") from None
             return Path(file).read_bytes()
+
+
+def _made(path: str, width: int, height: int) -> Json:
+    """What is told of a still, but for how long it took."""
+    shown = scene()
+    return {
+        "path": path,
+        "width": width,
+        "height": height,
+        "frame": shown.frame_current,
+        **made_by(),
+        "camera": shown.camera.name_full,
+    }
 
 
 def _at(frame: int | None) -> AbstractContextManager[None]:

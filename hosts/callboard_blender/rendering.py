@@ -62,11 +62,8 @@ def settings(
 ) -> Iterator[None]:
     """The render settings for one image, and ``more``; the scene's own come back afterwards.
     ``samples`` a pixel at most, where they are given."""
-    kind = _FORMATS[checked_suffix(path, _FORMATS)]
-    if bpy.app.version >= (5, 0) and re.search("[{}]", path):
-        raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     shown = scene()
-    render, image = shown.render, shown.render.image_settings
+    render = shown.render
     wanted: list[Setting] = [
         (render, "resolution_x", width),
         (render, "resolution_y", height),
@@ -77,11 +74,7 @@ def settings(
         # The scene, not the cut that the artist may be making of it, and one picture of it.
         (render, "use_sequencer", False),
         (render, "use_multiview", False),
-        # Each decides what the next ones may be, also when they are put back.
-        *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
-        (image, "file_format", kind),
-        (image, "color_mode", "RGB"),
-        (image, "color_depth", "8"),
+        *kept_as(path, shown),
     ]
     if bpy.app.background and render.engine != "CYCLES":
         if not hasattr(shown, "cycles"):
@@ -100,6 +93,21 @@ def settings(
     wanted += more
     with put_back(wanted):
         yield
+
+
+def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
+    """How a picture of that scene is written into that file. Raises HostError."""
+    kind = _FORMATS[checked_suffix(path, _FORMATS)]
+    if bpy.app.version >= (5, 0) and re.search("[{}]", path):
+        raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
+    image = shown.render.image_settings
+    return [
+        # Each decides what the next ones may be, also when they are put back.
+        *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
+        (image, "file_format", kind),
+        (image, "color_mode", "RGB"),
+        (image, "color_depth", "8"),
+    ]
 
 
 @contextmanager

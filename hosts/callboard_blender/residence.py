@@ -10,9 +10,9 @@ from pathlib import Path
 import bpy
 
 from callboard.app import Callboard
-from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.panel.status import Snapshot
+from callboard.settings import SettingsError, config_from
 from callboard_blender.host import BlenderHost
 from callboard_blender.kept_roots import KeptRoots
 from callboard_blender.main_thread import TimerInbox
@@ -56,16 +56,16 @@ class Residence:
         # Without a user interface no timer fires; then `serve` lends the main thread.
         inbox = MainThreadInbox() if bpy.app.background else TimerInbox()
         host = BlenderHost(inbox.post)
-        config = McpHttpConfig(
-            port=settings.port,
-            auth="token" if settings.token else "none",
-            skill_paths=settings.skills,
-        )
-        app = Callboard(host, config)
+        given = {"port": settings.port, "skill_paths": settings.skills}
+        auth = "token" if settings.token else "none"
         try:
+            config = config_from({k: value for k, value in given.items() if value}, auth=auth)
+            app = Callboard(host, config)
             app.start()
-        except OSError as error:
-            self.problem = f"port {settings.port} can't be used: {error.strerror or error}"
+        except (OSError, SettingsError) as error:
+            reason = getattr(error, "strerror", None) or error
+            wrong = f"port {settings.port} can't be used: {reason}"
+            self.problem = error.message if isinstance(error, SettingsError) else wrong
             host.close()
             return False
         if isinstance(inbox, TimerInbox):
@@ -150,8 +150,8 @@ _last_line = words.waiting(Snapshot())
 
 
 def redraw() -> None:
-    """Has the side panels and headers drawn again, and the status bars where they say another
-    thing."""
+    """Has the side panels drawn again, and the headers and status bars where they say another
+    thing: drawing a header takes as long as many calls."""
     global _last_line
     line = words.waiting(residence.snapshot)
     changed, _last_line = line != _last_line, line
@@ -159,7 +159,7 @@ def redraw() -> None:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 for region in area.regions:
-                    if region.type in ("UI", "HEADER"):
+                    if region.type == "UI" or (changed and region.type == "HEADER"):
                         region.tag_redraw()
         if changed:
             # No list holds the status bar. This has it drawn; a drag writes its text again.

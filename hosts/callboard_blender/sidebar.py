@@ -120,7 +120,8 @@ def draw_question(layout: Any, shown: Snapshot) -> None:
     is about."""
     text, questions = "", shown.questions
     if questions:
-        text = f"{words.title(shown, questions[0].tool)} {words.reason(questions[0])}."
+        who = words.title(shown, questions[0].tool) or one_line(questions[0].client)
+        text = f"{who} {words.reason(questions[0])}."
     layout.label(text=words.waiting(shown), icon="QUESTION" if questions else "NONE")
     draw_text(layout, text, lines=_ASKED)
     row = layout.row(align=True)

@@ -8,7 +8,7 @@ state is pushed too, and undone. All of this works in background mode once a fir
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -166,6 +166,18 @@ class BlenderUndo:
                 changes.unsaved = True
         return self._at < first
 
+    def redo(self, undo_id: str) -> bool:
+        changes = self._changes
+        step = next((one for one in self._known if one.first > self._at), None)
+        if changes.strayed or step is None or str(step.last) != undo_id:
+            return False
+        with changes.unnoticed():
+            while self._at < step.last:
+                if not _redo():
+                    return False
+                changes.unsaved = True
+        return True
+
     def join(self, undo_ids: Sequence[str]) -> str | None:
         # What somebody else did in between has cleared the list.
         joined = self._steps[-len(undo_ids) :]
@@ -177,6 +189,20 @@ class BlenderUndo:
         self._known.append(replace(joined[-1], first=joined[0].first, follows=joined[0].follows))
         self._steps.append(self._known[-1])
         return undo_ids[-1]
+
+    def end_jobs(self) -> None:
+        """Ends what Blender does in threads of its own, a render for instance: going back a state
+        does that first, and the one below is the same here. What can be undone stays so; nothing
+        can be done again."""
+        changes = self._changes
+        if changes.in_step:
+            return
+        kept = changes.foreign, changes.stepped, self._steps.copy()
+        with changes.unnoticed():
+            if self._push("before callboard") and self._push("before callboard"):
+                _go_once(bpy.ops.ed.undo)
+                view_layer().update()
+        changes.foreign, changes.stepped, self._steps = kept
 
     def _push(self, label: str, number: int | None = None) -> bool:
         """Saves the state, the artist's own unless it has a number, and what was undone is gone."""
@@ -240,17 +266,26 @@ def marked() -> Iterator[None]:
 
 
 def _undo() -> bool:
-    done = _undo_once()
+    return _go(bpy.ops.ed.undo)
+
+
+def _redo() -> bool:
+    return _go(bpy.ops.ed.redo)
+
+
+def _go(step: Callable[[], set[str]]) -> bool:
+    """One state of Blender's stack back or on, beyond those that a script pushed itself."""
+    done = _go_once(step)
     while done and _INNER in bpy.data.texts:
-        done = _undo_once()
+        done = _go_once(step)
     forget()
     view_layer().update()
     return done
 
 
-def _undo_once() -> bool:
+def _go_once(step: Callable[[], set[str]]) -> bool:
     try:
         with in_a_window():
-            return bool(bpy.ops.ed.undo() == {"FINISHED"})
+            return step() == {"FINISHED"}
     except RuntimeError:
         return False

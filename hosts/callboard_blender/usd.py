@@ -19,10 +19,13 @@ from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
 from callboard_blender.outside import refuse_used_outside
+from callboard_blender.usd_arrival import settle, traced
+from callboard_blender.usd_motion import note_keys, object_of
 from callboard_blender.views import in_a_window
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")
+_BY_KELVIN = "inputs:enableColorTemperature"
 
 
 def usd_is_there() -> bool:
@@ -38,18 +41,22 @@ class BlenderUsd:
         above = None if parent is None else find(parent).name_full
         before = {obj.name_full for obj in scene().objects}
         self._changes.touch()
+        stage = _stage(path)
         # Objects are added; the scene's frame range and world stay the artist's.
-        run(
-            bpy.ops.wm.usd_import,
-            path,
-            "import",
-            filepath=path,
-            set_frame_range=False,
-            # Blender makes metres of the file's units; the scene's may be others.
-            scale=1 / scene().unit_settings.scale_length,
-            create_world_material=False,
-        )
+        with traced(stage):
+            run(
+                bpy.ops.wm.usd_import,
+                path,
+                "import",
+                filepath=path,
+                set_frame_range=False,
+                # Blender makes metres of the file's units; the scene's may be others.
+                scale=1 / scene().unit_settings.scale_length,
+                create_world_material=False,
+            )
         view_layer().update()
+        created = [obj for obj in scene().objects if obj.name_full not in before]
+        settle(created, stage)
         created = [obj for obj in scene().objects if obj.name_full not in before]
         if above is not None:
             under = find(above)
@@ -130,6 +137,12 @@ def _mended(path: str) -> None:
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
+    note_keys(stage)
+    for prim in stage.TraverseAll():
+        # It says so of every light, and then means 6500 kelvin.
+        light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
+        if warm and light is not None and not getattr(light.data, "use_temperature", False):
+            warm.Set(False)
     stage.GetRootLayer().Save()
 
 

@@ -27,8 +27,12 @@ Read = Callable[[int], "int | None"]
 
 #: Kinds of handlers, as in Blender's wm_event_system.h. The last is in each window's list for good.
 _GIZMO, _UI, _OPERATOR, _DROP, _KEYS = range(1, 6)
-#: Where the members of a handler lie: next, kind, and an operator's own pointer.
-_NEXT, _KIND, _ITS_OPERATOR = 0, 16, 32
+#: Where the members of a handler lie: next, kind, an operator's own pointer, and a pop-up's, which
+#: begins with its region.
+_NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
+#: What Blender calls the screen that greets a user. Bytes within which it writes that: of a block,
+#: and of the undescribed part of a region, which is smaller.
+_SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
 #: How far into a window's undescribed part its lists are looked for, bytes.
 _SEARCHED = 256
 #: More handlers than any window has.
@@ -52,7 +56,8 @@ class WindowEvents:
 
     def takers(self) -> Iterator[Taker]:
         """Those of all windows, but for operators that add-ons wrote in Python: many of those run
-        for as long as Blender does, and let events through."""
+        for as long as Blender does, and let events through; and but for the splash screen, which
+        holds nothing of the scene and which nobody at an agent's side would click away."""
         if not self._looked:
             self._looked = True
             try:
@@ -75,12 +80,15 @@ class WindowEvents:
 @dataclass(frozen=True)
 class _Places:
     """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part that holds the
-    list, None where the window holds it itself."""
+    list, None where the window holds it itself. ``blocks`` is where a region keeps the pointer to
+    what is named as the pop-up that it shows, within so many bytes as ``named`` says."""
 
     runtime: int | None
     handlers: int
     name: int
     python: int
+    blocks: int
+    named: int
 
     def takers(self, window: int, read: Read) -> Iterator[Taker]:
         at: int | None = window
@@ -92,7 +100,8 @@ class _Places:
                 return
             kind = (read(handler + _KIND) or 0) & 0xFFFFFFFF
             if kind == _UI:
-                yield Taker(None)
+                if not self._is_splash(handler, read):
+                    yield Taker(None)
             elif kind == _OPERATOR:
                 operator = read(handler + _ITS_OPERATOR)
                 if not operator:
@@ -101,12 +110,21 @@ class _Places:
                     yield Taker(_text(operator + self.name, read))
             handler = read(handler + _NEXT)
 
+    def _is_splash(self, handler: int, read: Read) -> bool:
+        popup = read(handler + _ITS_POPUP)
+        region = read(popup) if popup else None
+        blocks = read(region + self.blocks) if region else None
+        return bool(blocks) and _SPLASH in _bytes(blocks or 0, self.named, read)
+
 
 def _text(address: int, read: Read) -> str:
     """Blender keeps 64 bytes for the name of an operator."""
-    parts = (read(address + at) for at in range(0, 64, 8))
-    held = b"".join((part or 0).to_bytes(8, "little") for part in parts)
-    return held.partition(b"\0")[0].decode("utf-8", "replace")
+    return _bytes(address, 64, read).partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _bytes(address: int, size: int, read: Read) -> bytes:
+    parts = (read(address + at) for at in range(0, size, 8))
+    return b"".join((part or 0).to_bytes(8, "little") for part in parts)
 
 
 def _find() -> _Places | None:
@@ -115,8 +133,12 @@ def _find() -> _Places | None:
     structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
     window, operator = structs["wmWindow"], structs["wmOperator"]
     name, python = operator["idname"], operator["py_instance"]
+    # A list of blocks, each with its name in it; later a part of its own that has their names.
+    region = structs["ARegion"]
+    listed = region.get("uiblocks")
+    blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)
     if "modalhandlers" in window:
-        return _Places(None, window["modalhandlers"], name, python)
+        return _Places(None, window["modalhandlers"], name, python, blocks, named)
     runtime = window["runtime"]
     with reader() as read:
         address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
@@ -124,7 +146,7 @@ def _find() -> _Places | None:
     if handlers is None:
         log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
         return None
-    return _Places(runtime, handlers, name, python)
+    return _Places(runtime, handlers, name, python, blocks, named)
 
 
 def _write(path: Path) -> None:

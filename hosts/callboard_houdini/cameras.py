@@ -29,7 +29,7 @@ class HoudiniCameras:
         return {str(node.path()): str(node.name()) for node in _all()}
 
     def get(self, name: str) -> Json:
-        node = _find(name)
+        node = camera_named(name)
         unit = _unit(node)
         projection = str(parm(node, "projection").evalAsString())
         active = taking_pictures()
@@ -57,7 +57,7 @@ class HoudiniCameras:
         return str(node.path())
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
-        node = _find(name)
+        node = camera_named(name)
         refuse_inside_asset(node, values_only=True)
         wanted = _parms(node, values)
         refuse_keyed(node, wanted)
@@ -96,7 +96,8 @@ def _all() -> list[hou.ObjNode]:
     return [node for node in objects() if type_of(node) == "cam"]
 
 
-def _find(name: str) -> hou.ObjNode:
+def camera_named(name: str) -> hou.ObjNode:
+    """Raises ObjectNotFound, AmbiguousName, and HostError for what is no camera."""
     node = find(name)
     if type_of(node) != "cam":
         raise HostError(f"'{node.name()}' is no camera; cameras__list names them")

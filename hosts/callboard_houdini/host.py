@@ -8,17 +8,34 @@ import hou
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.capability_names import (
+    ATTRIBUTES,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    GEOMETRY,
+    LOOK,
+    STRUCTURE,
+)
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_houdini.animation import HoudiniAnimation
+from callboard_houdini.attributes import HoudiniAttributes
 from callboard_houdini.cameras import HoudiniCameras
+from callboard_houdini.checks import HoudiniChecks
+from callboard_houdini.docs import HoudiniDocs
 from callboard_houdini.edit import HoudiniSceneEditor
+from callboard_houdini.exchange import HoudiniExchange
 from callboard_houdini.files import HoudiniFiles
+from callboard_houdini.geometry import HoudiniGeometry
 from callboard_houdini.lights import HoudiniLights
+from callboard_houdini.looking import HoudiniLook
+from callboard_houdini.looks import HoudiniMaterials
 from callboard_houdini.messages import HoudiniMessages
 from callboard_houdini.parms import FRAME
 from callboard_houdini.render import HoudiniRender
-from callboard_houdini.scene import HoudiniSceneReader
+from callboard_houdini.scene import HoudiniSceneReader, scene_file
 from callboard_houdini.scripts import HoudiniScripts
+from callboard_houdini.structure import HoudiniStructure
 from callboard_houdini.undo import HoudiniUndo
 from callboard_houdini.usd import HoudiniUsd
 from callboard_houdini.viewport import HoudiniViewport
@@ -42,19 +59,30 @@ class HoudiniHost(QtHost):
 
             self._own_loop = OwnLoop()
         files = HoudiniFiles()
+        reader, cameras, materials = HoudiniSceneReader(), HoudiniCameras(), HoudiniMaterials()
+        render, usd = HoudiniRender(self.rendering), HoudiniUsd()
+        checks = HoudiniChecks(reader, cameras, materials)
         self._open(
             {
-                host.SCENE_READ: HoudiniSceneReader(),
+                host.SCENE_READ: reader,
                 host.SCENE_MUTATE: HoudiniSceneEditor(),
+                STRUCTURE: HoudiniStructure(),
+                ATTRIBUTES: HoudiniAttributes(),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
-                host.USD: HoudiniUsd(),
+                host.USD: usd,
                 host.ANIMATION: HoudiniAnimation(),
-                picture_ports.CAMERAS: HoudiniCameras(),
+                picture_ports.CAMERAS: cameras,
                 picture_ports.LIGHTS: HoudiniLights(),
+                picture_ports.MATERIALS: materials,
                 host.SCRIPT: HoudiniScripts(),
-                host.RENDER: HoudiniRender(self.rendering),
+                host.RENDER: render,
                 host.VIEWPORT: HoudiniViewport(),
+                LOOK: HoudiniLook(render),
+                CHECK: checks,
+                GEOMETRY: HoudiniGeometry(),
+                EXCHANGE: HoudiniExchange(reader, checks, materials, lambda: usd),
+                DOCS: HoudiniDocs(),
             }
         )
 
@@ -95,3 +123,6 @@ class HoudiniHost(QtHost):
         if not hou.hipFile.isNewFile():
             folders.append(Path(hou.text.expandString("$HIP")))
         return list(dict.fromkeys(map(str, folders)))
+
+    def scene_file(self) -> str | None:
+        return scene_file()

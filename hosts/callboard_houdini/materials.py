@@ -11,6 +11,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import Vector
 from callboard_houdini.assets import refuse_contents
+from callboard_houdini.faces import whole
 from callboard_houdini.names import telling
 from callboard_houdini.parms import number, numbers, parm_tuple, set_known, set_numbers
 
@@ -21,8 +22,8 @@ _COLORS = ("basecolor", "base_color", "diffuseColor")
 
 def read_color(node: hou.ObjNode) -> list[float] | None:
     """Linear RGB, or None for a texture, or no material of a known kind."""
-    material = _material(node)
-    parms = _color(material) if material is not None else None
+    material = whole(node)
+    parms = base_color(material) if material is not None else None
     if material is None or parms is None:
         return None
     textured = material.parm("basecolor_useTexture")
@@ -36,22 +37,17 @@ def set_color(node: hou.ObjNode, color: Vector) -> None:
         slot = node.parm("shop_materialpath")
         if slot is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
             raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no colour")
-        material = _material(node)
-        if material is None or not _is_inside(material, node) or _color(material) is None:
+        material = whole(node)
+        if material is None or not _is_inside(material, node) or base_color(material) is None:
             refuse_contents(node)
             material = _make(node)
             slot.set(f"{_NETWORK}/{material.name()}")
         for switch in ("basecolor_useTexture", "basecolor_usePointColor"):
             set_known(material, switch, 0)
-        parms = _color(material)
+        parms = base_color(material)
         if parms is None:
             raise HostError("this Houdini's material has no base colour; colour it with a script")
         set_numbers(parms, color)
-
-
-def _material(node: hou.ObjNode) -> hou.OpNode | None:
-    slot = node.parm("shop_materialpath")
-    return slot.evalAsNode() if slot is not None else None
 
 
 def _make(node: hou.ObjNode) -> hou.OpNode:
@@ -66,7 +62,7 @@ def _is_inside(material: hou.OpNode, node: hou.ObjNode) -> bool:
     return bool(material.path().startswith(f"{node.path()}/"))
 
 
-def _color(material: hou.OpNode) -> hou.ParmTuple | None:
+def base_color(material: hou.OpNode) -> hou.ParmTuple | None:
     for name in _COLORS:
         if material.parmTuple(name) is not None:
             return parm_tuple(material, name)

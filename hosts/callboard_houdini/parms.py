@@ -12,6 +12,10 @@ from callboard.errors import HostError
 #: The frame's number in the name of a file.
 FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 
+#: Parameters of render nodes that Houdini runs as HScript or Python.
+_HOOKS = ("prerender", "preframe", "postframe", "postwrite", "postrender")
+_SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
+
 
 def parm(node: hou.OpNode, name: str) -> hou.Parm:
     """Raises HostError where the node has no such parameter."""
@@ -60,3 +64,18 @@ def refuse_keyed(node: hou.OpNode, names: Iterable[str]) -> None:
                 f"'{name}' of '{node.name()}' has keys or an expression; delete its channels in"
                 " Houdini first"
             )
+
+
+def holds_file(template: hou.ParmTemplate) -> bool:
+    """Whether it is a text that names a file."""
+    if not isinstance(template, hou.StringParmTemplate):
+        return False
+    return bool(template.stringType() == hou.stringParmType.FileReference)
+
+
+def runs_code(template: hou.ParmTemplate, name: str, value: str) -> bool:
+    """Whether Houdini would run that text, as the parameter's value: VEX reaches nothing outside,
+    all other code needs the artist's leave."""
+    language = template.tags().get("editorlang", "vex").lower()
+    hook = name in _HOOKS or _SCRIPT.search(name) is not None
+    return "`" in value or language != "vex" or hook

@@ -15,10 +15,14 @@ from callboard_houdini.names import children_of, family, find, objects, parent_o
 from callboard_houdini.shapes import geometry, kind_of
 
 
+def scene_file() -> str | None:
+    return None if hou.hipFile.isNewFile() else str(Path(hou.hipFile.path()))
+
+
 class HoudiniSceneReader:
     def info(self) -> Json:
         return {
-            "file": None if hou.hipFile.isNewFile() else str(Path(hou.hipFile.path())),
+            "file": scene_file(),
             "modified": bool(hou.hipFile.hasUnsavedChanges()),
             "units_per_meter": 1 / meters_per_unit(),
             "up_axis": up_axis(),
@@ -40,7 +44,7 @@ class HoudiniSceneReader:
             "translate": translate,
             "rotate": rotate,
             "scale": scale,
-            "visible": _visible(node),
+            "visible": is_visible(node),
             "color": read_color(node),
             "bounds": bounds(node),
         }
@@ -75,7 +79,7 @@ def _summary(node: hou.ObjNode) -> Json:
     }
 
 
-def _visible(node: hou.ObjNode) -> bool:
+def is_visible(node: hou.ObjNode) -> bool:
     """A wire hides nothing, but a subnet hides what it holds."""
     around: hou.Node | None = node
     while isinstance(around, hou.ObjNode):

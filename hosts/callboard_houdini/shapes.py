@@ -11,6 +11,8 @@ from callboard_houdini.names import root, type_of
 from callboard_houdini.parms import number, parm, parm_tuple, set_known, set_numbers
 
 _KINDS = {"sphere": "sphere", "box": "cube", "grid": "plane", "torus": "torus"}
+#: Nodes after which a primitive is still one.
+_SAME_SHAPE = ("material", "normal", "reverse", "subdivide")
 #: Points around: a multiple of four, so that the bounds are those of the round shape.
 _AROUND = 24
 
@@ -71,6 +73,12 @@ def shown(node: hou.ObjNode) -> hou.SopNode | None:
     return displayed if isinstance(displayed, hou.SopNode) else None
 
 
+def show(node: hou.SopNode) -> None:
+    """From now on the object shows and renders this."""
+    node.setDisplayFlag(True)
+    node.setRenderFlag(True)
+
+
 def geometry(node: hou.ObjNode) -> hou.Geometry | None:
     """What the object shows, cooked; None where there is nothing, or it can't be cooked."""
     made_by = shown(node) if type_of(node) == "geo" else None
@@ -89,6 +97,9 @@ def kind_of(node: hou.ObjNode) -> str:
     """A primitive's kind, else Houdini's word for the object, in lower case."""
     of_object = type_of(node)
     made_by = shown(node) if of_object == "geo" else None
+    while made_by is not None and type_of(made_by) in _SAME_SHAPE:
+        wired = made_by.inputs()
+        made_by = wired[0] if wired and isinstance(wired[0], hou.SopNode) else None
     if made_by is not None:
         maker = type_of(made_by)
         if maker == "tube":

@@ -52,6 +52,13 @@ class HoudiniUndo(UndoSteps):
         hou.undos.performUndo()
         return True
 
+    def _is_next(self, mark: Hashable) -> bool:
+        return mark in hou.undos.redoLabels()[:1]
+
+    def _redo_next(self) -> bool:
+        hou.undos.performRedo()
+        return True
+
     def _restore(self, step: OpenStep) -> None:
         set_selection(step.selection)
 

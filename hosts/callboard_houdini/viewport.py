@@ -13,29 +13,34 @@ from callboard_houdini.names import telling
 
 class HoudiniViewport:
     def capture(self, width: int, height: int) -> bytes:
-        """One frame of a flipbook."""
-        viewer = _viewer()
-        frame = hou.frame()
-        with TemporaryDirectory(prefix="callboard-") as folder:
-            file = Path(folder, "viewport.png")
-            # A copy: the artist's own flipbook settings stay.
-            settings = viewer.flipbookSettings().stash()
-            settings.frameRange((frame, frame))
-            settings.output(file.as_posix())
-            settings.outputToMPlay(False)
-            settings.leaveFrameAtEnd(False)
-            settings.useResolution(True)
-            settings.resolution((width, height))
-            with telling("draw the viewport"):
-                viewer.flipbook(viewer.curViewport(), settings)
-            # Houdini may put the frame's number into the name; it is the only file there.
-            drawn = list(Path(folder).glob("*.png"))
-            if not drawn:
-                raise HostError("Houdini drew no picture; try it with a 3D view in sight")
-            return drawn[0].read_bytes()
+        with telling("draw the viewport"):
+            return drawn(view(), width, height, beauty_only=False)
 
 
-def _viewer() -> hou.SceneViewer:
+def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:
+    """One frame of a flipbook, with or without what isn't rendered: grids, guides."""
+    frame = hou.frame()
+    with TemporaryDirectory(prefix="callboard-") as folder:
+        file = Path(folder, "viewport.png")
+        # A copy: the artist's own flipbook settings stay.
+        settings = viewer.flipbookSettings().stash()
+        settings.frameRange((frame, frame))
+        settings.output(file.as_posix())
+        settings.outputToMPlay(False)
+        settings.leaveFrameAtEnd(False)
+        settings.useResolution(True)
+        settings.resolution((width, height))
+        if beauty_only:
+            settings.beautyPassOnly(True)
+        viewer.flipbook(viewer.curViewport(), settings)
+        # Houdini may put the frame's number into the name; it is the only file there.
+        pictures = list(Path(folder).glob("*.png"))
+        if not pictures:
+            raise HostError("Houdini drew no picture; try it with a 3D view in sight")
+        return pictures[0].read_bytes()
+
+
+def view() -> hou.SceneViewer:
     """The 3D view that is in sight, else any."""
     views = [tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer)]
     for view in views:

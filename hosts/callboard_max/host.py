@@ -8,20 +8,27 @@ from pymxs import runtime as rt
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.capability_names import ATTRIBUTES, CHECK, DOCS, EXCHANGE, STRUCTURE
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_max.animation import MaxAnimation
+from callboard_max.attributes import MaxAttributes
 from callboard_max.cameras import MaxCameras
+from callboard_max.checks import MaxChecks
+from callboard_max.docs import MaxDocs
 from callboard_max.edit import MaxSceneEditor
+from callboard_max.exchange import MaxExchange
 from callboard_max.files import MaxFiles
 from callboard_max.lights import MaxLights
 from callboard_max.looks import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
+from callboard_max.named_sets import NamedSets
 from callboard_max.native_windows import window_takes_input
 from callboard_max.render import MaxRender
-from callboard_max.scene import MaxSceneReader
+from callboard_max.scene import MaxSceneReader, scene_file
 from callboard_max.scripts import MaxScripts
+from callboard_max.structure import MaxStructure
 from callboard_max.undo import MaxUndo
-from callboard_max.usd import MaxUsd, usd_is_there
+from callboard_max.usd import ADVICE, MaxUsd, usd_is_there
 from callboard_max.viewport import MaxViewport
 from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
@@ -35,24 +42,32 @@ class MaxHost(QtHost):
         headless = bool(rt.maxOps.isInNonInteractiveMode())
         identity = host.HostIdentity("3dsmax", "3ds Max", _version(), headless=headless)
         super().__init__(identity, post, dialog, SKILLS)
-        self.undo = self._steps = MaxUndo()
-        advice = "install Autodesk's component USD for 3ds Max, then restart 3ds Max"
-        self.plug_ins = {host.USD: host.PlugIn("USD for 3ds Max", advice)}
+        sets = NamedSets()
+        self.undo = self._steps = MaxUndo(sets)
+        self.plug_ins = {host.USD: host.PlugIn("USD for 3ds Max", ADVICE)}
         files = MaxFiles()
+        reader, cameras, materials = MaxSceneReader(), MaxCameras(), MaxMaterials()
+        checks = MaxChecks(reader, cameras, materials)
+        usd = MaxUsd() if usd_is_there() else None
         self._open(
             {
-                host.SCENE_READ: MaxSceneReader(),
+                host.SCENE_READ: reader,
                 host.SCENE_MUTATE: MaxSceneEditor(),
+                STRUCTURE: MaxStructure(sets),
+                ATTRIBUTES: MaxAttributes(),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MaxAnimation(),
-                picture_ports.CAMERAS: MaxCameras(),
+                picture_ports.CAMERAS: cameras,
                 picture_ports.LIGHTS: MaxLights(),
-                picture_ports.MATERIALS: MaxMaterials(),
+                picture_ports.MATERIALS: materials,
                 host.SCRIPT: MaxScripts(),
                 host.RENDER: MaxRender(),
                 host.VIEWPORT: MaxViewport(),
-                **({host.USD: MaxUsd()} if usd_is_there() else {}),
+                CHECK: checks,
+                EXCHANGE: MaxExchange(reader, checks, materials, lambda: usd),
+                DOCS: MaxDocs(),
+                **({} if usd is None else {host.USD: usd}),
             }
         )
 
@@ -80,6 +95,9 @@ class MaxHost(QtHost):
     def project_roots(self) -> list[str]:
         folder = str(rt.pathConfig.getCurrentProjectFolder() or "")
         return [str(Path(folder))] if folder else []
+
+    def scene_file(self) -> str | None:
+        return scene_file()
 
 
 def _version() -> str:

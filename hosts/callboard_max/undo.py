@@ -6,21 +6,26 @@ whether a call changed anything, and whether our newest step is still the newest
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import pymxs
 from pymxs import runtime as rt
 
 from callboard.hosting.undo_steps import OpenStep, UndoSteps
+from callboard_max.named_sets import NamedSets
 
 
 class MaxUndo(UndoSteps):
     """3ds Max tells that something was undone, and not what."""
 
-    def __init__(self) -> None:
+    def __init__(self, sets: NamedSets) -> None:
         super().__init__()
         #: Undos of ours that it hasn't told of yet.
         self._own = 0
+        #: How many changes were recorded when the newest of ours was undone.
+        self._undone_at = -1
+        self._sets = sets
 
     def somebody_undid(self) -> None:
         """Undone or done again: our steps may not be the newest any more."""
@@ -28,8 +33,18 @@ class MaxUndo(UndoSteps):
             self._own -= 1
         else:
             self._steps.clear()
+            self._undone.clear()
+
+    def commit(self, token: object) -> str | None:
+        done = super().commit(token)
+        # What is in no step of 3ds Max's can't be undone.
+        return "" if done is None and self._sets.are_changed() else done
+
+    def _restore(self, step: OpenStep) -> None:
+        self._sets.put_back()
 
     def _open(self, label: str) -> OpenStep:
+        self._sets.begin()
         now = self._newest()
         if self._steps and self._steps[-1].mark != now:
             # Somebody else's step lies on top.
@@ -55,17 +70,33 @@ class MaxUndo(UndoSteps):
         if not rt.maxOps.isInNonInteractiveMode():
             rt.redrawViews()
 
-    def _undo_newest(self) -> bool:
+    def _is_next(self, mark: Hashable) -> bool:
+        return self._newest() == self._undone_at
+
+    def _redo_next(self) -> bool:
+        done = self._told(pymxs.run_redo)
+        self._undone_at = self._newest()
+        return done
+
+    def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        return (*marks[:-1], self._newest())
+
+    def _told(self, step: Callable[[], object]) -> bool:
+        """Undoes or does again; whether it did: 3ds Max raises nothing where it did nothing, but
+        tells of what it did."""
         self._own = 1
         try:
-            pymxs.run_undo()
+            step()
         except RuntimeError:
             self._own = 0
             return False
-        if self._own:
-            # It raises nothing where it undid nothing. It tells of what it undid, and has not.
-            self._own = 0
+        told, self._own = not self._own, 0
+        return told
+
+    def _undo_newest(self) -> bool:
+        if not self._told(pymxs.run_undo):
             return False
+        self._undone_at = self._newest()
         if self._steps:
             # Our step before is on top again, at a new count.
             top = self._steps[-1]

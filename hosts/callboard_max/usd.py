@@ -16,6 +16,8 @@ from callboard.hosting.usd_files import WRITE, exported, metadata, opened
 from callboard.hosting.usd_named import refuse_usd_outside
 from callboard_max.names import find, handle, objects, parent_of, paths_of, telling
 
+ADVICE = "install Autodesk's component USD for 3ds Max, then restart 3ds Max"
+
 
 def usd_is_there() -> bool:
     return getattr(rt, "USDImporter", None) is not None

@@ -70,6 +70,11 @@ class MayaCameras:
         return path
 
 
+def camera_named(name: str) -> str:
+    """Its path. Raises ObjectNotFound, AmbiguousName, and HostError for what is no camera."""
+    return _find(name)[0]
+
+
 def all_shapes() -> list[str]:
     return list(cmds.ls(type="camera", long=True) or [])
 

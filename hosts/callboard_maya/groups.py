@@ -47,7 +47,7 @@ def members(group: str) -> dict[str, list[int] | None]:
 
 def give(shape: str, group: str, faces: Sequence[int] | None) -> None:
     """Takes the shape, or those faces of it, out of other groups and into this one."""
-    given = [shape] if faces is None else [f"{shape}.{run}" for run in _runs(faces)]
+    given = [shape] if faces is None else [f"{shape}.{run}" for run in runs(faces)]
     cmds.sets(given, edit=True, forceElement=group)
 
 
@@ -66,7 +66,7 @@ def _numbers(path: str, part: str) -> list[int] | None:
     return list(range(int(first), int(last or first) + 1))
 
 
-def _runs(faces: Sequence[int]) -> list[str]:
+def runs(faces: Sequence[int]) -> list[str]:
     """As Maya writes them: ``f[2]``, ``f[4:9]``."""
     runs: list[list[int]] = []
     for face in sorted(set(faces)):

@@ -9,19 +9,36 @@ from maya import cmds
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
+from callboard.hosting.capability_names import (
+    ATTRIBUTES,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    GEOMETRY,
+    LOOK,
+    STRUCTURE,
+)
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard.hosting.undo_steps import HISTORY
+from callboard_maya import arnold, companions, usd
 from callboard_maya.animation import MayaAnimation
+from callboard_maya.attributes import MayaAttributes
 from callboard_maya.cameras import MayaCameras
+from callboard_maya.checks import MayaChecks
+from callboard_maya.docs import MayaDocs
 from callboard_maya.edit import MayaSceneEditor
+from callboard_maya.exchange import MayaExchange
 from callboard_maya.files import MayaFiles
+from callboard_maya.geometry import MayaGeometry
+from callboard_maya.lights import MayaLights
+from callboard_maya.looking import MayaLook
 from callboard_maya.looks import MayaMaterials
 from callboard_maya.messages import MayaMessages
 from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader
 from callboard_maya.scripts import MayaScripts
+from callboard_maya.structure import MayaStructure
 from callboard_maya.undo import MayaUndo
-from callboard_maya.usd import PLUGIN, MayaUsd, load_plugin, usd_is_there
 from callboard_maya.viewport import MayaViewport
 from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
@@ -43,29 +60,43 @@ class MayaHost(QtHost):
             # mayapy starts without undo.
             cmds.undoInfo(state=True, infinity=False, length=HISTORY)
         self.undo = self._steps = MayaUndo()
-        advice = f"the plug-in {PLUGIN} isn't loaded; it comes with Maya"
-        self.plug_ins = {host.USD: host.PlugIn(PLUGIN, advice, load_plugin)}
-        self._usd = MayaUsd()
+        self.plug_ins = {
+            host.USD: companions.described(usd.PLUGIN),
+            picture_ports.LIGHTS: companions.described(arnold.PLUGIN),
+        }
+        self._brought: dict[str, object] = {
+            host.USD: usd.MayaUsd(),
+            picture_ports.LIGHTS: MayaLights(),
+        }
         files = MayaFiles()
+        reader, cameras, materials = MayaSceneReader(), MayaCameras(), MayaMaterials()
+        render, checks = MayaRender(self.rendering), MayaChecks(reader, cameras, materials)
         self._open(
             {
-                host.SCENE_READ: MayaSceneReader(),
+                host.SCENE_READ: reader,
                 host.SCENE_MUTATE: MayaSceneEditor(),
+                STRUCTURE: MayaStructure(),
+                ATTRIBUTES: MayaAttributes(),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MayaAnimation(),
-                picture_ports.CAMERAS: MayaCameras(),
-                picture_ports.MATERIALS: MayaMaterials(),
+                picture_ports.CAMERAS: cameras,
+                picture_ports.MATERIALS: materials,
                 host.SCRIPT: MayaScripts(),
-                host.RENDER: MayaRender(self.rendering),
+                host.RENDER: render,
                 host.VIEWPORT: MayaViewport(),
-                **({host.USD: self._usd} if usd_is_there() else {}),
+                LOOK: MayaLook(render),
+                CHECK: checks,
+                GEOMETRY: MayaGeometry(checks),
+                EXCHANGE: MayaExchange(reader, checks, materials, self._usd),
+                DOCS: MayaDocs(),
+                **self._brought_now(),
             }
         )
 
     def _listen(self) -> MayaMessages:
         messages = MayaMessages()
-        messages.on_plugins(self._usd_came_or_went)
+        messages.on_plugins(self._plugins_changed)
         for event in SCENE_EVENTS:
             messages.on_event(event, self.tell("scene"))
         for event in PROJECT_EVENTS:
@@ -77,10 +108,19 @@ class MayaHost(QtHost):
         messages.on_scene(om.MSceneMessage.kMayaExiting, self.close)
         return messages
 
-    def _usd_came_or_went(self) -> None:
-        if usd_is_there() != (host.USD in self.ports):
-            others = {name: port for name, port in self.ports.items() if name != host.USD}
-            self.set_ports({**others, host.USD: self._usd} if usd_is_there() else others)
+    def _usd(self) -> object | None:
+        return self.ports.get(host.USD)
+
+    def _brought_now(self) -> dict[str, object]:
+        """The ports whose plug-in is loaded."""
+        loaded = companions.is_loaded
+        return {key: port for key, port in self._brought.items() if loaded(self.plug_ins[key].name)}
+
+    def _plugins_changed(self) -> None:
+        now = self._brought_now()
+        if now.keys() != self._brought.keys() & self.ports.keys():
+            others = {key: port for key, port in self.ports.items() if key not in self._brought}
+            self.set_ports({**others, **now})
 
     def misreads(self, path: str) -> str | None:
         return (
@@ -92,3 +132,6 @@ class MayaHost(QtHost):
     def project_roots(self) -> list[str]:
         root = str(cmds.workspace(query=True, rootDirectory=True) or "")
         return [str(Path(root))] if root else []
+
+    def scene_file(self) -> str | None:
+        return str(cmds.file(query=True, sceneName=True) or "") or None

@@ -22,6 +22,7 @@ from callboard_maya import transforms
 from callboard_maya.cameras import rendered
 from callboard_maya.names import full_path, telling
 from callboard_maya.timing import current_frame
+from callboard_maya.undo import unnoticed
 
 #: What Maya, and what Arnold calls the format.
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
@@ -74,16 +75,8 @@ class MayaRender(FileRender[str]):
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        recording = bool(cmds.undoInfo(query=True, state=True))
-        modified = bool(cmds.file(query=True, modified=True))
-        cmds.undoInfo(stateWithoutFlush=False)
-        try:
-            with self._rendering():
-                yield
-        finally:
-            cmds.undoInfo(stateWithoutFlush=recording)
-            if not modified:
-                cmds.file(modified=False)
+        with unnoticed(), self._rendering():
+            yield
 
     def telling(self, what: str) -> AbstractContextManager[None]:
         return telling(what)
@@ -93,7 +86,7 @@ class MayaRender(FileRender[str]):
     ) -> tuple[Path, str]:
         engine, folder = _engine(), file.parent
         with (
-            _frame(frame),
+            at_frame(frame),
             _settings(_wanted(engine, file, width, height)),
             _images_in(str(folder)),
         ):
@@ -190,7 +183,8 @@ def _images_in(folder: str) -> Iterator[None]:
 
 
 @contextmanager
-def _frame(number: float) -> Iterator[None]:
+def at_frame(number: float) -> Iterator[None]:
+    """Inside, the scene is at that frame."""
     before = current_frame()
     try:
         if number != before:

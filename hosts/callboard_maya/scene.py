@@ -44,7 +44,7 @@ class MayaSceneReader:
             "translate": translate,
             "rotate": rotate,
             "scale": scale,
-            "visible": _visible(path),
+            "visible": is_visible(path),
             "color": read_color(path),
             "bounds": _bounds(path),
         }
@@ -66,7 +66,7 @@ def _summary(path: str) -> Json:
     return {"name": bare(path), "path": path, "type": kind_of(path), "parent": parent_of(path)}
 
 
-def _visible(path: str) -> bool:
+def is_visible(path: str) -> bool:
     """Also what is above it must be, and the display layers of all of them, which say it by way of
     the drawing overrides."""
     above: str | None = path

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import maya.api.OpenMaya as om
 from maya import cmds
 
 from callboard.host import PrimitiveKind
@@ -56,10 +58,23 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> str:
     return path
 
 
+def forget_kind(shape: str) -> None:
+    """It is no primitive any more."""
+    if cmds.attributeQuery(KIND_ATTRIBUTE, node=shape, exists=True):
+        cmds.deleteAttr(shape, attribute=KIND_ATTRIBUTE)
+
+
 def shape_of(path: str) -> str | None:
     """The shape that is drawn, or None for a group."""
     drawn = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)
     return str(drawn[0]) if drawn else None
+
+
+def mesh_functions(shape: str | None) -> Any:
+    """What Maya's API knows of a mesh, which commands don't tell."""
+    named = om.MSelectionList()
+    named.add(shape)
+    return om.MFnMesh(named.getDagPath(0))
 
 
 def kind_of(path: str) -> str:

@@ -9,6 +9,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import Json, Texture
+from callboard_maya.names import bare
 
 #: What Maya's own picture readers know.
 _PICTURES = (
@@ -96,7 +97,7 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
         )
     space = _space(texture.color_space)
     clear(plug)
-    name = f"{plug.partition('.')[0].replace(':', '_')}_{slot}"
+    name = f"{bare(plug.partition('.')[0]).replace(':', '_')}_{slot}"
     file = _picture(name, texture, space)
     if slot == "normal":
         bump = cmds.shadingNode("bump2d", asUtility=True, name=f"{name}_bump", skipSelect=True)

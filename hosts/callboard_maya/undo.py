@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 
 from maya import cmds
 
@@ -28,9 +29,33 @@ class MayaUndo(UndoSteps):
         following = str(cmds.undoInfo(query=True, redoName=True) or "")
         return applied_of(marks, (self._newest(),), (following,))
 
+    def _is_next(self, mark: Hashable) -> bool:
+        return bool(cmds.undoInfo(query=True, redoName=True) == mark)
+
+    def _redo_next(self) -> bool:
+        return _done(cmds.redo)
+
     def _undo_newest(self) -> bool:
-        try:
-            cmds.undo()
-        except RuntimeError:
-            return False
-        return True
+        return _done(cmds.undo)
+
+
+def _done(command: Callable[[], object]) -> bool:
+    try:
+        command()
+    except RuntimeError:
+        return False
+    return True
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """What is done inside, and taken back, is in no undo step and no unsaved change."""
+    recording = bool(cmds.undoInfo(query=True, state=True))
+    modified = bool(cmds.file(query=True, modified=True))
+    cmds.undoInfo(stateWithoutFlush=False)
+    try:
+        yield
+    finally:
+        cmds.undoInfo(stateWithoutFlush=recording)
+        if not modified:
+            cmds.file(modified=False)

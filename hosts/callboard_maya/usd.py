@@ -19,17 +19,6 @@ from callboard_maya.names import find, paths, telling
 PLUGIN = "mayaUsdPlugin"
 
 
-def usd_is_there() -> bool:
-    return bool(cmds.pluginInfo(PLUGIN, query=True, loaded=True))
-
-
-def load_plugin() -> None:
-    with telling(f"load the plug-in {PLUGIN}"):
-        cmds.loadPlugin(PLUGIN, quiet=True)
-    if not usd_is_there():
-        raise HostError(f"Maya did not load {PLUGIN}; its Script Editor says why")
-
-
 class MayaUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
         # The plug-in reports a broken file in Maya's own window and carries on.

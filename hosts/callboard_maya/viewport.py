@@ -14,28 +14,32 @@ from callboard_maya.timing import current_frame
 
 class MayaViewport:
     def capture(self, width: int, height: int) -> bytes:
-        """One frame of a playblast, drawn off screen, so that nothing covers it."""
-        with TemporaryDirectory(prefix="callboard-") as folder:
-            file = Path(folder, "viewport.png")
-            with telling("draw the viewport"):
-                cmds.playblast(
-                    editorPanelName=_panel(),
-                    frame=[current_frame()],
-                    format="image",
-                    compression="png",
-                    completeFilename=file.as_posix(),
-                    widthHeight=(width, height),
-                    percent=100,
-                    viewer=False,
-                    offScreen=True,
-                    showOrnaments=False,
-                )
-            if not file.is_file():
-                raise HostError("Maya drew no picture of the viewport; try it with its window open")
-            return file.read_bytes()
+        with telling("draw the viewport"):
+            return drawn(view_panel(), width, height, ornaments=False)
 
 
-def _panel() -> str:
+def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
+    """One frame of a playblast, drawn off screen, so that nothing covers it."""
+    with TemporaryDirectory(prefix="callboard-") as folder:
+        file = Path(folder, "viewport.png")
+        cmds.playblast(
+            editorPanelName=panel,
+            frame=[current_frame()],
+            format="image",
+            compression="png",
+            completeFilename=file.as_posix(),
+            widthHeight=(width, height),
+            percent=100,
+            viewer=False,
+            offScreen=True,
+            showOrnaments=ornaments,
+        )
+        if not file.is_file():
+            raise HostError("Maya drew no picture of the viewport; try it with its window open")
+        return file.read_bytes()
+
+
+def view_panel() -> str:
     """The 3D view that has the focus, else the first one that is shown."""
     focused = str(cmds.getPanel(withFocus=True) or "")
     if focused and str(cmds.getPanel(typeOf=focused)) == "modelPanel":

@@ -11,6 +11,7 @@ from pxr import Gf, Sdf, Usd
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.scene_ports import MOST_ELEMENTS
+from callboard_openusd import variants
 from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.instances import owned
 from callboard_openusd.scene import doubt
@@ -29,25 +30,31 @@ _TEXTS = ("string", "token")
 
 class UsdAttributes(UsdPort):
     def names(self, name: str) -> list[str]:
-        return [each.GetName() for each in self._document.names.find(name).GetAttributes()]
+        prim = self._document.names.find(name)
+        return [*variants.names(prim), *(each.GetName() for each in prim.GetAttributes())]
 
     @telling("read that attribute")
     def get(self, name: str, attribute: str) -> Json:
         prim = self._document.names.find(name)
+        why = doubt(self._document.stage, prim)
+        doubts = {"doubt": why} if why else {}
+        if chosen := variants.of_name(prim, attribute):
+            about = {"path": str(prim.GetPath()), "attribute": attribute}
+            writable = not prim.IsInstanceProxy()
+            return {**about, **variants.told(chosen), "writable": writable, **doubts}
         there = _valid(attribute) and prim.GetAttribute(attribute)
         if not there:
             raise HostError(
                 f"'{prim.GetName()}' has no attribute '{attribute}'; attributes__list names them"
             )
         value = there.Get(TIME)
-        why = doubt(self._document.stage, prim)
         told = {
             "path": str(prim.GetPath()),
             "attribute": attribute,
             "type": str(there.GetTypeName()),
             "value": _plain(value),
             "writable": not prim.IsInstanceProxy() and _refusal(there) is None,
-            **({"doubt": why} if why else {}),
+            **doubts,
         }
         many = there.GetTypeName().isArray and value is not None and len(value) > MOST_ELEMENTS
         return {**told, "count": len(value)} if many else told
@@ -55,6 +62,9 @@ class UsdAttributes(UsdPort):
     @telling("set that attribute")
     def set(self, name: str, attribute: str, value: object) -> str:
         prim = owned(self._document.names.find(name))
+        if chosen := variants.of_name(prim, attribute):
+            variants.choose(chosen, attribute, value)
+            return str(prim.GetPath())
         if not _valid(attribute):
             raise HostError(
                 f"'{attribute}' is no name of an attribute in OpenUSD: letters, digits and _, with"
@@ -64,6 +74,7 @@ class UsdAttributes(UsdPort):
         if not there:
             if prim.GetRelationship(attribute):
                 raise HostError(f"'{attribute}' is a relationship, and holds no value")
+            variants.refuse_unknown(prim, attribute)
             kind = _kind_for(value, attribute)
             converted = _converted(value, kind, attribute)
             there = prim.CreateAttribute(attribute, kind, custom=True)

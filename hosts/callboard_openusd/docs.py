@@ -9,10 +9,7 @@ from typing import Any
 from pxr import Tf, Usd
 
 from callboard.content import Json
-from callboard.hosting.documentation import DocEntry, KeptDocs
-
-#: Names that an entry's details list at most.
-_MOST = 60
+from callboard.hosting.documentation import MOST_LISTED, DocEntry, KeptDocs
 
 
 class UsdDocs(KeptDocs):
@@ -44,7 +41,9 @@ class UsdDocs(KeptDocs):
         if definition is None:
             return {}
         if not prop:
-            return {"properties": [str(each) for each in definition.GetPropertyNames()][:_MOST]}
+            return {
+                "properties": [str(each) for each in definition.GetPropertyNames()][:MOST_LISTED]
+            }
         attribute = definition.GetAttributeDefinition(prop)
         if not attribute:
             return {"type": "relationship"}
@@ -54,7 +53,7 @@ class UsdDocs(KeptDocs):
             details["default"] = _plain(fallback)
         choices = attribute.GetMetadata("allowedTokens")
         if choices:
-            details["choices"] = [str(each) for each in choices][:_MOST]
+            details["choices"] = [str(each) for each in choices][:MOST_LISTED]
         return details
 
     def _definition(self, name: str) -> Any:

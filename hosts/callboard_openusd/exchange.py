@@ -9,7 +9,7 @@ from typing import cast
 from pxr import Sdf, Usd, UsdGeom
 
 from callboard.host import Axes, CheckPort, FileFormat, MaterialsPort
-from callboard.hosting.exchanging import SUFFIXES, UpAxis
+from callboard.hosting.exchanging import SUFFIXES, UpAxis, lacking_uvs
 from callboard.hosting.usd_files import WRITE
 from callboard_openusd.document import Document
 from callboard_openusd.layout import objects_in
@@ -68,13 +68,8 @@ class UsdExchange:
         return [path], self._axes()
 
     def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
-        lacking = {}
-        for prim in self._meshes(objects):
-            path = str(prim.GetPath())
-            if self._checks.face_count(path) and self._checks.mesh(path).uvs is None:
-                used = self._materials.assigned(path)
-                lacking[path] = any(self._materials.get(each)["textures"] for each in used)
-        return lacking
+        paths = (str(prim.GetPath()) for prim in self._meshes(objects))
+        return lacking_uvs(paths, self._checks, self._materials)
 
     def _meshes(self, names: Sequence[str] | None) -> Iterator[Usd.Prim]:
         """Those of the whole stage, or of what these objects hold, each once."""

@@ -8,8 +8,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard.hosting.facing import normals_of, outward
-from callboard.hosting.mesh_facts import faces_of
+from callboard.hosting.facing import faces_to_turn, normals_of
+from callboard.hosting.mesh_facts import counted
 from callboard_openusd import faces
 from callboard_openusd.document import Document, telling
 from callboard_openusd.instances import owned
@@ -37,7 +37,7 @@ class UsdGeometry:
         return {
             "path": str(prim.GetPath()),
             "type": kind_of(prim),
-            "mesh": self._counts(name) if mesh else None,
+            "mesh": counted(self.mesh(name)) if mesh else None,
             # What a renderer makes of it isn't known here.
             "result": None,
             "shading": _shading(mesh) if mesh else None,
@@ -62,9 +62,7 @@ class UsdGeometry:
     def orient(self, name: str, side: FacesLook) -> None:
         prim = self._still(name, "turned")
         mesh = self.mesh(name)
-        turn = [True] * len(mesh.counts) if side == "flip" else outward(mesh)
-        if side == "inside":
-            turn = [not each for each in turn]
+        turn = faces_to_turn(mesh, side)
         faces.turn(UsdGeom.Mesh(prim), turn)
         if not all(turn) and any(turn) and _shading(UsdGeom.Mesh(prim)) == "smooth":
             # What points had said was of faces to both sides.
@@ -112,19 +110,6 @@ class UsdGeometry:
             kind = str(prim.GetTypeName()) or "prim without a type"
             raise HostError(f"'{prim.GetName()}' is a {kind}, not a mesh, so it has no faces")
         return mesh
-
-    def _counts(self, name: str) -> Json:
-        mesh = self.mesh(name)
-        edges = set()
-        for face in faces_of(mesh.counts, mesh.corners):
-            for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
-                edges.add((min(start, end), max(start, end)))
-        return {
-            "vertices": len(mesh.points),
-            "edges": len(edges),
-            "faces": len(mesh.counts),
-            "triangles": sum(max(0, count - 2) for count in mesh.counts),
-        }
 
     def _still(self, name: str, done: str) -> Usd.Prim:
         """The prim, to be written to. Raises HostError where another time has other faces."""

@@ -15,6 +15,7 @@ from callboard.hosting.documentation import DOCS
 from callboard.hosting.exchanging import EXCHANGE
 from callboard.hosting.looking import LOOK
 from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
+from callboard.hosting.network import NETWORK, Network
 from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
 from callboard.hosting.shaping import GEOMETRY
 from callboard_openusd.attributes import UsdAttributes
@@ -81,6 +82,7 @@ class OpenUsdHost(host.Host):
                 host.USD: stages,
                 EXCHANGE: UsdExchange(document, stages, checks, materials),
                 DOCS: UsdDocs(),
+                NETWORK: Network(),
             }
         )
 
@@ -102,3 +104,6 @@ class OpenUsdHost(host.Host):
     def project_roots(self) -> list[str]:
         file = self._document.opened.file
         return [str(Path(file).parent)] if file else []
+
+    def scene_file(self) -> str | None:
+        return self._document.opened.file or None

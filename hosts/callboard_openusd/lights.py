@@ -184,7 +184,7 @@ class UsdLights(UsdPort):
             "power": None,
             "intensity": _number(light.GetIntensityAttr()),
             "exposure": _number(light.GetExposureAttr(), 0),
-            "size": _size(prim),
+            "size": (size := _size(prim)) and [_scale(prim) * side for side in size],
             "angle": None,
             "blend": None,
         }
@@ -228,7 +228,7 @@ class UsdLights(UsdPort):
 
     def _watts(self, prim: Usd.Prim) -> float:
         """The power of one unit of intensity."""
-        metres = UsdGeom.GetStageMetersPerUnit(self._stage)
+        metres = UsdGeom.GetStageMetersPerUnit(self._stage) * _scale(prim)
         normal = bool(UsdLux.LightAPI(prim).GetNormalizeAttr().Get(TIME))
         if _kind(prim) == "sun":
             angle = _number(UsdLux.DistantLight(prim).GetAngleAttr(), 0.53)
@@ -252,6 +252,11 @@ def _kind(prim: Usd.Prim) -> str:
     return _KINDS.get(name, name.lower())
 
 
+def _scale(prim: Usd.Prim) -> float:
+    """Scene units in one of the light's own: what a light is scaled by, its size is."""
+    return abs(transforms.world_matrix(prim).GetDeterminant3()) ** (1 / 3) or 1.0
+
+
 def _size(prim: Usd.Prim) -> list[float] | None:
     name = prim.GetTypeName()
     if name == "RectLight":
@@ -264,7 +269,8 @@ def _size(prim: Usd.Prim) -> list[float] | None:
 
 
 def _set_size(prim: Usd.Prim, size: float | list[float]) -> None:
-    wide, high = size if isinstance(size, (list, tuple)) else (size, size)
+    sides = size if isinstance(size, (list, tuple)) else (size, size)
+    wide, high = (side / _scale(prim) for side in sides)
     if prim.GetTypeName() == "RectLight":
         area = UsdLux.RectLight(prim)
         set_lasting(area.CreateWidthAttr(), float(wide))

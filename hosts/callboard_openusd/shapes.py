@@ -58,6 +58,11 @@ def _plane(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None
     x, y = dimensions["width"] / 2, dimensions["depth"] / 2
     corners = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
     _fill(mesh, up, corners, [(0.0, 0.0, 1.0)] * 4, [(0, 1, 2, 3)])
+    # Without UVs it could take no picture, and nothing in this host makes some.
+    uvs = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+        "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex
+    )
+    uvs.Set(Vt.Vec2fArray([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]))
 
 
 def _torus(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None:

@@ -34,6 +34,17 @@ class _Step:
     parts: tuple[tuple[_Begun, Patch], ...]
 
 
+@dataclass(frozen=True)
+class _Undone:
+    """A step with what makes each of its parts again, and what was there after it."""
+
+    step: _Step
+    again: tuple[Patch, ...]
+    opened: OpenStage
+    selection: list[str]
+    modified: bool
+
+
 class UsdUndo:
     """The undo port. Opening a file is a step like any other: the stage that was open before is
     kept with it, and comes back as it was."""
@@ -46,6 +57,8 @@ class UsdUndo:
         self._document = document
         self._scene_changed = scene_changed
         self._steps: deque[_Step] = deque(maxlen=HISTORY)
+        #: Those that can be done again, the next one last.
+        self._undone: list[_Undone] = []
         self._count = 0
 
     def begin(self, label: str) -> object:
@@ -53,6 +66,7 @@ class UsdUndo:
         if opened.touched:
             # Somebody changed the stage outside a step, so older steps no longer fit.
             self._steps.clear()
+            self._undone.clear()
             opened.settle()
         return _Begun(label, opened, opened.shadow, list(opened.selection), opened.modified)
 
@@ -67,6 +81,7 @@ class UsdUndo:
         token.opened.settle()
         opened.settle()
         self._steps.append(step)
+        self._undone.clear()
         self._scene_changed()
         return step.undo_id
 
@@ -82,13 +97,34 @@ class UsdUndo:
         if newest is None or newest.undo_id != undo_id or self._document.opened.touched:
             return False
         self._steps.pop()
+        after, again = self._document.opened, []
+        selection, modified = list(after.selection), after.modified
         for begun, before in reversed(newest.parts):
             opened = begun.opened
             before.apply(opened.layer)
+            # The shadow still holds what was there after it.
+            again.append(keep(difference(opened.touched, opened.shadow, opened.layer)))
             before.apply(opened.shadow)
             self._put_back(begun)
             # The file may have been saved since, so the scene counts as different from it.
             opened.modified = opened.modified or bool(before)
+        self._undone.append(_Undone(newest, tuple(again[::-1]), after, selection, modified))
+        self._scene_changed()
+        return True
+
+    def redo(self, undo_id: str) -> bool:
+        undone = self._undone[-1] if self._undone else None
+        if undone is None or undone.step.undo_id != undo_id or self._document.opened.touched:
+            return False
+        self._undone.pop()
+        for (begun, _), patch in zip(undone.step.parts, undone.again, strict=True):
+            patch.apply(begun.opened.layer)
+            patch.apply(begun.opened.shadow)
+            begun.opened.touched.clear()
+        opened = self._document.opened = undone.opened
+        opened.selection = undone.selection
+        opened.modified = undone.modified or any(map(bool, undone.again))
+        self._steps.append(undone.step)
         self._scene_changed()
         return True
 

@@ -21,6 +21,19 @@ from callboard_openusd.specs import copy_spec
 
 #: Where the custom data of a prim holds what :mod:`shapes` and :mod:`lights` remember.
 _OURS = "callboard"
+#: How a group is marked that holds what a program wrote, and is none of the artist's. The mark is
+#: Blender's, which leaves such a group out when it reads one.
+_GENERATED = "Blender:generated"
+#: What a camera counts in units of the stage, or tenths of one.
+_LENGTHS = (
+    "focalLength",
+    "horizontalAperture",
+    "verticalAperture",
+    "horizontalApertureOffset",
+    "verticalApertureOffset",
+    "clippingRange",
+    "focusDistance",
+)
 
 
 class UsdStages:
@@ -35,7 +48,7 @@ class UsdStages:
         if parent is not None:
             above = owned_parent(self._document.names.find(parent)).GetPath()
         source = open_file(path)
-        roots = source.GetPseudoRoot().GetChildren()
+        roots = [each for root in source.GetPseudoRoot().GetChildren() for each in _artists(root)]
         if not roots:
             raise HostError(f"'{Path(path).name}' holds no prims")
         flat = _in_time(source, stage.GetTimeCodesPerSecond()).Flatten(False)
@@ -54,6 +67,8 @@ class UsdStages:
                 copy_spec(flat, root, layer, place)
             retarget(layer, target, moved)
             transforms.write_matrix(stage.GetPrimAtPath(target), fit)
+            stage.GetPrimAtPath(target).SetCustomDataByKey(_GENERATED, True)
+            _count_cameras(stage.GetPrimAtPath(target), _ratio(source, stage))
         created = [str(prim.GetPath()) for prim in objects_in(stage.GetPrimAtPath(target))]
         return {"path": path, "created": created}
 
@@ -73,11 +88,26 @@ class UsdStages:
             stage.ExpandPopulationMask()
         flat = stage.Flatten(False)
         _leave_out_ours(flat)
+        _mark_home(flat, home(stage))
         write_layer(flat, path, None)
         return exported(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
         return metadata(path, open_file(path))
+
+
+def _artists(root: Usd.Prim) -> list[Usd.Prim]:
+    """It, or what is below it where a program wrote it to hold the rest."""
+    still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
+    return list(root.GetChildren()) if still and root.GetCustomDataByKey(_GENERATED) else [root]
+
+
+def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
+    """The scene itself is no object of it, here or elsewhere."""
+    spec = flat.GetPrimAtPath(path)
+    if spec and path != Sdf.Path.absoluteRootPath:
+        group, _, key = _GENERATED.partition(":")
+        spec.customData[group] = {**dict(spec.customData.get(group, {})), key: True}
 
 
 def _leave_out_ours(layer: Sdf.Layer) -> None:
@@ -108,10 +138,27 @@ def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:
     return Usd.Stage.Open(frame)
 
 
+def _ratio(source: Usd.Stage, target: Usd.Stage) -> float:
+    ratio = UsdGeom.GetStageMetersPerUnit(source) / UsdGeom.GetStageMetersPerUnit(target)
+    return 1.0 if Gf.IsClose(ratio, 1.0, 1e-9) else float(ratio)
+
+
+def _count_cameras(top: Usd.Prim, ratio: float) -> None:
+    """A camera counts lens, sensor and distances in units of the stage, however it is scaled."""
+    for prim in Usd.PrimRange(top) if ratio != 1.0 else ():
+        for name in _LENGTHS if prim.IsA(UsdGeom.Camera) else ():
+            attribute = prim.GetAttribute(name)
+            if (value := attribute.Get()) is not None:
+                attribute.Set(value * ratio)
+            for time in attribute.GetTimeSamples():
+                if (value := attribute.Get(time)) is not None:  # None where it is blocked
+                    attribute.Set(value * ratio, time)
+
+
 def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
     """From the source's units and axes to the target's."""
-    ratio = UsdGeom.GetStageMetersPerUnit(source) / UsdGeom.GetStageMetersPerUnit(target)
-    size = Gf.Matrix4d().SetScale(1.0 if Gf.IsClose(ratio, 1.0, 1e-9) else ratio)
+    ratio = _ratio(source, target)
+    size = Gf.Matrix4d().SetScale(ratio)
     here, there = UsdGeom.GetStageUpAxis(source), UsdGeom.GetStageUpAxis(target)
     if here == there:
         return size

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from callboard.hosting import contract as host
+from callboard.hosting.capability_names import LOOK
+from callboard.hosting.network import NETWORK, Network
 from callboard_qt.messages import Messages
 
 Post = Callable[[Callable[[], None]], None]
@@ -34,11 +36,12 @@ class QtHost(host.Host):
         """Registers all callbacks; the ports are there by then."""
 
     def _open(self, ports: dict[str, object]) -> None:
-        """The last step of making a host: it offers these ports, and listens. The viewport is left
-        out where there are no windows."""
+        """The last step of making a host: it offers these ports, and listens. What draws in views
+        is left out where there are no windows."""
         if self._identity.headless:
-            ports.pop(host.VIEWPORT, None)
-        self.set_ports(ports)
+            for capability in (host.VIEWPORT, LOOK):
+                ports.pop(capability, None)
+        self.set_ports({**ports, NETWORK: Network()})
         self._messages = self._listen()
 
     @property

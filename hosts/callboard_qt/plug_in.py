@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from qtpy.QtWidgets import QApplication
 
 from callboard.app import Callboard
-from callboard.errors import HostError
+from callboard.errors import CallboardError
 from callboard_qt.options import Options
 from callboard_qt.panel_frame import PanelFrame, PanelFrames
 from callboard_qt.residence import MakeHost, Residence
@@ -93,7 +93,7 @@ class QtPlugIn(ABC):
             return
         try:
             server = residence.start()
-        except (OSError, HostError) as error:
+        except (OSError, CallboardError) as error:
             self.say(f"Callboard can't serve: {error}", logging.ERROR)
             return
         self.panels.show_server(server)

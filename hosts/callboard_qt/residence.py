@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from callboard.app import Callboard
-from callboard.config import McpHttpConfig
 from callboard.host import Host
+from callboard.settings import config_from
 from callboard_qt.main_thread import QtMainThread
 
 #: The host, made of what runs functions on the main thread and what tells which modal dialog is
@@ -25,7 +25,8 @@ class Residence:
         self.server: Callboard | None = None
 
     def start(self) -> Callboard:
-        """Starts the server unless it runs. Raises OSError when its port is taken."""
+        """Starts the server unless it runs. Raises OSError when its port is taken,
+        SettingsError for settings that can't be meant."""
         if self.server is not None:
             return self.server
         try:
@@ -34,7 +35,9 @@ class Residence:
             host = self._make_host(main.post, main.blocked_by)
             self._take_back.append(host.close)
             self._take_back.append(host.watch(self._host_event))
-            server = Callboard(host, McpHttpConfig(port=self._port())).start()
+            port = self._port()
+            config = config_from({"port": port} if port else {})
+            server = Callboard(host, config).start()
         except BaseException:
             self.stop()
             raise

@@ -8,7 +8,7 @@ from math import isclose
 import pytest
 
 from callboard.errors import HostError
-from callboard.hosting.orbit import View, around, numbered, orbiting
+from callboard.hosting.orbit import View, around, numbered, orbiting, reaching
 
 LOW, HIGH = [-1.0, 2.0, 3.0], [4.0, 3.0, 30.0]
 
@@ -31,6 +31,15 @@ def test_the_whole_box_is_in_the_picture(turn: float, aspect: float, up_axis: st
         assert view.near < depth < view.far
         assert abs(x) <= depth * view.wide
         assert abs(y) <= depth * view.wide / aspect
+
+
+def test_what_is_behind_is_not_cut_off() -> None:
+    behind = ([-1.0, 400.0, -1.0], [1.0, 500.0, 1.0])
+    view = orbiting(LOW, HIGH, 0.0, 1.0, "Z")
+    wall = (0.0, 500.0, 0.0)
+    assert seen(view, wall)[2] > view.far
+    assert seen(view, wall)[2] < reaching(view, *behind).far
+    assert reaching(view, LOW, HIGH) == view
 
 
 @pytest.mark.parametrize(("up_axis", "front"), [("Y", (0, 1, 5)), ("Z", (0, -5, 1))])

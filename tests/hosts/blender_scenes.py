@@ -28,6 +28,7 @@ MODULES = (
     "blender_scenes_exchange",
     "blender_scenes_geometry",
     "blender_scenes_undo",
+    "blender_scenes_assets",
 )
 
 Case = Callable[["Rig"], None]

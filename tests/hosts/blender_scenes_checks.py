@@ -14,11 +14,7 @@ def _run(rig: Rig, *rules: str) -> list[Any]:
 
 def _mend(rig: Rig, finding: Any) -> None:
     fix = finding["fix"]
-    if fix["tool"] == "script__execute":
-        # The tool itself is offered while somebody is there.
-        rig.port("script.execute").execute(fix["arguments"]["code"], "python")
-    else:
-        rig.call(fix["tool"], fix["arguments"])
+    rig.call(fix["tool"], fix["arguments"])
 
 
 def _mesh(name: str, points: list[Any], faces: list[Any]) -> None:
@@ -63,6 +59,7 @@ def test_uvs_and_scale_are_mended(rig: Rig) -> None:
     assert (missing["rule"], scaled["rule"]) == ("uvs_missing", "scale")
     before = rig.read.get("Box")["bounds"]
     assert missing["fix"]["tool"] == "geometry__unwrap"
+    assert scaled["fix"]["tool"] == "geometry__apply_scale"
     _mend(rig, missing)
     _mend(rig, scaled)
     assert _run(rig, "uvs_missing", "uvs_overlap", "scale") == []

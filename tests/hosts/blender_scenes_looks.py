@@ -34,6 +34,24 @@ def test_each_kind_of_picture_is_as_it_was(rig: Rig) -> None:
     assert failed == []
 
 
+def test_what_changed_since_an_earlier_look_is_as_it_was(rig: Rig) -> None:
+    _scene(rig)
+    asked = {"shading": "solid", "camera": "Camera"}
+    before = _seen(rig, **asked)[0]["id"]
+    rig.tool("scene__transform", name="Box", translate=[0, 0, 1.5])
+    answer, picture = _seen(rig, **asked, before=before)
+    assert 0.01 < answer["compared"]["changed"] < 0.2
+    assert_known("headless-before", picture)
+
+
+def test_what_stands_behind_the_framed_objects_is_seen(rig: Rig) -> None:
+    rig.cube("Near")
+    asked = {"frame": ["Near"], "angles": ["front"], "shading": "solid"}
+    alone = _seen(rig, **asked)[0]["mean"]
+    rig.cube("Wall", translate=[0, 60, 0], scale=[60, 1, 60])
+    assert _seen(rig, **asked)[0]["mean"] > alone + 0.1
+
+
 def test_a_look_leaves_the_scene_its_settings_and_its_file(rig: Rig) -> None:
     import bpy
 

@@ -200,3 +200,41 @@ def test_a_bake_replaces_what_strips_play(rig: Rig) -> None:
     bpy.context.scene.frame_set(6)
     assert near(rig.read.get("Walker")["translate"], [5, 0, 0])
     assert _frames(rig, "Walker") == list(range(1, 12))
+
+
+def test_keys_names_and_parents_come_back_out_of_a_usd_file(rig: Rig) -> None:
+    if "usd" not in rig.host.ports:
+        return
+    import bpy
+
+    _keyed(rig, "The Mover 1")
+    rig.tool("animation__set_keys", name="The Mover 1", keys=[{"frame": 30, "rotate": [0, 0, 720]}])
+    rig.tool("animation__set_keys", name="The Mover 1", keys=[{"frame": 5, "rotate": [0, 0, 0]}])
+    rig.cube("Rider", translate=[0, 0, 2])
+    rig.tool("scene__set_parent", name="Rider", parent="The Mover 1", keep_world=False)
+    # Blender names what it reads by its mesh, and this one is everybody's.
+    for name in ("Twin.of it", "Other"):
+        twin = bpy.data.objects.new(name, bpy.data.objects["Rider"].data)
+        bpy.context.collection.objects.link(twin)
+        twin.location.z = len(name)
+    before = rig.tool("animation__list_keys", name="The Mover 1")["keys"]
+    path = rig.folder / "moving.usda"
+    rig.tool("usd__export_usd", path=str(path))
+    rig.tool("scene__delete", names=rig.read.names())
+    written = path.read_bytes()
+    rig.tool("usd__import_usd", path=str(path))
+    assert path.read_bytes() == written
+    path.unlink()
+    assert sorted(rig.read.names()) == ["Other", "Rider", "The Mover 1", "Twin.of it"]
+    assert near(rig.read.get("Twin.of it")["translate"], [0, 0, 10])
+    assert near(rig.read.get("Other")["translate"], [0, 0, 5])
+    assert not list(bpy.data.objects["Other"].keys()) + list(bpy.data.objects["Other"].data.keys())
+    assert rig.read.get("Rider")["parent"] == "The Mover 1"
+    after = rig.tool("animation__list_keys", name="The Mover 1")["keys"]
+    assert [key["frame"] for key in after] == [1, 5, 11, 30]
+    for was, now in zip(before, after, strict=True):
+        assert now.keys() == was.keys()
+        assert now["interpolation"] == was["interpolation"]
+        assert near(now.get("translate", []), was.get("translate", []))
+        assert near(now.get("rotate", []), was.get("rotate", []))
+    assert not len(bpy.data.cache_files)

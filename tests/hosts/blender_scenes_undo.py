@@ -124,6 +124,46 @@ def test_each_change_is_undone_exactly(rig: Rig) -> None:
     assert "linked" in refused(lambda: rig.tool("blender_library__make_override", name="Plain"))
 
 
+def _theirs(name: str) -> None:
+    import bpy
+
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="Add Empty")
+
+
+def _ours(rig: Rig, name: str) -> str:
+    token = rig.host.undo.begin(f"make {name}")
+    rig.edit.create("cube", name, {"size": 1})
+    id = rig.host.undo.commit(token)
+    assert id
+    return str(id)
+
+
+def test_what_was_undone_is_done_again_unless_somebody_changed_the_scene(rig: Rig) -> None:
+    import bpy
+
+    undo = rig.host.undo
+    _ours(rig, "One")
+    _theirs("Theirs")
+    two = _ours(rig, "Two")
+    for _ in range(2):
+        assert undo.undo(two)
+        assert not undo.undo(two)
+        assert undo.redo(two), "what lies below it is the artist's, and as it was"
+        assert "Two" in bpy.data.objects
+    assert undo.undo(two)
+    _theirs("More")
+    assert not undo.redo(two)
+    assert "Two" not in bpy.data.objects
+    three = _ours(rig, "Three")
+    assert undo.undo(three)
+    bpy.data.objects["One"].location.x = 5.0
+    bpy.context.view_layer.update()
+    assert not undo.redo(three)
+    assert bpy.data.objects["One"].location.x == 5.0
+
+
 def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: Rig) -> None:
     import bpy
 
@@ -135,18 +175,6 @@ def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: R
 
     undo.stepped.watch(stepped)
 
-    def ours(name: str) -> str:
-        token = undo.begin(f"make {name}")
-        rig.edit.create("cube", name, {"size": 1})
-        id = undo.commit(token)
-        assert id
-        return str(id)
-
-    def theirs(name: str) -> None:
-        bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))
-        bpy.context.view_layer.update()
-        bpy.ops.ed.undo_push(message="Add Empty")
-
     def undo_until_gone(name: str) -> None:
         while name in bpy.data.objects:
             bpy.ops.ed.undo()
@@ -155,9 +183,9 @@ def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: R
         while name not in bpy.data.objects:
             bpy.ops.ed.redo()
 
-    one, two = ours("One"), ours("Two")
-    theirs("Theirs")
-    three = ours("Three")
+    one, two = _ours(rig, "One"), _ours(rig, "Two")
+    _theirs("Theirs")
+    three = _ours(rig, "Three")
     undo_until_gone("Three")
     assert undone == {three}
     undo_until_gone("Theirs")
@@ -170,12 +198,12 @@ def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: R
     redo_until_there("Theirs")
     assert undone == {three}
     assert not undo.undo(two), "what the artist did lies on top of it"
-    four = ours("Four")
+    four = _ours(rig, "Four")
     undo_until_gone("Theirs")
     assert undone == {three, four}
     redo_until_there("Four")
     assert undone == {three}, "what was done instead of it can't come back"
-    joined = undo.join([four, ours("Five")])
+    joined = undo.join([four, _ours(rig, "Five")])
     bpy.ops.ed.undo()
     assert joined not in undone, "half of it is there"
     assert undo.undo(joined)

@@ -6,6 +6,7 @@ mayapy first_run_maya.py callboard-maya-VERSION.zip
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +17,12 @@ from first_run import run
 
 
 def _version() -> str:
+    """What is asked first, so here Maya loads the translators that the checks of files try."""
     from maya import cmds
 
+    for plug_in in ("fbxmaya", "objExport", "AbcImport", "AbcExport"):
+        with suppress(RuntimeError):
+            cmds.loadPlugin(plug_in, quiet=True)
     return str(cmds.about(version=True))
 
 

@@ -19,16 +19,19 @@ MODES: dict[str, dict[str, Any]] = {
     },
     "sheet": {"shading": "solid", "angles": ["front", "right", "top", "three_quarter"]},
     "camera": {"shading": "solid", "camera": "Camera"},
+    "strip": {"shading": "solid", "camera": "Camera", "frames": [1, 12, 24]},
     "overlays": {"shading": "solid", "angles": ["three_quarter"], "overlays": True},
 }
 SIZE = {"width": 192, "height": 108}
 
 
 def make(call: Any) -> None:
-    """The scene: a red ring around a box, with what every new file of Blender's has."""
+    """The scene: a red ring that rises around a box, with what every new file of Blender's has."""
     ring = {"kind": "torus", "name": "Ring", "major_radius": 2, "minor_radius": 0.5}
     call("scene__create_primitive", {**ring, "translate": [0, 0, 1]})
     call("scene__set_material_color", {"name": "Ring", "color": [0.8, 0.1, 0.05]})
+    keys = [{"frame": 1, "translate": [0, 0, 1]}, {"frame": 24, "translate": [0, 0, 3]}]
+    call("animation__set_keys", {"name": "Ring", "keys": keys})
     call("scene__create_primitive", {"kind": "cube", "name": "Box", "size": 1.5})
 
 

@@ -371,6 +371,8 @@ class MaxRig(Rig):
     def panels(self) -> list[QWidget]:
         import qtmax
 
+        # An earlier test's dock is a child until Qt has removed it.
+        application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return list(qtmax.GetQMaxMainWindow().findChildren(QDockWidget))
 
     def objects(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from callboard.hosting.png import png_size
 from callboard.testing.fake_client import FakeClient
 from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
 
@@ -74,6 +75,24 @@ def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
     assert place == [0, 0, 0], "the drag that was left is in nobody's undo step"
 
 
+def test_the_splash_screen_holds_up_nothing(gui: Gui, client: FakeClient) -> None:
+    path = str(gui.folder / "splash.blend")
+    gui.run(PERMIT)
+    gui.run("with artist(): bpy.ops.wm.splash('INVOKE_DEFAULT')")
+    gui.run("")  # it is drawn
+    for tool, arguments in (
+        ("scene__create_primitive", {"kind": "sphere", "name": "Ball"}),
+        ("scene__delete", {"names": ["Cube"]}),
+        ("scene__undo", {}),
+        ("scene__save_file", {"path": path}),
+        ("scene__open_file", {"path": path}),
+        ("scene__delete", {"names": ["Ball"]}),
+    ):
+        done(client, tool, **arguments)
+    gui.key("Escape")
+    assert [name for name in gui.names() if name in ("Ball", "Cube")] == ["Cube"]
+
+
 def test_a_drag_that_lasts_is_told(gui: Gui, client: FakeClient) -> None:
     gui.run(PERMIT)
     gui.run(DRAG)
@@ -109,6 +128,81 @@ def test_what_a_render_reads_stays_until_it_is_done(
     asked.wait()
     assert "result" in asked.answer, asked.answer
     assert not asked.answer["result"].get("isError"), asked.answer
+
+
+def done(client: FakeClient, tool: str, **arguments: Any) -> None:
+    answer = client.call(tool, arguments)
+    assert not answer.get("isError"), answer
+
+
+RENDERING = "answer = bpy.app.is_job_running('RENDER')"
+#: What a render asks for otherwise, and what it needs while it goes on.
+OWN = """
+r, i = bpy.context.scene.render, bpy.context.scene.render.image_settings
+answer = [r.resolution_x, r.resolution_y, r.resolution_percentage, r.filepath, r.use_file_extension]
+answer += [i.file_format, i.color_mode, bpy.context.preferences.view.render_display_type]
+answer += [bpy.context.scene.frame_current, len(bpy.app.handlers.render_complete)]
+"""
+PREPARED = """
+s = bpy.context.scene
+s.render.engine = "CYCLES"
+s.cycles.samples, s.cycles.use_denoising = {samples}, False
+s.render.filepath, s.render.image_settings.file_format = "//own", "OPEN_EXR"
+"""
+CANCEL = """
+from callboard_blender import addon
+for call in [*addon.residence.app.dispatcher.calls]:
+    addon.residence.app.controls.cancel(call)
+"""
+
+
+def prepared(gui: Gui, samples: int) -> list[Any]:
+    """A scene that takes so long to render; its settings. Skips where no render goes by itself."""
+    if not gui.run("answer = bpy.app.version >= (4, 0)"):
+        pytest.skip("a render beside threads ends this Blender; docs/blender.md tells of it")
+    gui.run(PERMIT)
+    gui.run(PREPARED.format(samples=samples))
+    settings: list[Any] = gui.run(OWN)
+    return settings
+
+
+def test_a_still_by_itself_is_whole_and_changes_nothing(gui: Gui, client: FakeClient) -> None:
+    before, path = prepared(gui, 16), gui.folder / "whole.png"
+    done(client, "scene__create_primitive", kind="cube", name="Made")
+    answer = client.call("render__still", {"path": str(path), "width": 256, "height": 128})
+    told = answer["structuredContent"]
+    assert (told["width"], told["height"], told["engine"]) == (256, 128, "CYCLES")
+    assert png_size(path.read_bytes()) == (256, 128)
+    assert gui.run(OWN) == before
+    done(client, "scene__undo")
+    assert gui.names() == ["Camera", "Cube", "Light"], "a render is nothing that was changed"
+
+
+@pytest.mark.parametrize("act", ["Escape", CANCEL], ids=["escape", "cancel"])
+def test_the_window_goes_on_while_a_still_is_rendered(
+    gui: Gui, client: FakeClient, act: str
+) -> None:
+    before, path = prepared(gui, 100_000), gui.folder / "beside.png"
+    asked = _Asked(gui, "render__still", path=str(path), width=256, height=128)
+    gui.wait(lambda: gui.run(RENDERING) or asked.answer, "the render")
+    assert not asked.answer, asked.answer
+    # Blender's own timers run, and what the artist does or saves has the artist's settings.
+    assert gui.run(OWN)[:-1] == before[:-1], "handlers apart, of which it has one more"
+    if act == "Escape":
+        delete = in_background(lambda: done(client, "scene__delete", names=["Cube"]))
+        words = gui.wait(waiting(gui), "the call that waits")
+        assert words == ["waiting: busy with rendering"], "its own call doesn't wait for it"
+        gui.key(act)
+        delete()
+        asked.wait()
+        assert "stopped the render" in asked.answer["result"]["content"][0]["text"], asked.answer
+    else:
+        gui.run(act)
+        asked.wait()
+        gui.wait(lambda: not gui.run(RENDERING), "the end of the render")
+    assert not path.exists()
+    assert gui.run(OWN) == before
+    done(client, "scene__create_primitive", kind="cube", name="After")
 
 
 MODE = "answer = bpy.context.object.mode"
@@ -238,3 +332,19 @@ def test_what_the_artist_undoes_himself_shows_as_undone(gui: Gui, client: FakeCl
     assert gui.names() == ["Camera", "Cube", "Light"]
     gui.key("ctrl+shift+z")
     shows(False, True, True)
+
+
+def test_a_client_undoes_its_own_and_nothing_of_the_artists(gui: Gui, client: FakeClient) -> None:
+    for name in ("One", "Two"):
+        made = client.call("scene__create_primitive", {"kind": "cube", "name": name, "size": 1})
+        assert not made.get("isError"), made
+    for _ in range(2):
+        assert client.call("scene__undo")["structuredContent"]["undone"][0]["did"] == "created Two"
+        assert gui.names() == ["Camera", "Cube", "Light", "One"]
+        assert not client.call("scene__redo").get("isError")
+        assert gui.names() == ["Camera", "Cube", "Light", "One", "Two"]
+    client.call("scene__undo")
+    gui.run("with artist(): bpy.ops.object.empty_add()")
+    for tool in ("scene__redo", "scene__undo"):
+        assert client.call(tool)["isError"], tool
+    assert gui.names() == ["Camera", "Cube", "Empty", "Light", "One"]

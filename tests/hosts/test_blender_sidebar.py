@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from callboard.errors import REFUSED_BY_ARTIST
+from callboard.testing.fake_client import FakeClient
 from hosts.blender_gui_rig import Display, Gui, blender_gui, install, missing
 
 if reason := missing():
@@ -132,6 +134,34 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
         )
         assert stopped == ["Stopped, calls ended: 5"]
         assert [kind for kind, _, _ in gui.run(PANEL)] == [kind for kind, _, _ in idle]
+
+
+def test_a_refusal_tells_the_way_to_the_switch(gui: Gui) -> None:
+    gui.run(f"{DRAWN}residence.app.controls.withdraw('scene.mutate')")
+    with gui.client() as client:
+        told = description(client, "scene__rename")
+        way = re.search(r"switches it on in the sidebar of .*3D view \(key (\w)\), tab (\w+)", told)
+        assert way is not None, told
+        shown = "next(a for a in window.screen.areas if a.type == 'VIEW_3D').spaces.active"
+        gui.run(f"window = bpy.context.window_manager.windows[0]\n{shown}.show_region_ui = False")
+        gui.key(way[1].lower())
+        gui.wait(lambda: gui.run(f"answer = {shown}.show_region_ui"), "the sidebar, by its key")
+        place = gui.run(
+            "one = bpy.types.CALLBOARD_PT_capabilities\n"
+            "answer = [one.bl_space_type, one.bl_region_type, one.bl_category]"
+        )
+        assert place == ["VIEW_3D", "UI", way[2]]
+        switches = "drawn(lambda layout: sidebar.CALLBOARD_PT_capabilities.draw(layout, None))"
+        rows = gui.run(f"{DRAWN}answer = {switches}")
+        assert "callboard.capability" in [kind for kind, text, on in rows if on]
+        gui.run("bpy.ops.callboard.capability(name='scene.mutate')")
+        assert "Not available" not in description(client, "scene__rename")
+
+
+def description(client: FakeClient, name: str) -> str:
+    tools = client.request("tools/list", {})["result"]["tools"]
+    (tool,) = (each for each in tools if each["name"] == name)
+    return str(tool["description"])
 
 
 def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:

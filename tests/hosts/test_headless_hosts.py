@@ -48,7 +48,9 @@ def test_it_serves_a_scene_and_ends(
         pytest.importorskip("pxr", reason="this Python has no OpenUSD")
     module = import_module(f"{rig}_rig")
     double = getattr(module, "DOUBLE", None) or module.DOUBLES
-    paths = [PROJECT / "core", PROJECT / "hosts", *([] if module.REAL else [double])]
+    # Houdini's uses what it shares with Maya's, which lies beside it.
+    doubles = [] if module.REAL else [double, double.parent]
+    paths = [PROJECT / "core", PROJECT / "hosts", *doubles]
     environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CALLBOARD_HOME": str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, *command],

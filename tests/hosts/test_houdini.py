@@ -14,7 +14,7 @@ from camera_view import holds
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
-from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT
+from callboard.host import ANIMATION, ATTRIBUTES, RENDER, SCRIPT, USD, VIEWPORT
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_undone_by_the_artist, check_visits
@@ -94,6 +94,15 @@ def test_a_viewport_needs_windows(bench: Bench) -> None:
         return
     data = bench.port(VIEWPORT).capture(321, 123)
     assert data[16:24] == (321).to_bytes(4, "big") + (123).to_bytes(4, "big")
+
+
+@pytest.mark.skipif(REAL, reason="Houdini has its translators")
+def test_a_format_that_houdini_would_write_as_its_own_is_not_offered(bench: Bench) -> None:
+    hou._session.session.no_translator.add(".ply")
+    told = {each["format"]: each for each in bench.call("exchange__formats")["formats"]}
+    assert told["stl"]["export"] == [".stl"]
+    assert (told["ply"]["import"], told["ply"]["export"]) == ([], [])
+    assert "no translator" in told["ply"]["missing"]
 
 
 def test_the_project_is_job_and_hip(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +242,39 @@ def test_a_locked_parameter_is_named(bench: Bench) -> None:
         bench.editor.set_transform(path, [1, 2, 3], None, None)
 
 
+def test_attributes_are_parameters_and_run_no_code(bench: Bench) -> None:
+    path = bench.call("cameras__create", {"name": "Cam"})["created"][0]
+    told = bench.call("attributes__get", {"name": path, "attribute": "projection"})
+    assert (told["type"], told["value"], told["writable"]) == ("menu", "perspective", True)
+    bench.call("attributes__set", {"name": path, "attribute": "projection", "value": "ortho"})
+    bench.call("attributes__set", {"name": path, "attribute": "res", "value": [640, 480]})
+    assert hou.node(path).parmTuple("res").eval() == (640, 480)
+    note = {"name": path, "attribute": "note", "value": "costs $5"}
+    assert bench.call("attributes__set", note)["verified"]
+    hou.node(path).parm("focal").lock(True)
+    port = bench.port(ATTRIBUTES)
+    assert not port.get(path, "focal")["writable"]
+    assert not port.get(path, "t")["writable"]
+    before = bench.everything()
+    for attribute, value, why in (
+        ("note", "`system('id')`", "would run"),
+        ("code", "`system('id')`", "would run"),
+        ("t", [1, 2, 3], "scene__transform"),
+        ("projection", "fisheye", "one of perspective"),
+        ("res", [640], "2 of int"),
+        ("focal", 35, "locked"),
+        ("alone", [1], "two or more"),
+    ):
+        asked = {"name": path, "attribute": attribute, "value": value}
+        with pytest.raises(HostError, match=why):
+            bench.call("attributes__set", asked)
+    assert bench.everything() == before
+    assert not {"code", "alone"} & {*port.names(path)}
+    env = bench.call("lights__create", {"kind": "dome", "name": "Sky"})["created"][0]
+    with pytest.raises(HostError, match="set_file"):
+        bench.call("attributes__set", {"name": env, "attribute": "env_map", "value": "/etc/x.hdr"})
+
+
 def test_a_null_has_no_colour_and_no_bounds(bench: Bench) -> None:
     null = hou.node("/obj").createNode("null", "Null")
     with pytest.raises(HostError, match="no colour"):
@@ -302,6 +344,9 @@ def test_geometry_that_is_no_polygons_is_not_left_out_silently(bench: Bench) -> 
     bench.cube("Box")
     with pytest.raises(HostError, match="isn't polygons"):
         bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
+    for suffix in ("obj", "stl"):
+        with pytest.raises(HostError, match="isn't polygons"):
+            bench.call("exchange__export", {"path": str(bench.folder / f"out.{suffix}")})
     assert list(bench.folder.iterdir()) == []
     bench.editor.select(["Box"])
     assert bench.port(USD).export_usd(str(bench.folder / "out.usda"), True)["prims"] == 1
@@ -710,3 +755,24 @@ def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> Non
     assert around_the_scene() == before
     assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
     assert bench.host.blocked_by() is None
+
+
+def test_node_types_and_the_module_are_looked_up(bench: Bench) -> None:
+    (box,) = bench.call("docs__lookup", {"words": "Sop/box", "limit": 1})["entries"]
+    size = next(each for each in box["parameters"] if each["name"] == "size")
+    assert (size["type"], size["length"]) == ("float", 3)
+    (method,) = bench.call("docs__lookup", {"words": "hou.Node.setInput", "limit": 1})["entries"]
+    assert method["kind"] == "method"
+
+
+@pytest.mark.skipif(REAL, reason="the double alone makes smart bundles so simply")
+def test_a_bundle_that_follows_a_pattern_is_not_changed(bench: Bench) -> None:
+    cube = bench.cube("Cube")
+    hou.addNodeBundle("Smart")
+    hou.session.scene.patterns["Smart"] = "/obj/*"
+    with pytest.raises(HostError, match="its pattern says"):
+        bench.call("structure__add_to_group", {"name": "Smart", "objects": [cube]})
+    with pytest.raises(HostError, match="can't be a bundle's name"):
+        bench.call("structure__create_group", {"name": "a.b"})
+    bench.call("structure__create_group", {"name": "Props"})
+    assert bench.call("structure__create_group", {"name": "Props"})["created"] == ["Props1"]

@@ -1,4 +1,4 @@
-"""Cameras and lights where Houdini differs, on the double or, under hython, on Houdini itself."""
+"""Cameras, lights, materials where Houdini differs, on the double or, under hython, in Houdini."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("pxr", reason="this Python has no OpenUSD")
 
-from houdini_rig import hou, houdini_host, new_houdini
+from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
-from callboard.hosting.picture_ports import CAMERAS, LIGHTS
+from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard.testing.check_materials import picture
 from callboard.testing.compliance import Bench
 
 
@@ -116,3 +117,117 @@ def test_a_width_makes_a_light_of_the_artists_one_that_has_it(bench: Bench) -> N
         assert mine.parm("light_type").evalAsString() == kind
         bench.call("lights__set", {"name": f"my_{kind}", **width})
         assert mine.parm("light_type").evalAsString() in ("sun", "sphere")
+
+
+# -- materials ------------------------------------------------------------------------------------
+
+
+def _material(bench: Bench, **asked: Any) -> str:
+    path: str = bench.call("materials__create", asked)["created"][0]
+    return path
+
+
+def test_new_materials_are_in_the_scenes_own_network(bench: Bench) -> None:
+    path = _material(bench, name="Red", color=[1, 0, 0], objects=[bench.cube("Cube")])
+    assert path == "/mat/Red"
+    assert hou.node("/obj/Cube").parm("shop_materialpath").evalAsString() == path
+    assert bench.get("Cube")["color"] == pytest.approx([1, 0, 0])
+
+
+def test_the_colour_of_one_object_is_a_material_too(bench: Bench) -> None:
+    cube = bench.cube("Cube")
+    bench.call("scene__set_material_color", {"name": cube, "color": [0, 1, 0]})
+    (own,) = bench.port(MATERIALS).assigned(cube)
+    assert bench.port(MATERIALS).get(own)["color"] == pytest.approx([0, 1, 0])
+    copy = bench.editor.duplicate(cube, "Copy")
+    assert list(bench.port(MATERIALS).assigned(copy)) != [own]
+    # One that goes with an object is nobody else's.
+    with pytest.raises(HostError, match="another object's own"):
+        bench.call("materials__assign", {"name": own, "objects": [bench.cube("Other")]})
+
+
+def test_faces_are_given_a_material_and_the_shape_stays_what_it_was(bench: Bench) -> None:
+    cube = bench.cube("Cube")
+    part, whole = _material(bench), _material(bench)
+    bench.call("materials__assign", {"name": part, "objects": [cube], "faces": [1, 2]})
+    assert bench.get(cube)["type"] == "cube"
+    assert bench.port(MATERIALS).assigned(cube) == {part: [1, 2]}
+    bench.call("materials__assign", {"name": whole, "objects": [cube]})
+    assert bench.port(MATERIALS).assigned(cube) == {whole: None}
+    assert [node.name() for node in hou.node(cube).children()] == ["box1"]
+
+
+def test_what_the_artist_gave_faces_is_told(bench: Bench) -> None:
+    cube, part = bench.cube("Cube"), _material(bench)
+    node = hou.node(cube)
+    giving = node.createNode("material", "mine")
+    giving.setInput(0, node.node("box1"))
+    giving.parm("group1").set("3")
+    giving.parm("shop_materialpath1").set(part)
+    giving.setDisplayFlag(True)
+    assert bench.port(MATERIALS).assigned(cube) == {part: [3]}
+    assert bench.call("materials__get", {"name": part})["users"] == [cube]
+
+
+def test_what_is_wired_is_refused(bench: Bench) -> None:
+    path = _material(bench)
+    node = hou.node(path)
+    wired = hou.node("/mat").createNode("constant")
+    node.setInput(node.inputNames().index("rough"), wired)
+    told = bench.port(MATERIALS).get(path)
+    assert (told["roughness"], told["textures"]["roughness"]["path"]) == (None, None)
+    with pytest.raises(HostError, match="is wired to another node"):
+        bench.call("materials__set", {"name": path, "roughness": 0.5})
+    bench.call("materials__set", {"name": path, "metalness": 1})
+
+
+def test_pictures_of_one_material_share_their_scale(bench: Bench) -> None:
+    path, file = _material(bench), picture(bench.folder)
+    asked = {"name": path, "path": file, "uv_scale": [2, 3]}
+    bench.call("materials__set_texture", {**asked, "slot": "color"})
+    with pytest.raises(HostError, match="share their uv_scale"):
+        bench.call("materials__set_texture", {**asked, "slot": "roughness", "uv_scale": [1, 1]})
+    with pytest.raises(HostError, match="leave out channel"):
+        bench.call("materials__set_texture", {**asked, "slot": "opacity", "channel": "a"})
+    bench.call("materials__set_texture", {**asked, "slot": "roughness", "channel": "g"})
+
+
+def test_of_other_types_only_the_name_is_told(bench: Bench) -> None:
+    cube = bench.cube("Cube")
+    other = hou.node("/mat").createNode("constant", "Other")
+    hou.node(cube).parm("shop_materialpath").set(other.path())
+    told = bench.port(MATERIALS).get("Other")
+    assert (told["type"], told["color"], told["roughness"]) == ("constant", None, None)
+    with pytest.raises(HostError, match="materials__create"):
+        bench.call("materials__set", {"name": "Other", "roughness": 0.5})
+
+
+# -- looking ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(REAL, reason="hython has no windows")
+def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -> None:
+    new_houdini(windows=True)
+    with houdini_host(lambda fn: None) as host:
+        bench = Bench(host, tmp_path.resolve())
+        cube, mine = bench.cube("Cube"), _camera(bench)
+        hou.session.view_camera = mine
+        before = _view()
+        asked = {"width": 32, "height": 32, "angles": ["top"], "shading": "xray"}
+        bench.call("viewport__look", asked)
+        with pytest.raises(HostError, match="is no camera"):
+            bench.call("viewport__look", {**asked, "angles": [], "camera": cube})
+        assert _view() == before
+        assert bench.reader.names() == [cube, mine]
+        hou.session.view_camera = ""
+        bench.call("viewport__look", asked)
+        assert hou.session.view_camera == ""
+        rendered = bench.call("viewport__look", {**asked, "shading": "rendered"})
+        assert rendered["engine"] == "ifd"
+
+
+def _view() -> list[Any]:
+    """What the artist sees."""
+    session = hou.session
+    modes = {kind: mode for kind, mode in session.view_modes.items() if mode.name() != "SmoothWire"}
+    return [session.view_camera, session.view_from, modes, session.view_materials]

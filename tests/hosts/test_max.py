@@ -13,7 +13,17 @@ from camera_view import holds
 from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import CapabilityMissing, HostError
-from callboard.host import ANIMATION, RENDER, SCRIPT, USD, VIEWPORT, AmbiguousName, ObjectNotFound
+from callboard.host import (
+    ANIMATION,
+    ATTRIBUTES,
+    RENDER,
+    SCRIPT,
+    STRUCTURE,
+    USD,
+    VIEWPORT,
+    AmbiguousName,
+    ObjectNotFound,
+)
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
 from hosts.visits import check_visits
@@ -94,6 +104,75 @@ def test_usd_needs_its_component() -> None:
     new_max(windows=False, usd=False)
     with max_host(lambda fn: None) as host:
         assert USD not in host.ports
+
+
+@pytest.mark.skipif(REAL, reason="the plug-in is there or it isn't")
+def test_what_fbx_can_do_is_asked(bench: Bench) -> None:
+    def told() -> Any:
+        return bench.call("exchange__formats")["formats"][1]
+
+    session = pymxs._session.session
+    assert told()["export"] == [".fbx"]
+    session.units[1] = 2.0
+    assert told()["export"] == []
+    assert "system unit" in told()["missing"]
+    session.units[1] = 1.0
+    session.fbx = {}
+    assert told()["import"] == []
+    assert "plug-in" in told()["missing"]
+
+
+@pytest.mark.skipif(REAL, reason="the double tells what 3ds Max was told")
+def test_an_export_is_no_change_and_leaves_the_artists_settings(bench: Bench) -> None:
+    session = pymxs._session.session
+    bench.cube("Crate")
+    rt.setSaveRequired(False)
+    kept = {kind: dict(of) for kind, of in session.fbx.items()}
+    steps = len(session.undo)
+    file = str(bench.folder / "crate.fbx")
+    bench.call("exchange__export", {"path": file, "objects": ["Crate"]})
+    assert (rt.getSaveRequired(), len(session.undo)) == (False, steps)
+    bench.call("exchange__import", {"path": file})
+    assert session.fbx == kept
+
+
+def test_attributes_are_the_properties_of_what_it_is_made_of(bench: Bench) -> None:
+    lamp = rt.Omnilight(name="Lamp")
+    set_ = {"name": "Lamp", "attribute": "multiplier", "value": 2}
+    assert bench.call("attributes__set", set_)["verified"]
+    assert lamp.multiplier == 2.0
+    color = {"name": "Lamp", "attribute": "rgb", "value": [255, 128, 0]}
+    told = bench.call("attributes__set", color)["attribute"]
+    assert (told["type"], told["value"]) == ("color", [255, 128, 0])
+    cube = bench.cube("Cube")
+    assert {"width", "length", "height"} <= {*bench.port(ATTRIBUTES).names(cube)}
+    before = bench.everything()
+    for attribute, value in (("width", "wide"), ("width", [1, 2]), ("mood) (rm", 1), ("far", 1e39)):
+        with pytest.raises(HostError):
+            bench.port(ATTRIBUTES).set(cube, attribute, value)
+    assert bench.everything() == before
+
+
+def test_a_text_of_3ds_maxs_own_is_not_set(bench: Bench) -> None:
+    path = bench.sample(REFERENCED)
+    asked = {"name": path, "attribute": "srcFileName", "value": "/etc/passwd"}
+    with pytest.raises(HostError, match="may name a file"):
+        bench.call("attributes__set", asked)
+    assert not bench.port(ATTRIBUTES).get(path, "srcFileName")["writable"]
+
+
+def test_a_failed_call_leaves_the_selection_sets(bench: Bench) -> None:
+    one, other = bench.cube("One"), bench.cube("Other")
+    bench.call("structure__create_group", {"name": "Props", "objects": [one]})
+    before = bench.call("structure__list_groups")
+    structure, undo = bench.port(STRUCTURE), bench.host.undo
+    token = undo.begin("Callboard: test")
+    structure.add("Props", [other])
+    structure.create_group("Second")
+    bench.editor.delete([one])
+    assert undo.rollback(token) is True
+    assert bench.call("structure__list_groups") == before
+    assert {str(each.name) for each in rt.selectionSets} == {"Props"}
 
 
 def test_the_project_is_the_project_folder(host: Any) -> None:
@@ -279,6 +358,15 @@ def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     pymxs._session.session.artist(lambda: rt.Box(name="Theirs"))
     assert _undo(bench).undo(undo_id) is False
     assert len(bench.reader.names()) == 2
+
+
+@pytest.mark.skipif(REAL, reason="nobody works by hand there")
+def test_nothing_is_done_again_once_the_artist_did_something(bench: Bench) -> None:
+    undo_id = _step(bench, "Ours")
+    assert _undo(bench).undo(undo_id) is True
+    pymxs._session.session.artist(lambda: rt.Box(name="Theirs"))
+    assert _undo(bench).redo(undo_id) is False
+    assert len(bench.reader.names()) == 1
 
 
 @pytest.mark.skipif(REAL, reason="3dsmaxbatch opens no step around a test")
@@ -582,3 +670,11 @@ def test_a_render_that_was_cancelled_leaves_the_older_picture(bench: Bench) -> N
         bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
     assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
     assert session.bitmaps == 0
+
+
+def test_classes_and_their_properties_are_looked_up(bench: Bench) -> None:
+    (box,) = bench.call("docs__lookup", {"words": "Box", "limit": 1})["entries"]
+    assert (box["kind"], box["text"]) == ("class", "GeometryClass")
+    assert "height" in [each["name"] for each in box["properties"]]
+    (select,) = bench.call("docs__lookup", {"words": "select", "limit": 1})["entries"]
+    assert (select["name"], select["kind"]) == ("select", "function")

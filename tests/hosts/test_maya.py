@@ -15,6 +15,8 @@ from maya_rig import REAL, maya_host, new_maya
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import (
     ANIMATION,
+    EXCHANGE,
+    LIGHTS,
     RENDER,
     SCENE_MUTATE,
     SCENE_READ,
@@ -103,10 +105,32 @@ def with_usd(host: Any) -> Iterator[None]:
     cmds.unloadPlugin("mayaUsdPlugin", force=True)
 
 
+@pytest.fixture
+def with_arnold(host: Any) -> None:
+    try:
+        cmds.loadPlugin("mtoa", quiet=True)
+    except RuntimeError:
+        pytest.skip("this Maya has no Arnold")
+
+
+@pytest.fixture
+def with_translators(host: Any, with_usd: None) -> None:
+    for plug_in in ("fbxmaya", "objExport", "AbcImport", "AbcExport"):
+        try:
+            cmds.loadPlugin(plug_in, quiet=True)
+        except RuntimeError:
+            assert REAL
+
+
 @pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
 def test_compliance(check: Check, bench: Bench, request: pytest.FixtureRequest) -> None:
-    if USD in check.needs:
-        request.getfixturevalue("with_usd")
+    for capability, fixture in (
+        (USD, "with_usd"),
+        (LIGHTS, "with_arnold"),
+        (EXCHANGE, "with_translators"),
+    ):
+        if capability in check.needs:
+            request.getfixturevalue(fixture)
     if missing := bench.missing(check):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")
     bench.run(check)
@@ -128,6 +152,73 @@ def test_usd_comes_and_goes_with_its_plug_in(host: Any) -> None:
     assert USD not in host.ports
     assert announced.count("ports") == 2
     stop()
+
+
+def _offered(bench: Bench, name: str) -> Any:
+    formats = bench.call("exchange__formats")["formats"]
+    return next(each for each in formats if each["format"] == name)
+
+
+def test_formats_come_and_go_with_their_plug_ins(bench: Bench) -> None:
+    if cmds.pluginInfo("fbxmaya", query=True, loaded=True):
+        pytest.skip("this Maya has them loaded")
+    assert (_offered(bench, "fbx")["import"], _offered(bench, "usd")["export"]) == ([], [])
+    assert "fbxmaya" in _offered(bench, "fbx")["missing"]
+    file = str(bench.folder / "cube.fbx")
+    with pytest.raises(HostError, match="fbxmaya"):
+        bench.call("exchange__export", {"path": file})
+    cmds.loadPlugin("fbxmaya", quiet=True)
+    assert _offered(bench, "fbx")["export"] == [".fbx"]
+    cmds.unloadPlugin("fbxmaya")
+
+
+@pytest.mark.skipif(REAL, reason="the double tells what Maya was told")
+def test_an_export_is_no_change_and_leaves_the_artists_settings(
+    bench: Bench, with_translators: None
+) -> None:
+    cube = bench.cube("Crate")
+    cmds.file(modified=False)
+    undone, before = cmds.undoInfo(query=True, undoName=True), _translators().fbx()
+    before["Export"]["EmbeddedTextures"] = before["Import"]["Mode"] = "merge"
+    kept = {kind: dict(of) for kind, of in before.items()}
+    for suffix in ("fbx", "obj", "abc"):
+        file = str(bench.folder / f"crate.{suffix}")
+        bench.call("exchange__export", {"path": file, "objects": [cube]})
+        assert not cmds.file(query=True, modified=True), suffix
+        assert cmds.undoInfo(query=True, undoName=True) == undone, suffix
+    bench.call("exchange__import", {"path": str(bench.folder / "crate.fbx")})
+    assert _translators().fbx() == kept
+
+
+def _translators() -> Any:
+    from maya import _translators as translators
+
+    return translators
+
+
+@pytest.mark.parametrize("unit", ["m", "in"])
+def test_an_obj_counts_in_metres_whatever_the_artists_unit(
+    bench: Bench, with_translators: None, unit: str
+) -> None:
+    cmds.currentUnit(linear=unit)
+    try:
+        per_meter = bench.reader.info()["units_per_meter"]
+        bench.cube("Crate", 2 * per_meter)
+        file = bench.folder / "crate.obj"
+        bench.call("exchange__export", {"path": str(file)})
+        assert cmds.currentUnit(query=True, linear=True) == unit
+        points = [
+            line.split()[1:] for line in file.read_text("utf-8").splitlines() if line[:2] == "v "
+        ]
+        assert {abs(float(each)) for point in points for each in point} == {1.0}
+        bench.empty()
+        bench.call("exchange__import", {"path": str(file)})
+        assert cmds.currentUnit(query=True, linear=True) == unit
+        (path,) = bench.reader.names()
+        assert bench.get(path)["bounds"]["max"] == pytest.approx([per_meter] * 3)
+        assert bench.get(path)["scale"] == [1, 1, 1]
+    finally:
+        cmds.currentUnit(linear="cm")
 
 
 def test_the_usd_plug_in_is_loaded_when_the_artist_asks(host: Any) -> None:
@@ -737,3 +828,31 @@ def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> Non
     assert scene_settings() == before
     assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]
     assert bench.host.blocked_by() is None
+
+
+def test_commands_are_looked_up_and_nothing_is_to_be_undone(bench: Bench) -> None:
+    bench.cube("Cube")
+    before = cmds.undoInfo(query=True, undoName=True)
+    (cube,) = bench.call("docs__lookup", {"words": "cmds.polyCube", "limit": 1})["entries"]
+    assert {"name": "axis", "short": "ax", "type": "Length Length Length"} in cube["flags"]
+    assert cmds.undoInfo(query=True, undoName=True) == before
+    (camera,) = bench.call("docs__lookup", {"words": "camera", "limit": 1})["entries"]
+    assert camera["kind"] == "node type"
+    assert "focalLength" in camera["attributes"]
+
+
+def test_a_short_name_is_the_attribute_that_it_stands_for(bench: Bench) -> None:
+    asked = {"name": bench.cube("Cube"), "attribute": "tx"}
+    assert bench.call("attributes__get", asked)["writable"] is False
+    with pytest.raises(HostError, match="scene__transform places objects"):
+        bench.call("attributes__set", {**asked, "value": 3.0})
+    assert cmds.getAttr("Cube.translateX") == 0
+
+
+def test_mayas_own_sets_are_no_groups_and_layers_hide(bench: Bench) -> None:
+    assert bench.call("structure__list_groups")["total"] == 0
+    path = bench.cube("Cube")
+    layer = cmds.createDisplayLayer(path, name="Props", noRecurse=True)
+    cmds.setAttr(f"{layer}.visibility", False)
+    with pytest.raises(HostError, match="a display layer hides 'Cube'"):
+        bench.call("structure__set_visibility", {"objects": [path], "visible": True})

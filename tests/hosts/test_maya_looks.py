@@ -1,17 +1,18 @@
-"""Cameras and materials where Maya differs, on the double or, under mayapy, on Maya itself."""
+"""Cameras, materials, lights where Maya differs, on the double or, under mayapy, on Maya itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import pi
 from pathlib import Path
 from typing import Any
 
 import pytest
 from maya import cmds
-from maya_rig import maya_host, new_maya
+from maya_rig import REAL, maya_host, new_maya
 
 from callboard.errors import HostError
-from callboard.hosting.picture_ports import CAMERAS, MATERIALS
+from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
 from callboard.testing.check_materials import picture
 from callboard.testing.compliance import Bench
 
@@ -129,3 +130,147 @@ def test_the_colour_space_is_one_that_the_scene_has(bench: Bench) -> None:
     spaces = cmds.colorManagementPrefs(query=True, inputSpaceNames=True)
     assert cmds.getAttr(f"{file}.colorSpace") in spaces
     assert cmds.getAttr(f"{file}.ignoreColorSpaceFileRules")
+
+
+# -- lights -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lit(bench: Bench) -> Bench:
+    try:
+        cmds.loadPlugin("mtoa", quiet=True)
+    except RuntimeError:
+        pytest.skip("this Maya has no Arnold")
+    return bench
+
+
+def _light(bench: Bench, kind: str, **asked: Any) -> str:
+    path: str = bench.call("lights__create", {"kind": kind, **asked})["created"][0]
+    return path
+
+
+def _shape(path: str) -> str:
+    return f"{path}|{path[1:]}Shape"
+
+
+def test_lights_come_with_arnold_s_plug_in(bench: Bench) -> None:
+    assert LIGHTS not in bench.host.ports
+    try:
+        bench.host.plug_ins[LIGHTS].load()
+    except HostError as error:
+        pytest.skip(f"this Maya has no Arnold: {error}")
+    assert LIGHTS in bench.host.ports
+
+
+def test_power_is_watts_in_arnold_s_centimetres(lit: Bench) -> None:
+    cmds.currentUnit(linear="m")
+    path = _light(lit, "area", name="Key", power=100, size=[2, 1])
+    # A square centimetre is that much of a square metre.
+    assert cmds.getAttr(f"{_shape(path)}.intensity") == pytest.approx(100 / pi / 0.01**2)
+    assert cmds.getAttr(f"{path}.scale")[0] == pytest.approx((100.0, 50.0, 1.0))
+
+
+def test_a_new_light_lights_everything(lit: Bench) -> None:
+    for kind in ("point", "dome"):
+        path = _light(lit, kind)
+        assert path in [
+            cmds.ls(each, long=True)[0] for each in cmds.sets("defaultLightSet", query=True)
+        ]
+
+
+def test_a_penumbra_lies_outside_or_inside_the_cone(lit: Bench) -> None:
+    path = _light(lit, "spot", angle=40, blend=0.25)
+    assert cmds.getAttr(f"{_shape(path)}.coneAngle") == pytest.approx(30)
+    assert cmds.getAttr(f"{_shape(path)}.penumbraAngle") == pytest.approx(5)
+    cmds.setAttr(f"{_shape(path)}.penumbraAngle", -3)
+    told = lit.port(LIGHTS).get(path)
+    assert (told["angle"], told["blend"]) == pytest.approx((30, 0.2))
+
+
+def test_one_that_is_not_normalized_has_no_power_until_it_is_given(lit: Bench) -> None:
+    path = _light(lit, "area")
+    cmds.setAttr(f"{_shape(path)}.aiNormalize", False)
+    assert lit.port(LIGHTS).get(path)["power"] is None
+    answer = lit.call("lights__set", {"name": path, "power": 5})
+    assert answer["light"]["power"] == pytest.approx(5)
+
+
+def test_others_are_told_in_maya_s_words(lit: Bench) -> None:
+    path = cmds.ls(cmds.shadingNode("ambientLight", asLight=True), long=True)[0]
+    told = lit.port(LIGHTS).get(path)
+    assert (told["kind"], told["power"], told["exposure"]) == ("ambientlight", None, 0.0)
+    with pytest.raises(HostError, match="has no power"):
+        lit.call("lights__set", {"name": path, "power": 10})
+    lit.call("lights__set", {"name": path, "intensity": 2, "color": [1, 0, 0]})
+
+
+def test_what_drives_a_light_is_not_overwritten(lit: Bench) -> None:
+    path, other = _light(lit, "point", name="One"), _light(lit, "point", name="Other")
+    cmds.connectAttr(f"{_shape(other)}.intensity", f"{_shape(path)}.intensity")
+    with pytest.raises(HostError, match="driven by keys or another node"):
+        lit.call("lights__set", {"name": path, "power": 20})
+
+
+def test_domes_of_the_artist_s_are_hidden_and_stay(lit: Bench) -> None:
+    mine = _light(lit, "dome", name="Mine")
+    lit.call("lights__set_environment", {"color": [1, 1, 1], "rotate": 30})
+    assert not cmds.getAttr(f"{mine}.visibility")
+    assert cmds.getAttr("|Environment.rotate")[0] == pytest.approx((0, 30, 0))
+    assert lit.host.undo.undo(lit.call.undo_id)
+    assert cmds.getAttr(f"{mine}.visibility")
+    assert list(lit.port(LIGHTS).names()) == [mine]
+
+
+def test_where_z_is_up_the_dome_is_tilted(lit: Bench) -> None:
+    cmds.upAxis(axis="z")
+    lit.call("lights__set_environment", {"path": picture(lit.folder), "rotate": 30})
+    assert cmds.getAttr("|Environment.rotate")[0] == pytest.approx((90, 0, 30))
+    told = lit.port(LIGHTS).environment()
+    assert (told["kind"], told["rotate"]) == ("image", pytest.approx(30))
+
+
+# -- attributes -----------------------------------------------------------------------------------
+
+
+def test_attributes_of_the_shape_are_the_objects_and_choices_have_names(bench: Bench) -> None:
+    path = _camera(bench)
+    asked = {"name": path, "attribute": "filmFit", "value": "Overscan"}
+    bench.call("attributes__set", asked)
+    assert cmds.getAttr(f"{_shape(path)}.filmFit") == 3
+    with pytest.raises(HostError, match="Fill, Horizontal, Vertical, Overscan"):
+        bench.call("attributes__set", {**asked, "value": "Wide"})
+    told = bench.call("attributes__get", {"name": path, "attribute": "focalLength"})
+    assert (told["type"], told["writable"]) == ("double", True)
+    told = bench.call("attributes__get", {"name": path, "attribute": "translate"})
+    assert (told["value"], told["writable"]) == ([0, 0, 0], False)
+    for attribute, value in (("translate", [1, 2, 3]), ("rotateX", 3.0), ("a.b", 1)):
+        asked = {"name": path, "attribute": attribute, "value": value}
+        with pytest.raises(HostError, match=r"scene__transform|can't be an attribute"):
+            bench.call("attributes__set", asked)
+
+
+# -- looking ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(REAL, reason="mayapy has no windows")
+def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -> None:
+    new_maya(batch=False)
+    with maya_host(lambda fn: None) as host:
+        bench = Bench(host, tmp_path.resolve())
+        cube = bench.cube("Cube")
+        before = _view()
+        asked = {"width": 32, "height": 32, "angles": ["top"], "shading": "xray"}
+        bench.call("viewport__look", asked)
+        with pytest.raises(HostError, match="is no camera"):
+            bench.call("viewport__look", {**asked, "angles": [], "camera": cube})
+        assert _view() == before
+        assert bench.reader.names() == [cube]
+        rendered = bench.call("viewport__look", {**asked, "shading": "rendered"})
+        assert rendered["engine"] == "mayaSoftware"
+
+
+def _view() -> list[Any]:
+    """What the artist sees, and would undo."""
+    flags = ("camera", "displayAppearance", "xray", "useDefaultMaterial", "grid", "cameras")
+    settings = [cmds.modelEditor("modelPanel4", query=True, **{flag: True}) for flag in flags]
+    return [*settings, cmds.undoInfo(query=True, undoName=True)]

@@ -244,3 +244,46 @@ def test_an_opinion_that_nobody_saves_is_not_verified(scene: Scene, tmp_path: Pa
     assert "session layer" in answer["doubt"]
     answer = scene.call("scene__set_material_color", {"name": "Plain", "color": [1, 0, 0]})
     assert (answer["verified"], answer.get("doubt")) == (True, None)
+
+
+SEASONS = """def Xform "Garden" (
+    variants = { string season = "winter" }
+    prepend variantSets = "season"
+)
+{
+    variantSet "season" = {
+        "summer" {
+            def Sphere "Leaves" {}
+        }
+        "winter" {
+            def Cube "Snow" {}
+        }
+    }
+}
+"""
+
+
+def test_another_variant_is_chosen_and_undone(scene: Scene, tmp_path: Path) -> None:
+    written(tmp_path, "garden.usda", HEAD + SEASONS)
+    body = (
+        HEAD + 'def Xform "World"\n{\n def "Garden" (references = @./garden.usda@</Garden>) {}\n}\n'
+    )
+    scene.files.open(written(tmp_path, "shot.usda", body))
+    named = {"name": "/World/Garden", "attribute": "variants:season"}
+    (listed,) = scene.call("attributes__list", {"name": "/World/Garden", "pattern": "variants:*"})[
+        "attributes"
+    ]
+    assert (listed["value"], listed["writable"]) == ("winter", True)
+    assert scene.call("attributes__get", named)["allowed"] == ["summer", "winter"]
+    before = scene.text()
+    scene.call("attributes__set", {**named, "value": "summer"})
+    step = scene.call.undo_id
+    assert scene.read.names() == ["/World/Garden", "/World/Garden/Leaves"]
+    assert "/World/Garden/Leaves" in saved(scene, tmp_path)
+    assert scene.undo.undo(step)
+    assert (scene.read.names(), scene.text()) == (["/World/Garden", "/World/Garden/Snow"], before)
+    for wrong in ("spring", "", 1):
+        with pytest.raises(HostError, match="one of summer, winter"):
+            scene.call("attributes__set", {**named, "value": wrong})
+    with pytest.raises(HostError, match="it has variants:season"):
+        scene.call("attributes__set", {**named, "attribute": "variants:year", "value": "2026"})

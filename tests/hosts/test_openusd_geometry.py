@@ -192,3 +192,10 @@ def test_a_face_of_endless_corners_is_refused(tmp_path: Path) -> None:
     opened.mesh.GetFaceVertexIndicesAttr().Set([0, 1, 2, 3] * 300)
     with pytest.raises(HostError, match="a face of 1200 corners"):
         opened.tool("triangulate")
+
+
+def test_a_new_plane_can_take_a_picture() -> None:
+    call = DirectCaller(OpenUsdHost(lambda fn: None))
+    made = call("scene__create_primitive", {"kind": "plane"})["object"]["path"]
+    told = call("geometry__uv_info", {"name": made})
+    assert (told["inside"], told["area"], told["overlap"]) == (True, 1.0, 0.0)

@@ -52,7 +52,7 @@ def server(
     main: QtMainThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callboard]:
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
-    config = McpHttpConfig(records=False, announce=False, call_timeout=1.0)
+    config = McpHttpConfig(records=False, announce=False)
     running = Callboard(QtFakeHost(main), config).start()
     yield running
     running.stop()
@@ -240,8 +240,10 @@ def test_a_modal_dialog_leaves_the_protocol_alive(server: Callboard) -> None:
                 assert client.request("ping", {}) == {}
                 tools = len(client.request("tools/list", {})["tools"])
                 create = {"name": "scene__create_primitive", "arguments": {"kind": "sphere"}}
+                patience, server.dispatcher.default_timeout = server.dispatcher.default_timeout, 1.0
                 with pytest.raises(RemoteError) as refused:
                     client.request("tools/call", create)
+                server.dispatcher.default_timeout = patience
                 assert client.request("ping", {}) == {}
                 artist.call(dialog.accept)
                 info = client.request("tools/call", {"name": "scene__scene_info", "arguments": {}})
@@ -280,7 +282,7 @@ def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboar
         while True:
             QApplication.processEvents()
 
-    server.tools.register("forever", forever, "Never ends.")
+    server.tools.register("forever", forever, "Never ends.", timeout_secs=1.0)
 
     def talk() -> object:
         with Client(server.url, server.token) as client:

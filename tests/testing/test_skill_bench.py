@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from callboard.errors import CapabilityMissing, InvalidParams, SkillError
-from callboard.testing.skill_bench import SkillBench, ToolFailed, skill_folder
+from callboard.errors import CapabilityMissing, HostError, InvalidParams, SkillError
+from callboard.testing.skill_bench import SkillBench, ToolFailed, host_for_tests, skill_folder
 from skills.skill_tree import write_skill
 
 pytest.importorskip("pxr", reason="usd-core is not installed")
@@ -76,6 +81,20 @@ def test_the_gate_holds(bench):
         bench.call("nothing")
 
 
+@pytest.mark.parametrize("tool", ["see", "spoil", "nothing"])
+def test_pytest_shows_the_tests_own_line_and_none_of_ours(bench, tool):
+    with pytest.raises((CapabilityMissing, ToolFailed, InvalidParams)) as failed:
+        bench.call(tool)
+    shown = failed.traceback.filter(failed)
+    assert [Path(entry.path).name for entry in shown] == [Path(__file__).name]
+
+
+def test_a_host_that_is_none_is_told_with_those_there_are(monkeypatch):
+    monkeypatch.setenv("CALLBOARD_TEST_HOST", "bpy")
+    with pytest.raises(HostError, match="is 'bpy', no host; say one of openusd, blender"):
+        host_for_tests()
+
+
 def test_progress_is_collected(bench):
     bench.call("count")
     assert bench.progress == [{"progress": 1, "total": 2, "message": "half"}]
@@ -96,6 +115,30 @@ def test_an_async_tool_is_waited_for(bench):
     assert bench.call("slow") == {"done": True}
 
 
+def test_a_workflow_that_isnt_there_is_told_with_those_that_are_and_why_others_are_not(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    steps = "steps:\n- {tool: my_skill__count}\n"
+    files = {
+        **FILES,
+        "flows/good.workflow.yaml": f"name: good\n{steps}",
+        "flows/bad.workflow.yaml": f"name: bad\n{steps}- {{branch: x, then: []}}\n",
+        "prompts.yaml": "workflows: [{file: told.workflow.yaml}]\n",
+        "told.workflow.yaml": "name: told\nsteps: []\n",
+        "lost.workflow.yaml": f"name: lost\n{steps}",
+    }
+    block = "tools: tools.yaml\nprompts: prompts.yaml\nworkflows: flows/*.yaml"
+    folder = write_skill(tmp_path, "my-skill", block=block, files=files)
+    with SkillBench(folder) as bench, pytest.raises(InvalidParams) as refused:
+        bench.workflow("lost")
+    told = str(refused.value)
+    assert "unknown workflow 'my-skill.lost'; there is: my-skill.good" in told
+    assert "not read: my-skill/flows/bad.workflow.yaml:4: " in told
+    assert "not read: my-skill/told.workflow.yaml:2: " in told
+    assert "my-skill/lost.workflow.yaml: SKILL.md doesn't name it under workflows" in told
+
+
 def test_lint_and_the_skill_of_a_file(bench):
     assert bench.lint() == []
     assert skill_folder(bench.folder / "tests" / "test_it.py") == bench.folder
@@ -107,3 +150,90 @@ def test_a_skill_that_cannot_be_loaded_says_why_and_leaves_nothing(tmp_path, mon
     folder = write_skill(tmp_path / "skills", "a", block=block, files=FILES)
     with pytest.raises(SkillError, match="elsewhere"), SkillBench(folder):
         raise AssertionError("it was loaded")
+
+
+def test_a_functions_annotations_are_held(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    script = """\
+        from typing import Literal, TypedDict
+
+        class Counted(TypedDict):
+            many: int
+
+        def count(ctx, kind: Literal["cube", "sphere"], add: float = 0) -> Counted:
+            "Counts."
+            return {"many": len(ctx.port("scene.read").names()) + add}
+    """
+    entry = "tools:\n- name: count\n  required_capabilities: [scene.read]\n"
+    files = {"tools.yaml": entry, "scripts/count.py": script}
+    with SkillBench(write_skill(tmp_path, "typed", files=files)) as bench:
+        assert bench.lint() == []
+        assert bench.call("count", kind="cube") == {"many": 0}
+        with pytest.raises((InvalidParams, ToolFailed), match="kind"):
+            bench.call("count", kind="torus")
+        with pytest.raises(ToolFailed, match="many"):
+            bench.call("count", kind="cube", add=0.5)
+
+
+@pytest.mark.parametrize("host", ["openusd", pytest.param("blender", marks=pytest.mark.slow)])
+def test_every_bench_begins_with_an_empty_scene_unless_it_keeps_the_last_one(
+    tmp_path, monkeypatch, host
+):
+    pytest.importorskip("bpy" if host == "blender" else "pxr")
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    folder = write_skill(tmp_path / "skills", "my-skill", files=FILES)
+    with SkillBench(folder, host=host) as first:
+        assert first.call("count") == {"count": 0}
+        first.call("add", name="a")
+    with SkillBench(folder, host=host, keep_scene=True) as second:
+        assert second.call("count") == {"count": 1}
+    with SkillBench(folder, host=host) as third:
+        assert third.call("count") == {"count": 0}
+
+
+def test_the_clients_roots_and_what_the_artist_withdrew(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    files = {
+        **FILES,
+        "tools.yaml": FILES["tools.yaml"].rstrip()
+        + "\n        - {name: where, description: d, required_capabilities: [filesystem.read]}\n",
+        "scripts/where.py": """\
+            def main(ctx, _workspace_roots):
+                return {"handed": _workspace_roots.resolve("a"), "asked": ctx.roots.resolve("a")}
+            """,
+    }
+    folder = write_skill(tmp_path / "skills", "my-skill", files=files)
+    (show := tmp_path / "show").mkdir()
+    with SkillBench(
+        folder, roots=[str(show), tmp_path / "else"], withdrawn=["scene.mutate"]
+    ) as bench:
+        assert bench.call("where") == {"handed": str(show / "a"), "asked": str(show / "a")}
+        with pytest.raises(CapabilityMissing, match=r"scene\.mutate"):
+            bench.call("add", name="a")
+
+
+@pytest.mark.slow
+def test_a_skills_tests_see_no_skills_of_the_person_who_tests(tmp_path: Path) -> None:
+    """But for what the tested one depends on: whoever serves it here has that as well."""
+    others = write_skill(tmp_path / "others", "other-skill").parent
+    write_skill(others, "needed-skill", files=FILES)
+    tests = {
+        "tests/conftest.py": "from callboard.testing.pytest_plugin import *\n",
+        "tests/test_it.py": """\
+            def test_it(callboard_skill):
+                found = callboard_skill.call("skills__search", query="other skill")
+                assert "other-skill" not in str(found)
+                assert callboard_skill.call("needed_skill__count") == {"count": 0}
+                assert callboard_skill.lint() == []
+            """,
+    }
+    block = "tools: tools.yaml\ndepends: [needed-skill]"
+    folder = write_skill(tmp_path / "skills", "my-skill", block=block, files={**FILES, **tests})
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+        env={**os.environ, "DCC_MCP_OPENUSD_SKILL_PATHS": str(others)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout

@@ -12,3 +12,6 @@ GEOMETRY = "geometry"
 LOOK = "look"
 CHECK = "check"
 DOCS = "docs"
+NETWORK = "network"
+#: The server's own, where a farm's scheduler is set: no host has a port for it.
+FARM = "farm.run"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from callboard.content import Json
+from callboard.errors import HostError
 from callboard.hosting.capability_names import CHECK as CHECK
 
 Severity = Literal["error", "warning", "hint"]
@@ -94,3 +95,11 @@ class MeshFacts:
     ngons: int = 0
     volume: float = 0.0
     overlap: float | None = None
+
+
+def no_validators() -> HostError:
+    """What ``validate`` raises for a file where the application has none."""
+    return HostError(
+        "this application brings no validators of OpenUSD's; check the file with"
+        " `callboard serve --host openusd`"
+    )

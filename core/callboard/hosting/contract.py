@@ -21,11 +21,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.hosting.nearest_names import nearest_names as nearest_names
 
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
@@ -77,25 +78,6 @@ class AmbiguousName(HostError, LookupError):
         super().__init__(f"'{name}' names {len(paths)} objects; use one of: {', '.join(paths)}")
         self.name = name
         self.paths = list(paths)
-
-
-def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
-    """The ``count`` of ``names`` most like ``name``, best first; any others where none is alike,
-    so that the answer is empty only if ``names`` is. Bounded work: of a large scene's names, those
-    that share the first letters are compared."""
-    wanted = name.rsplit("/", 1)[-1].lower()
-    unique = dict.fromkeys(names)
-    likely = list(unique)
-    if len(likely) > 2000:
-        likely = [n for n in likely if wanted[:3] in n.lower()][:2000] or likely[:2000]
-    spelled: dict[str, list[str]] = {}
-    for candidate in likely:
-        spelled.setdefault(candidate.lower(), []).append(candidate)
-    import difflib  # only for who errs
-
-    close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
-    nearest = [candidate for key in close for candidate in spelled[key]]
-    return (nearest or likely)[:count]
 
 
 class SceneReader(Protocol):
@@ -199,7 +181,8 @@ class RenderPort(Protocol):
     ``left_out`` the outputs of the scene's own that a call may not write, where there are any."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
-        """Renders one frame. Returns ``{path, width, height, frame, seconds}``."""
+        """Renders one frame. Returns ``{path, width, height, frame, seconds}``; where the interface
+        goes on meanwhile, a generator as :mod:`callboard.hosting.by_itself` says."""
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbits the camera once around the scene; yields ``{path, frame}`` per frame written.
@@ -286,9 +269,11 @@ class UndoPort(Protocol):
     def undo(self, undo_id: str) -> bool:
         """Undoes that step if it is the newest one; else False."""
 
+    def redo(self, undo_id: str) -> bool:
+        """Does again what was undone last, if nothing was changed since; else False."""
+
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        """The newest steps, oldest first, become one to ``undo``; its id. None where something else
-        lies on top of any."""
+        """Makes one of the newest steps, oldest first; its id. None where others lie on any."""
 
 
 @dataclass(frozen=True)
@@ -340,9 +325,8 @@ class Host(ABC):
 
     @property
     def burst(self) -> float:
-        """How long a step that served a call waits for the next one, seconds; within the budget.
-        Without a user interface nobody else wants the main thread. On Windows a wait that short may
-        last a tick of the system's clock, which is 15.6 ms: beside a window there is none."""
+        """How long a step that served a call waits for the next one, seconds, within the budget. On
+        Windows that may last a tick of the clock, 15.6 ms: beside a window there is none."""
         if self._alone:
             return 0.25
         return 0.0 if sys.platform == "win32" else 0.004
@@ -375,9 +359,23 @@ class Host(ABC):
         would not. Any thread, so it may not call the host's API."""
         return None
 
+    @property
+    def stage(self) -> object | None:
+        """The open USD stage, a ``pxr.Usd.Stage``, where the scene is one. Main thread."""
+        return None
+
+    def empty_scene(self) -> None:
+        """Replaces the scene by an empty one, saved or not: for tests. Main thread."""
+        structure: Any = self._ports["structure"]
+        structure.new()
+
     def project_roots(self) -> list[str]:
         """Absolute folders the host calls its project, first one first. Main thread."""
         return []
+
+    def scene_file(self) -> str | None:
+        """The open scene's file, absolute; None where it was never saved. Main thread."""
+        return None
 
     def may_run(self, work: Work) -> str | None:
         """What the artist is doing that ``work`` has to wait for, in the artist's words

@@ -11,6 +11,9 @@ from typing import Protocol
 from callboard.content import Json
 from callboard.hosting.capability_names import DOCS as DOCS
 
+#: Names that an entry's details list at most.
+MOST_LISTED = 60
+
 
 @dataclass(frozen=True)
 class DocEntry:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from callboard.content import json_object
 from callboard.errors import HostError
 from callboard.hosting.exchanging import Axes
 from callboard.hosting.named_files import held_to_roots, refuse_outside, unreadable
@@ -98,15 +99,12 @@ def fbx_axes(path: str) -> Axes:
 def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     """The description and the binary part of a .glb, or of a .gltf without one."""
     binary = b""
-    try:
-        if data[:4] == b"glTF":
-            length = int.from_bytes(data[12:16], "little")
-            data, rest = data[20 : 20 + length], data[20 + length :]
-            binary = rest[8 : 8 + int.from_bytes(rest[:4], "little")]
-        parsed = json.loads(data)
-    except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict) or not isinstance(parsed.get("asset"), dict):
+    if data[:4] == b"glTF":
+        length = int.from_bytes(data[12:16], "little")
+        data, rest = data[20 : 20 + length], data[20 + length :]
+        binary = rest[8 : 8 + int.from_bytes(rest[:4], "little")]
+    parsed = json_object(data)
+    if parsed is None or not isinstance(parsed.get("asset"), dict):
         raise HostError(f"'{name}' is not a glTF file that can be read")
     return parsed, binary
 

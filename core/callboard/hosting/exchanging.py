@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.capability_names import EXCHANGE as EXCHANGE
+
+if TYPE_CHECKING:
+    from callboard.hosting.checking import CheckPort
+    from callboard.hosting.picture_ports import MaterialsPort
 
 UpAxis = Literal["Y", "Z"]
 
@@ -33,7 +37,8 @@ WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 class FileFormat:
     """One format, as this host has it now. ``reads`` and ``writes`` are suffixes; ``missing`` says
     why there are none of one or both, and what to do. ``meters_per_unit`` and ``up_axis`` are those
-    of the files it writes, and what it takes a file for that says neither."""
+    of the files it writes, and what it takes a file for that says neither. ``fixed``: it can't
+    write such files in other ones."""
 
     name: str
     reads: tuple[str, ...]
@@ -41,6 +46,7 @@ class FileFormat:
     meters_per_unit: float = 1.0
     up_axis: UpAxis = "Y"
     missing: str = ""
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,30 @@ def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileF
     )
 
 
+def kind_of(path: str) -> str:
+    """The name of the format that a suffix stands for, which is one of ``SUFFIXES``."""
+    suffix = Path(path).suffix.lower()
+    return next(name for name, known in SUFFIXES.items() if suffix in known)
+
+
+def lacking_uvs(
+    meshes: Iterable[str], checks: CheckPort, materials: MaterialsPort
+) -> dict[str, bool]:
+    """Those of the meshes, by path, that have faces and no UVs: whether a texture is on them."""
+    lacking = {}
+    for path in meshes:
+        if checks.face_count(path) and checks.mesh(path).uvs is None:
+            used = materials.assigned(path)
+            lacking[path] = any(materials.get(each)["textures"] for each in used)
+    return lacking
+
+
 def told(one: FileFormat) -> Json:
     """As ``exchange__formats`` answers."""
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:
         entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}
         entry["says_units"] = one.name not in UNTOLD
+    if one.fixed:
+        entry["fixed_units"] = True
     return {**entry, "missing": one.missing} if one.missing else entry

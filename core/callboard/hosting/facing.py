@@ -9,6 +9,7 @@ from typing import Literal
 
 from callboard.hosting.checking import MeshData
 from callboard.hosting.mesh_facts import faces_of, measured
+from callboard.hosting.shaping import FacesLook
 
 _Point = Sequence[float]
 NormalsOf = Literal["face", "point", "corner"]
@@ -52,6 +53,13 @@ def outward(mesh: MeshData) -> list[bool]:
             for each in part:
                 turn[each] = not turn[each]
     return [bool(each) for each in turn]
+
+
+def faces_to_turn(mesh: MeshData, side: FacesLook) -> list[bool]:
+    """For each face whether it is turned, so that all look to that side."""
+    if side == "flip":
+        return [True] * len(mesh.counts)
+    return [turned != (side == "inside") for turned in outward(mesh)]
 
 
 def _middle(mesh: MeshData, corners: Sequence[int]) -> list[float]:

@@ -67,6 +67,10 @@ class FileRender(ABC, Generic[Camera]):
         """Whether the scene has a light of its own."""
         return True
 
+    def made_by(self, engine: str) -> Json:
+        """What is to be said of a picture by that renderer."""
+        return {"engine": engine, **self._doubt(engine)}
+
     def _doubt(self, engine: str) -> dict[str, str]:
         # Other renderers light a scene without lights themselves.
         if "arnold" not in engine.lower() or self.has_light():
@@ -85,9 +89,8 @@ class FileRender(ABC, Generic[Camera]):
             "height": height,
             "frame": at,
             "seconds": perf_counter() - started,
-            "engine": engine,
             "camera": self.camera_path(camera),
-            **self._doubt(engine),
+            **self.made_by(engine),
         }
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
@@ -98,7 +101,7 @@ class FileRender(ABC, Generic[Camera]):
             view = orbiting(low, high, index / frames, aspect, self.up_axis())
             with self.unnoticed(), self.camera_at(view, aspect) as camera:
                 engine = self._picture(path, width, height, camera, self.current_frame())
-            yield {"path": path, "frame": index + 1, "engine": engine, **self._doubt(engine)}
+            yield {"path": path, "frame": index + 1, **self.made_by(engine)}
 
     def _picture(self, path: str, width: int, height: int, camera: Camera, frame: float) -> str:
         checked_suffix(path, PICTURES)

@@ -12,8 +12,12 @@ Post = Callable[[Callable[[], None]], None]
 
 #: Where each headless host is, and what installs what it needs.
 HOSTS = {
-    "openusd": ("callboard_openusd.host", "OpenUsdHost", "callboard[usd]"),
-    "blender": ("callboard_blender.host", "BlenderHost", "callboard[blender] on Python 3.11"),
+    "openusd": ("callboard_openusd.host", "OpenUsdHost", "`pip install 'callboard[usd]'`"),
+    "blender": (
+        "callboard_blender.host",
+        "BlenderHost",
+        "`pip install 'callboard[blender]'` on Python 3.11",
+    ),
     "houdini": ("callboard_houdini.host", "HoudiniHost", "hython, Houdini's own Python"),
     "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without windows"),
     "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),

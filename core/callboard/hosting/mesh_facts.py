@@ -4,7 +4,7 @@ corner. Any thread."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil, floor, sqrt
 
@@ -48,6 +48,33 @@ def faces_of(counts: Sequence[int], corners: Sequence[int]) -> Iterator[Sequence
     for count in counts:
         yield corners[at : at + count]
         at += count
+
+
+def counted(mesh: MeshData) -> dict[str, int]:
+    """``{vertices, edges, faces, triangles}``."""
+    edges = set()
+    for face in faces_of(mesh.counts, mesh.corners):
+        for start, end in zip(face, (*face[1:], *face[:1]), strict=True):
+            edges.add((min(start, end), max(start, end)))
+    return {
+        "vertices": len(mesh.points),
+        "edges": len(edges),
+        "faces": len(mesh.counts),
+        "triangles": sum(max(0, count - 2) for count in mesh.counts),
+    }
+
+
+def rounded(counts: Mapping[str, int], corners: int, levels: int) -> dict[str, int]:
+    """What a mesh of so many ``{vertices, edges, faces, triangles}`` and corners of faces is after
+    that many rounds of Catmull and Clark: each corner of a face becomes a face of four corners."""
+    vertices, edges, faces, triangles = (
+        counts[key] for key in ("vertices", "edges", "faces", "triangles")
+    )
+    for _ in range(levels):
+        vertices, edges = vertices + edges + faces, 2 * edges + corners
+        faces, corners = corners, 4 * corners
+        triangles = 2 * faces
+    return {"vertices": vertices, "edges": edges, "faces": faces, "triangles": triangles}
 
 
 def _size(points: Sequence[_Point]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import cos, radians, sin, sqrt, tan, tau
 from pathlib import Path
@@ -67,6 +67,16 @@ def seeing(
         x, y, z = (sum(a * b for a, b in zip(offset, axis, strict=True)) for axis in axes)
         distance = max(distance, z + _MARGIN * max(abs(x) / wide, abs(y) / tall))
     return _standing(low, high, axes, distance, wide)
+
+
+def reaching(view: View, low: Point, high: Point) -> View:
+    """The same, with nothing of that box cut off behind."""
+    *_, back, eye = view.rows
+    corners = product(*zip(low, high, strict=True))
+    depth = max(
+        -sum((a - b) * c for a, b, c in zip(each, eye, back, strict=True)) for each in corners
+    )
+    return replace(view, far=max(view.far, 1.01 * depth))
 
 
 def _axes(turn: float, down: float, up_axis: str) -> list[list[float]]:

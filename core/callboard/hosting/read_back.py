@@ -18,10 +18,14 @@ class NotVerified(HostError):
 
 def expect(right: bool, what: str, asked: object, actual: object) -> None:
     """Raises NotVerified where it isn't right."""
+    expect_that(right, f"{what} should be {asked}, but is {actual}")
+
+
+def expect_that(right: bool, instead: str) -> None:
+    """Raises NotVerified where it isn't right; ``instead`` says what is so, in half a sentence."""
     if not right:
         raise NotVerified(
-            f"the host did not do what was asked: {what} should be {asked}, but is {actual}. "
-            "The change was taken back."
+            f"the host did not do what was asked: {instead}. The change was taken back."
         )
 
 

@@ -6,6 +6,8 @@ import ast
 import linecache
 from typing import Any
 
+from callboard.hosting.python_tree import parse_python
+
 _FILE = "<script>"
 
 
@@ -13,7 +15,7 @@ def run_python(code: str, names: dict[str, Any]) -> object:
     """Executes ``code`` with ``names`` as its globals, which keep what it defines; the value of its
     last statement if that is an expression, else None. What it raises is raised, and its
     traceback shows its lines."""
-    tree = ast.parse(code, _FILE)
+    tree = parse_python(code, _FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     linecache.cache[_FILE] = (len(code), None, code.splitlines(keepends=True), _FILE)
     names.setdefault("__name__", "__main__")

@@ -15,6 +15,7 @@ SubdivisionScheme = Literal["none", "catmull_clark", "bilinear", "loop"]
 #: Where faces are to look: away from the inside, into it, or to the other side than now.
 FacesLook = Literal["outside", "inside", "flip"]
 UnwrapMethod = Literal["smart", "box"]
+CleanedFault = Literal["zero_faces", "ngons"]
 
 #: The values of each kind of modifier.
 MODIFIERS: Mapping[str, tuple[str, ...]] = {
@@ -73,15 +74,23 @@ class ModellingPort(Protocol):
     def apply_modifiers(self, name: str) -> None:
         """What the modifiers show becomes the mesh; those that are switched off stay."""
 
+    def apply_scale(self, name: str) -> None:
+        """The object's scale goes into its mesh and becomes 1; what is below it stays as it is."""
+
+    def clean(self, name: str, fault: CleanedFault) -> None:
+        """``zero_faces``: faces and edges without extent go; ``ngons``: what has more than four
+        corners becomes triangles."""
+
     def merge(self, name: str, distance: float) -> None:
         """Vertices that are no farther apart become one."""
 
-    def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> None:
-        """The faces together, along their average normal."""
+    def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> list[int]:
+        """The faces together, along their average normal; which faces they are now."""
 
     def inset(
         self, name: str, faces: Sequence[int] | str, thickness: float, depth: float
-    ) -> None: ...
+    ) -> list[int]:
+        """Which faces they are now, inside their new border."""
 
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
         """New UVs in place of the active ones: ``smart`` cuts where faces turn by more than

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Container, Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
@@ -69,6 +69,14 @@ class UndoSteps(ABC):
     @abstractmethod
     def _undo_newest(self) -> bool:
         """Undoes what is on top; whether it did."""
+
+    @abstractmethod
+    def _is_next(self, mark: Hashable) -> bool:
+        """Whether that is what the application would do again."""
+
+    @abstractmethod
+    def _redo_next(self) -> bool:
+        """Does again what was undone last; whether it did."""
 
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
         """How many of these, oldest first, the scene holds; None where that can't be known."""
@@ -132,6 +140,26 @@ class UndoSteps(ABC):
         if done:
             self._undone.append(step)
         return done
+
+    def redo(self, undo_id: str) -> bool:
+        self.catch_up()
+        if not self._undone or self._undone[-1].id != undo_id:
+            return False
+        step = self._undone[-1]
+        if not self._is_next(step.marks[0]):
+            return False
+        self._undone.pop()
+        try:
+            done = all(self._redo_next() for _ in step.marks)
+        finally:
+            self._show()
+        if done:
+            self._steps.append(replace(step, marks=self._marks_again(step.marks)))
+        return done
+
+    def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """The marks of a step that was done again."""
+        return marks
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         newest = list(self._steps)[-len(undo_ids) :]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.host import CHECK, SCENE_MUTATE, SCENE_READ
-from callboard.testing.check_objects import raised
+from callboard.host import CAMERAS, CHECK, FILESYSTEM_READ, MATERIALS, SCENE_MUTATE, SCENE_READ
+from callboard.hosting.mesh_facts import mesh_facts
+from callboard.testing.check_materials import picture
+from callboard.testing.check_objects import close, raised
 
 if TYPE_CHECKING:
     from callboard.testing.bench import Bench
@@ -86,7 +89,48 @@ class Checking:
         )
         assert [each["object"] for each in other["differences"]] == [path]
 
+    def test_a_mesh_is_told_in_its_own_space_with_its_faces_outwards(self, bench: Bench) -> None:
+        path = bench.cube("Crate", 4.0)
+        bench.editor.set_transform(path, [5.0, 1.0, 2.0], [10.0, 20.0, 30.0], None)
+        mesh = bench.port(CHECK).mesh(path)
+        if mesh.counts:  # else it is a shape without faces
+            corners = [(min(axis), max(axis)) for axis in zip(*mesh.points, strict=True)]
+            assert all(close(pair, [-2.0, 2.0]) for pair in corners)
+            assert close([mesh_facts(mesh).volume], [64.0])
+        assert _run(bench, "non_manifold", "inside_out", "zero_faces", "ngons") == []
+
     def test_without_a_camera_nothing_is_seen(self, bench: Bench) -> None:
         bench.cube("Crate")
         seen = {"objects": [{"name": "Crate", "seen": True}], "camera": "Crate"}
         raised(HostError, bench.call, "check__compare", seen)
+
+
+class CheckingPictures:
+    needs = (SCENE_READ, SCENE_MUTATE, CHECK, CAMERAS)
+
+    def test_what_a_camera_sees_is_told(self, bench: Bench) -> None:
+        bench.cube("Crate")
+        camera = bench.call("cameras__create", {"name": "Eye", "translate": [1, 2, 10]})
+        path = camera["created"][0]
+        bench.call("cameras__look_at", {"name": path, "target": "Crate"})
+        asked = {"objects": [{"name": "Crate", "seen": True}], "camera": path}
+        assert bench.call("check__compare", asked)["matches"]
+        bench.call("cameras__look_at", {"name": path, "target": [1, 2, 90]})
+        (seen,) = bench.call("check__compare", asked)["differences"]
+        assert seen["what"] == "seen"
+
+
+class CheckingFiles:
+    needs = (SCENE_READ, SCENE_MUTATE, CHECK, MATERIALS, FILESYSTEM_READ)
+
+    def test_a_picture_that_is_gone_is_told(self, bench: Bench) -> None:
+        kept = _run(bench, "missing_files")
+        file = Path(picture(bench.folder, "gone.png"))
+        made = bench.call("materials__create", {"objects": [bench.cube("Crate")]})
+        asked = {"name": made["created"][0], "slot": "color", "path": str(file)}
+        bench.call("materials__set_texture", asked)
+        assert _run(bench, "missing_files") == kept
+        file.unlink()
+        told = [each for each in _run(bench, "missing_files") if each not in kept]
+        assert len(told) == 1
+        assert file.name in told[0]["why"]

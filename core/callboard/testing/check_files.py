@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from callboard.errors import HostError
@@ -156,6 +157,26 @@ class SceneFile:
         raised(HostError, writer.save, None)
         assert file.read_bytes() == kept
         file.chmod(0o644)
+
+    def test_a_link_stays_one(self, bench: Bench) -> None:
+        """What it leads to is written, also a second time."""
+        writer: Any = bench.port(FILESYSTEM_WRITE)
+        suffix = writer.suffixes[0]
+        (bench.folder / "published").mkdir()
+        kept = bench.folder / "published" / f"kept{suffix}"
+        link = bench.folder / f"latest{suffix}"
+        bench.cube("One")
+        writer.save(str(kept))
+        with suppress(OSError):
+            link.symlink_to(kept)
+        if not link.is_symlink():
+            return  # Windows lets few users make links
+        bench.cube("Two")
+        writer.save(str(link))
+        bench.cube("Three")
+        writer.save(None)
+        assert link.is_symlink()
+        assert bench.port(FILESYSTEM_READ).open(str(kept))["object_count"] == 3
 
 
 class UsdFile:

@@ -58,6 +58,12 @@ class Reading:
         assert info["object_count"] == 1
         assert info["fps"] > 0
 
+    def test_the_scene_can_be_emptied_for_a_test(self, bench: Bench) -> None:
+        bench.cube("Cube")
+        bench.host.empty_scene()
+        assert bench.reader.names() == []
+        assert bench.get(bench.cube("Cube"))["name"] == "Cube"
+
     def test_an_object_has_every_field(self, bench: Bench) -> None:
         cube = bench.get(bench.cube())
         assert set(cube) >= FIELDS
@@ -215,6 +221,24 @@ class Parenting:
         after = bench.get(bench.editor.set_parent(child, parent, True))["bounds"]
         assert close(after["min"], before["min"])
         assert close(after["max"], before["max"])
+
+    def test_the_place_of_what_is_flat_is_kept(self, bench: Bench) -> None:
+        flat, parent = bench.cube("Flat"), bench.cube("Parent")
+        bench.editor.set_transform(flat, [1, 2, 3], [0, 45, 0], [1, 1, 0])
+        bench.editor.set_transform(parent, [10, 0, 0], [0, 0, 90], [2, 2, 2])
+        before = bench.get(flat)["bounds"]
+        path = bench.call("scene__set_parent", {"name": flat, "parent": parent})["changed"][0]
+        after = bench.get(path)["bounds"]
+        assert close(after["min"], before["min"])
+        assert close(after["max"], before["max"])
+
+    def test_no_place_can_be_kept_below_what_is_flat(self, bench: Bench) -> None:
+        child, flat = bench.cube("Child"), bench.cube("Flat")
+        bench.editor.set_transform(child, [1, 2, 3], None, None)
+        bench.editor.set_transform(flat, None, None, [1, 1, 0])
+        before = bench.everything()
+        raised(HostError, bench.call, "scene__set_parent", {"name": child, "parent": flat})
+        assert bench.everything() == before
 
     def test_the_local_transform_is_kept(self, bench: Bench) -> None:
         child, parent = bench.cube("Child"), bench.cube("Parent")

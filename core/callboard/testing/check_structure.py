@@ -85,6 +85,21 @@ class Structure:
         bench.call("structure__set_visibility", {"objects": ["Other"], "visible": True})
         assert [bench.get(each)["visible"] for each in (one, other)] == [False, True]
 
+    def test_what_is_hidden_keeps_its_place(self, bench: Bench) -> None:
+        child, parent = bench.cube("Child"), bench.cube("Parent")
+        bench.editor.set_transform(child, [1, 2, 3], [0, 45, 0], None)
+        child = bench.editor.set_parent(child, parent, False)
+        bench.editor.set_transform(parent, [10, 0, 0], [0, 0, 90], [2, 2, 2])
+        before = bench.get(child)["bounds"]
+        bench.call("structure__set_visibility", {"objects": [parent, child], "visible": False})
+        bench.call("scene__transform", {"name": parent, "translate": [20, 0, 0]})
+        (path,) = bench.call("scene__set_parent", {"name": child, "parent": None})["changed"]
+        bench.call("structure__set_visibility", {"objects": [path], "visible": True})
+        after = bench.get(path)["bounds"]
+        for corner in ("min", "max"):
+            x, y, z = before[corner]
+            assert close(after[corner], [x + 10, y, z])
+
     def test_a_group_gathers_objects_and_moves_none(self, bench: Bench) -> None:
         one, other = bench.cube("One"), bench.cube("Other")
         bench.editor.set_transform(one, [5, 0, 0], None, None)

@@ -70,6 +70,40 @@ class Undo:
         assert undo.undo(ids[0]) is True
         assert bench.everything() == states[0]
 
+    def test_what_was_undone_is_done_again(self, bench: Bench) -> None:
+        undo = _undo(bench)
+        states, ids = [bench.everything()], []
+        for work in (_a_scene, _change_everything):
+            token = undo.begin(work.__name__)
+            work(bench)
+            ids.append(undo.commit(token))
+            states.append(bench.everything())
+        assert undo.redo(ids[1]) is False
+        for _ in range(2):
+            for n in (1, 0):
+                assert undo.undo(ids[n]) is True
+                assert bench.everything() == states[n]
+            assert undo.redo(ids[1]) is False
+            for n in (0, 1):
+                assert undo.redo(ids[n]) is True
+                assert bench.everything() == states[n + 1]
+        assert undo.redo(ids[1]) is False
+
+    def test_what_was_undone_is_gone_after_a_change(self, bench: Bench) -> None:
+        undo = _undo(bench)
+        token = undo.begin("first")
+        bench.cube("First")
+        first = undo.commit(token)
+        assert undo.undo(first) is True
+        token = undo.begin("second")
+        bench.cube("Second")
+        second = undo.commit(token)
+        assert undo.redo(first) is False
+        assert undo.undo(second) is True
+        assert undo.redo(first) is False
+        assert undo.redo(second) is True
+        assert [entry["name"] for entry in bench.everything()] == ["Second"]
+
     def test_a_step_that_changed_nothing_is_none(self, bench: Bench) -> None:
         undo = _undo(bench)
         bench.cube()

@@ -17,6 +17,7 @@ from typing import Literal
 from callboard.host import Host
 from callboard.testing import (
     check_animation,
+    check_assets,
     check_cameras,
     check_checks,
     check_docs,
@@ -26,6 +27,7 @@ from callboard.testing import (
     check_lights,
     check_look,
     check_materials,
+    check_modelling,
     check_objects,
     check_render,
     check_scripts,
@@ -50,7 +52,9 @@ _MODULES = (
     check_cameras,
     check_files,
     check_exchange,
+    check_assets,
     check_geometry,
+    check_modelling,
     check_render,
     check_viewport,
     check_look,

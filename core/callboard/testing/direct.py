@@ -68,7 +68,7 @@ class DirectCaller:
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])
-        for skill in (one.skill for one in scan(paths, kind, _SKILLS.load)[0]):
+        for skill in (one.skill for one in scan(paths, kind, _SKILLS.load).skills):
             scripts = SkillScripts(skill)
             for tool in skill.tools:
                 self._tools[skill.wire_name(tool.name)] = (tool, scripts)

@@ -24,7 +24,8 @@ from callboard.host import (
     Host,
     HostIdentity,
 )
-from callboard.testing.fake_scene import FakeFiles, FakeScene, FakeUndo, FakeUsd
+from callboard.testing.fake_scene import FakeFiles, FakeScene, FakeUsd
+from callboard.testing.fake_undo import FakeUndo
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ class FakeHost(Host):
         self.posts = 0
         self.ran = 0
         self.project: list[str] = []
+        #: The file of the open scene.
+        self.scene_path: str | None = None
         self.scene = FakeScene(self.require_main_thread)
         self.undo_stack = FakeUndo(self.scene)
         self.undo = self.undo_stack if undo else None
@@ -92,9 +95,16 @@ class FakeHost(Host):
             self.posts += 1
             self._changed.notify_all()
 
+    def empty_scene(self) -> None:
+        self.scene.load(None, {})
+
     def project_roots(self) -> list[str]:
         self.require_main_thread()
         return list(self.project)
+
+    def scene_file(self) -> str | None:
+        self.require_main_thread()
+        return self.scene_path
 
     def blocked_by(self) -> str | None:
         return self._reason

@@ -5,18 +5,35 @@ from __future__ import annotations
 from . import _matrices as mx
 from ._dag_commands import given_or_selected, one
 from ._registry import command
-from ._scene import AXES, OVERRIDES, TRANSFORM_TYPES
+from ._scene import AXES, OVERRIDES, SHORT, TRANSFORM_TYPES
 from ._session import session
 
 _TYPES = {"string": 1, "double2": 2, "double3": 3}
+_ARRAYS = {"doubleArray": float, "Int32Array": int}
+#: What enumerations are called, and their names.
+_ENUMS = {
+    "rotateOrder": "xyz:yzx:zxy:xzy:yxz:zyx",
+    "filmFit": "Fill:Horizontal:Vertical:Overscan",
+    "displayType": "Normal:Template:Reference",
+}
+_FILES = ("fileTextureName",)
 
 
 #: Centimetres in the unit that the channels are in. Matrices are in centimetres.
 _CM = {"mm": 0.1, "cm": 1.0, "m": 100.0, "in": 2.54, "ft": 30.48}
 
 
+#: Attributes that are lengths.
+LENGTHS = {"translate", "nearClipPlane", "farClipPlane", "focusDistance"}
+
+
 def _unit() -> str:
     return session.units["linear"]
+
+
+def centimetres() -> float:
+    """In one of the units that the channels are in."""
+    return _CM[_unit()]
 
 
 def _scaled(matrix: mx.Matrix, factor: float) -> mx.Matrix:
@@ -32,15 +49,45 @@ def _plug(name: str):
     return node, attribute, axis
 
 
+def _type(node, attribute, axis):
+    """None for what has no value."""
+    value = node.attributes[attribute]
+    if attribute in _ENUMS:
+        return "enum"
+    if isinstance(value, tuple):
+        return "Int32Array" if all(isinstance(each, int) for each in value) else "doubleArray"
+    if isinstance(value, list):
+        return f"double{len(value)}" if axis is None else "double"
+    return {bool: "bool", int: "long", float: "double", str: "string"}.get(type(value))
+
+
 @command()
-def getAttr(name, time=None):
+def listAttr(name, read=False):
+    if not read:
+        raise NotImplementedError("other lists of attributes")
+    return list(one(name).attributes)
+
+
+@command()
+def getAttr(name, asString=False, settable=False, time=None, type=False):
     scene = session.scene
     node, attribute, axis = _plug(name)
+    if type:
+        kind = _type(node, attribute, axis)
+        if kind is None:
+            raise RuntimeError("The data is not a numeric or string value.")
+        return kind
+    if settable:
+        return attribute not in node.locked
+    if asString:
+        return _ENUMS[attribute].split(":")[node.attributes[attribute]]
     if attribute == "matrix":
         return [value for row in _scaled(scene.local(node), _CM[_unit()]) for value in row]
     value = node.attributes[attribute]
     if attribute in OVERRIDES:
         return scene.override(node, attribute)
+    if isinstance(value, tuple):
+        return list(value)
     if isinstance(value, list):
         value = list(value)
         if time is not None:
@@ -67,6 +114,11 @@ def setAttr(name, *values, type=None, lock=None):
     if attribute in node.locked or fed:
         raise RuntimeError(f"setAttr: The attribute '{name}' is locked or connected.")
     now = node.attributes[attribute]
+    if type in _ARRAYS:
+        if not isinstance(now, tuple) or len(values) != 1:
+            raise RuntimeError(f"setAttr: Error reading data element for '{name}'.")
+        node.attributes[attribute] = tuple(_ARRAYS[type](value) for value in values[0])
+        return
     if type is not None and type not in _TYPES:
         raise NotImplementedError(f"attributes of type {type}")
     if isinstance(now, list) and axis is None:
@@ -87,21 +139,43 @@ def setAttr(name, *values, type=None, lock=None):
 
 
 @command(undoable=True)
-def addAttr(name, longName=None, dataType=None):
-    if dataType != "string":
-        raise NotImplementedError("attributes that aren't strings")
+def addAttr(name, attributeType=None, dataType=None, keyable=False, longName=None):
+    new = {"bool": False, "long": 0, "double": 0.0} if dataType is None else {"string": ""}
+    new |= dict.fromkeys(_ARRAYS, ()) if dataType is not None else {}
+    kind = dataType or attributeType
+    if kind not in new:
+        raise NotImplementedError(f"attributes of type {kind}")
     node = one(name)
     if longName in node.attributes:
         raise RuntimeError(f"Found an attribute with the same long name, '{longName}'.")
-    node.attributes[longName] = ""
+    node.attributes[longName] = new[kind]
     node.dynamic.add(longName)
 
 
+@command(undoable=True)
+def deleteAttr(name, attribute=None):
+    node = one(name)
+    if attribute not in node.dynamic:
+        raise RuntimeError(f"Cannot delete attribute '{attribute}' of '{name}'.")
+    node.dynamic.discard(attribute)
+    del node.attributes[attribute]
+
+
 @command()
-def attributeQuery(attribute, node=None, exists=False):
+def attributeQuery(
+    attribute, exists=False, listEnum=False, longName=False, node=None, usedAsFilename=False
+):
+    of = one(node)
+    attribute = SHORT.get(attribute, attribute)
+    if longName:
+        return attribute
+    if listEnum:
+        return [_ENUMS[attribute]]
+    if usedAsFilename:
+        return attribute in _FILES
     if not exists:
         raise NotImplementedError("other questions about attributes")
-    return attribute in one(node).attributes
+    return of.split(attribute)[0] in of.attributes
 
 
 @command(undoable=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import _lights
 from ._dag_commands import flat, indices, is_a, one, parts, split_part
 from ._registry import command
 from ._scene import Node
@@ -74,6 +75,7 @@ def disconnectAttr(first, second):
 @command(undoable=True)
 def shadingNode(
     type,
+    asLight=False,
     asShader=False,
     asTexture=False,
     asUtility=False,
@@ -81,9 +83,11 @@ def shadingNode(
     name=None,
     skipSelect=False,
 ):
-    if (asShader, asTexture, asUtility).count(True) != 1:
+    if (asLight, asShader, asTexture, asUtility).count(True) != 1:
         raise RuntimeError("shadingNode needs asShader, asTexture or another kind")
     scene = session.scene
+    if asLight:
+        return _lights.make(scene, type, name, _lights.MTOA in session.plugins)
     made = scene.add(type, name or f"{type}1")
     kind = "shaders" if asShader else "textures" if asTexture else "utilities"
     if "message" in made.attributes:
@@ -96,16 +100,28 @@ def shadingNode(
 
 @command(undoable=True)
 def sets(
-    *members, empty=False, forceElement=None, name=None, noSurfaceShader=False, renderable=False,
-    mode="create",
+    *members, addElement=None, empty=False, forceElement=None, name=None, noSurfaceShader=False,
+    remove=None, renderable=False, mode="create",
 ):  # fmt: skip
     scene = session.scene
     if mode == "create":
-        if not (renderable and noSurfaceShader and empty):
-            raise NotImplementedError("sets that are no shading groups")
-        return scene.add("shadingEngine", name or "set1").name
+        if not empty or renderable is not noSurfaceShader:
+            raise NotImplementedError("other new sets")
+        return scene.add("shadingEngine" if renderable else "objectSet", name or "set1").name
     if mode == "query":
         return _members(one(members[0])) or None
+    if mode == "edit" and addElement is not None:
+        group = one(addElement)
+        for member in (one(each) for each in flat(members)):
+            link = (member.id, "instObjGroups", group.id, "dagSetMembers")
+            scene.connections += [link] if link not in scene.connections else []
+        return None
+    if mode == "edit" and remove is not None:
+        group = one(remove)
+        for member in (one(each) for each in flat(members)):
+            link = (member.id, "instObjGroups", group.id, "dagSetMembers")
+            scene.connections = [each for each in scene.connections if each != link]
+        return None
     if mode != "edit" or forceElement is None:
         raise NotImplementedError("other uses of sets")
     group = one(forceElement)

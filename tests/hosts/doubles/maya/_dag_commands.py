@@ -7,6 +7,7 @@ import fnmatch
 import re
 from typing import Any
 
+from . import _lights
 from . import _matrices as mx
 from ._registry import command
 from ._scene import ASSEMBLY_TYPES, TRANSFORM_TYPES, Node
@@ -78,6 +79,7 @@ def is_a(node: Node, type: Any) -> bool:
 def ls(
     *names,
     dagObjects=False,
+    exactType=None,
     flatten=False,
     long=False,
     noIntermediate=False,
@@ -109,7 +111,9 @@ def ls(
     for node, part in listed:
         if type is not None and (part or not is_a(node, type)):
             continue
-        if visible and not _is_visible(node):
+        if exactType is not None and (part or node.type != exactType):
+            continue
+        if visible and not is_visible(node):
             continue
         if part and objectsOnly:
             # Parts belong to the shape.
@@ -123,7 +127,7 @@ def ls(
     return answer
 
 
-def _is_visible(node: Node) -> bool:
+def is_visible(node: Node) -> bool:
     at: Node | None = node
     while at is not None:
         if not at.attributes.get("visibility", True):
@@ -165,7 +169,7 @@ def listRelatives(
 def listNodeTypes(classification):
     if classification != "light":
         raise NotImplementedError("other classifications")
-    return ["ambientLight", "areaLight", "directionalLight", "pointLight", "spotLight"]
+    return _lights.types(_lights.MTOA in session.plugins)
 
 
 @command()

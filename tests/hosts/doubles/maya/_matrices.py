@@ -72,14 +72,16 @@ def decompose(matrix: Matrix, order: int):
     xz, yz = _dot(r2, a0), _dot(r2, a1)
     r2 = [v - xz * a - yz * b for v, a, b in zip(r2, a0, a1, strict=True)]
     sz = sqrt(_dot(r2, r2))
-    axes = [a0, a1, [v / sz for v in r2]]
+    # What Maya makes of a size of zero along X or Y isn't known here.
+    axes = [a0, a1, [v / sz for v in r2] if sz else _cross(a0, a1)]
+    slant = [xy / sy, xz / sz if sz else 0.0, yz / sz if sz else 0.0]
     i, j, k = ORDERS[order]
     sign = 1.0 if order < 3 else -1.0
     angles = [0.0, 0.0, 0.0]
     angles[j] = degrees(asin(max(-1.0, min(1.0, -sign * axes[i][k]))))
     angles[i] = degrees(atan2(sign * axes[j][k], axes[k][k]))
     angles[k] = degrees(atan2(sign * axes[i][j], axes[i][i]))
-    return list(matrix[3][:3]), angles, [sx, sy, sz], [xy / sy, xz / sz, yz / sz]
+    return list(matrix[3][:3]), angles, [sx, sy, sz], slant
 
 
 def _dot(a, b) -> float:

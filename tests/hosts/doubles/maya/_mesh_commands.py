@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import degrees
+
 from . import _meshes as shapes
 from ._dag_commands import flat, given_or_selected, indices, one, parts, split_part
 from ._registry import command
@@ -156,3 +158,51 @@ def _mesh(node: Node) -> shapes.Mesh:
     if shape is None or shape.mesh is None:
         raise RuntimeError(f"'{node.name}' is no polygon object")
     return shape.mesh
+
+
+@command(undoable=True)
+def polyNormal(*names, constructionHistory=True, normalMode=None):
+    if normalMode != 0:
+        raise NotImplementedError("anything but turning faces around")
+    by_node: dict[int, list[int]] = {}
+    for name in flat(names):
+        base, part = split_part(name)
+        if not part.startswith(".f["):
+            raise NotImplementedError("turning all faces at once")
+        by_node.setdefault(one(base).id, []).extend(indices(one(base), part))
+    for id, numbers in by_node.items():
+        _mesh(session.scene.nodes[id]).turn(set(numbers))
+    return [_kept("polyNormal", session.scene.nodes[id], constructionHistory) for id in by_node]
+
+
+@command(undoable=True)
+def polyTriangulate(*names, constructionHistory=True):
+    node = one(flat(names)[0])
+    shape = session.scene.shape(node)
+    came_from = _mesh(node).triangulate()
+    for group, numbers in shape.faces.items():
+        shape.faces[group] = [new for new, old in enumerate(came_from) if old in numbers]
+    return [_kept("polyTriangulate", node, constructionHistory)]
+
+
+@command(undoable=True)
+def polyNormalPerVertex(*names, freezeNormal=False, unFreezeNormal=False):
+    if freezeNormal == unFreezeNormal:
+        raise NotImplementedError("anything but locking or unlocking normals")
+    _mesh(one(flat(names)[0])).locked = freezeNormal
+    return True
+
+
+@command(undoable=True)
+def polySoftEdge(*names, angle=30.0, constructionHistory=True):
+    node = one(flat(names)[0])
+    limit = angle if session.units["angle"].startswith("deg") else degrees(angle)
+    _mesh(node).soften(limit)
+    return [_kept("polySoftEdge", node, constructionHistory)]
+
+
+def _kept(maker: str, node: Node, wanted: bool) -> str:
+    """A mesh that has history gets more of it, wanted or not."""
+    shape = session.scene.shape(node)
+    fed = any(c[2:] == (shape.id, "inMesh") for c in session.scene.connections)
+    return _history(maker, node) if wanted or fed else ""

@@ -1,16 +1,23 @@
-"""Polygon meshes: points and faces, as much of modelling as counts and bounds need."""
+"""Polygon meshes: points, faces and UVs, as much of modelling as counts and bounds need."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from math import cos, pi, sin
+from math import acos, cos, degrees, pi, sin
+
+from cut_faces import triangles_of
 
 
 @dataclass
 class Mesh:
     points: list[list[float]]
     faces: list[list[int]]
+    #: Of each face, for each of its corners.
+    uvs: list[list[list[float]]] | None = None
+    hard: set[tuple[int, int]] = field(default_factory=set)
+    #: Normals that a file brought.
+    locked: bool = False
 
     def edges(self) -> list[tuple[int, int]]:
         edges: dict[tuple[int, int], None] = {}
@@ -34,8 +41,34 @@ class Mesh:
             owner[root(a)] = root(b)
         return len({root(i) for face in self.faces for i in face})
 
+    def turn(self, faces: set[int]) -> None:
+        for each in filter(None, (self.faces, self.uvs)):
+            each[:] = [row[:1] + row[:0:-1] if i in faces else row for i, row in enumerate(each)]
+
+    def triangulate(self) -> list[int]:
+        """Which face each triangle was."""
+        faces, uvs, came_from = [], [], []
+        for number, face in enumerate(self.faces):
+            for triangle in triangles_of([self.points[i] for i in face]):
+                faces.append([face[i] for i in triangle])
+                came_from.append(number)
+                if self.uvs is not None:
+                    uvs.append([self.uvs[number][i] for i in triangle])
+        self.faces = faces
+        self.uvs = None if self.uvs is None else uvs
+        return came_from
+
+    def soften(self, angle: float) -> None:
+        """Edges that turn by less are soft."""
+        beside: dict[tuple[int, int], list[list[float]]] = {}
+        for face in self.faces:
+            for a, b in zip(face, [*face[1:], face[0]], strict=True):
+                beside.setdefault((min(a, b), max(a, b)), []).append(self._normal(face))
+        self.hard = set() if angle >= 180 else {e for e, n in beside.items() if _turn(n) >= angle}
+
     def bevel(self, edges: list[int], segments: int) -> None:
         """A strip of faces per edge, on the edge itself: right in number, flat in shape."""
+        self._without_uvs()
         all_edges = self.edges()
         for index in edges:
             a, b = all_edges[index]
@@ -45,6 +78,7 @@ class Mesh:
                 self.faces.append([start, start + 1, start + 2, start + 3])
 
     def extrude(self, faces: list[int], distance: float) -> None:
+        self._without_uvs()
         for index in faces:
             face = self.faces[index]
             normal = self._normal(face)
@@ -60,6 +94,7 @@ class Mesh:
             self.faces[index] = top
 
     def divide(self) -> None:
+        self._without_uvs()
         middles: dict[tuple[int, int], int] = {}
         faces: list[list[int]] = []
         for face in self.faces:
@@ -73,6 +108,10 @@ class Mesh:
             faces += [[v, ring[k], centre, ring[k - 1]] for k, v in enumerate(face)]
         self.faces = faces
 
+    def _without_uvs(self) -> None:
+        if self.uvs is not None or self.hard:
+            raise NotImplementedError("UVs and hard edges of new faces")
+
     def _add(self, corners) -> int:
         count = len(corners)
         self.points.append([sum(self.points[i][k] for i in corners) / count for k in range(3)])
@@ -85,6 +124,12 @@ class Mesh:
         n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
         size = sum(x * x for x in n) ** 0.5 or 1.0
         return [x / size for x in n]
+
+
+def _turn(normals: list[list[float]]) -> float:
+    if len(normals) != 2:
+        return 180.0
+    return degrees(acos(max(-1.0, min(1.0, sum(a * b for a, b in zip(*normals, strict=True))))))
 
 
 def upright(mesh: Mesh, axis) -> Mesh:

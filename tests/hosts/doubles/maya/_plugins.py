@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+from . import _lights
 from ._session import session
+from ._translators import TRANSLATORS
 
 AFTER_LOAD, AFTER_UNLOAD = 41, 43
 
@@ -24,10 +26,12 @@ def load(path: str) -> str:
         except ImportError as error:
             raise RuntimeError(f"Unable to dynamically load : {name}: {error}") from None
         session.plugins[name] = (None, set())
-    elif name == "sceneAssembly":
+    elif name == "sceneAssembly" or name in TRANSLATORS:
         session.plugins[name] = (None, set())
-    elif name == "mtoa":
+    elif name == _lights.MTOA:
         session.scene.add("aiAOVDriver", "defaultArnoldDriver")
+        for node in session.scene.nodes.values():
+            _lights.extend(node)
         session.plugins[name] = (None, set())
     else:
         spec = importlib.util.spec_from_file_location(name, path)

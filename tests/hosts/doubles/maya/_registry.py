@@ -16,10 +16,11 @@ COMMANDS: dict[str, Callable[..., Any]] = {}
 PLUGIN_FLAGS = {
     "mayaUSDImport": "file f parent p primPath pp readAnimData ani shadingMode shd frameRange fr",
     "mayaUSDExport": "file f selection sl defaultUSDFormat duf exportDisplayColor dsp",
+    "AbcExport": "jobArg j verbose v preRollStartFrame prs dontSkipUnwrittenFrames duf",
     "arnoldRender": "batch b camera cam height h seq width w",
 }
 #: Flags that the published stubs lack, though Maya's documentation has them.
-LACKING_FLAGS = {"file": "reference"}
+LACKING_FLAGS = {"file": "reference", "upAxis": "axis"}
 #: Queries that the published stubs lack, though Maya's documentation has them.
 LACKING = {
     "currentTime": "",

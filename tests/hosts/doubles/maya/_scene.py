@@ -12,6 +12,12 @@ from . import _matrices as mx
 from ._meshes import Mesh
 
 AXES = "XYZ"
+#: Some attributes' other names.
+SHORT = {
+    f"{letter}{axis.lower()}": f"{whole}{axis}"
+    for letter, whole in (("t", "translate"), ("r", "rotate"), ("s", "scale"))
+    for axis in AXES
+}
 ASSEMBLY_TYPES = ("assemblyDefinition", "assemblyReference")
 TRANSFORM_TYPES = ("transform", "joint", *ASSEMBLY_TYPES)
 #: What a display layer says of its members, by the name that it has in the layer.
@@ -37,7 +43,13 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         **_DRAWN,
     },
     "displayLayer": {"visibility": True, "enabled": True, "displayType": 0, "drawInfo": None},
-    "mesh": {"inMesh": None, **_DRAWN},
+    "mesh": {
+        "inMesh": None,
+        "displaySmoothMesh": 0,
+        "smoothLevel": 2,
+        "useSmoothPreviewForRender": True,
+        **_DRAWN,
+    },
     "camera": {
         **_DRAWN,
         "startupCamera": False,
@@ -94,6 +106,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "fileTextureName": "",
         "colorSpace": "sRGB",
         "ignoreColorSpaceFileRules": False,
+        "useFrameExtension": False,
         "alphaIsLuminance": False,
         "uvCoord": [0.0, 0.0],
         "uvFilterSize": [0.0, 0.0],
@@ -108,6 +121,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "outNormal": [0.0, 0.0, 0.0],
         "message": None,
     },
+    "objectSet": {"dagSetMembers": None},
     "defaultShaderList": {"shaders": None},
     "defaultTextureList": {"textures": None},
     "defaultRenderUtilityList": {"utilities": None},
@@ -161,7 +175,9 @@ class Node:
     faces: dict[int, list[int]] = field(default_factory=dict)
 
     def split(self, attribute: str) -> tuple[str, int | None]:
-        """``translateX`` as the attribute and which part of it; parts of colours are R, G and B."""
+        """``translateX`` as the attribute and which part of it; parts of colours are R, G and B.
+        Short names are as good."""
+        attribute = SHORT.get(attribute, attribute)
         whole = attribute[:-1]
         parts = "RGB" if whole.endswith(("olor", "opacity")) else AXES
         if isinstance(self.attributes.get(whole), list) and attribute[-1:] in parts:
@@ -330,6 +346,8 @@ def new_scene() -> Scene:
     scene.add("renderGlobals", "defaultRenderGlobals")
     scene.add("resolution", "defaultResolution")
     scene.add("colorManagementGlobals", "defaultColorMgtGlobals")
+    for name in ("defaultLightSet", "defaultObjectSet"):
+        scene.add("objectSet", name)
     scene.add("defaultShaderList", "defaultShaderList1")
     scene.add("defaultTextureList", "defaultTextureList1")
     scene.add("defaultRenderUtilityList", "defaultRenderUtilityList1")

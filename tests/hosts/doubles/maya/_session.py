@@ -43,6 +43,8 @@ class Session:
         self.file_rules = {"images": "images"}
         self.graphics_card = True
         self.plugins: dict[str, Any] = {}
+        #: Settings of the FBX plug-in, those that count last.
+        self.fbx: list[dict[str, dict[str, str]]] = []
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0
         self.windows: dict[str, Any] = {}
@@ -50,6 +52,8 @@ class Session:
         self.controls: dict[str, tuple[str, str]] = {}
         self.panels = {"modelPanel4": "modelPanel", "outlinerPanel1": "outlinerPanel"}
         self.focus = "modelPanel4"
+        #: How a view draws, by its panel.
+        self.editors: dict[str, dict[str, Any]] = {}
         self.deferred: list[Callable[[], object]] = []
         self.unloaded = False
         #: What would have stood in Maya's status line.
@@ -62,6 +66,9 @@ class Session:
             raise RuntimeError(f"{what} was called from {threading.current_thread().name}")
         if self.unloaded and _caller().startswith(("callboard_maya", "callboard_qt")):
             raise RuntimeError(f"{what} was called after the plug-in was unloaded")
+
+    def editor(self, panel: str, new: dict[str, Any]) -> dict[str, Any]:
+        return self.editors.setdefault(panel, dict(new))
 
     def needs_windows(self, what: str) -> None:
         if self.batch:

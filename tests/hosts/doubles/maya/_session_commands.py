@@ -8,6 +8,8 @@ from pathlib import Path
 
 from . import _plugins
 from . import _references as references
+from . import _translators as translators
+from ._attribute_commands import LENGTHS, centimetres
 from ._registry import command
 from ._scene import Scene, new_scene
 from ._session import session
@@ -29,8 +31,26 @@ def currentUnit(linear=None, angle=None, time=None, mode="create"):
     given = {"linear": linear, "angle": angle, "time": time}
     if mode == "query":
         return session.units[next(key for key, asked in given.items() if asked)]
+    before = centimetres()
     session.units.update({key: value for key, value in given.items() if value is not None})
+    _count_again(before / centimetres())
     return None
+
+
+def _count_again(factor: float) -> None:
+    """Things stay as large as they are."""
+    if factor == 1.0:
+        return
+    for node in session.scene.nodes.values():
+        for name in LENGTHS & node.attributes.keys():
+            value = node.attributes[name]
+            many = isinstance(value, list)
+            node.attributes[name] = [v * factor for v in value] if many else value * factor
+        for channel, keys in node.keys.items():
+            if channel[:-1] in LENGTHS:
+                node.keys[channel] = {frame: value * factor for frame, value in keys.items()}
+        if node.mesh is not None:
+            node.mesh.points = [[v * factor for v in point] for point in node.mesh.points]
 
 
 @command()
@@ -42,13 +62,17 @@ def upAxis(axis=None, mode="create"):
 
 
 @command()
-def workspace(rootDirectory=False, fileRule=None, fileRuleEntry=None, mode="create"):
+def workspace(
+    rootDirectory=False, expandName=None, fileRule=None, fileRuleEntry=None, mode="create"
+):
     if fileRule is not None:
         name, folder = fileRule
         session.file_rules[name] = folder
         return None
     if fileRuleEntry is not None:
         return session.file_rules.get(fileRuleEntry, "")
+    if expandName is not None:
+        return str(Path(session.workspace, expandName))
     if mode != "query" or not rootDirectory:
         raise NotImplementedError("other uses of workspace")
     return f"{session.workspace}/"
@@ -136,6 +160,11 @@ def file(
     open=False,
     namespace=None,
     prompt=True,
+    i=False,
+    exportAll=False,
+    exportSelected=False,
+    importFrameRate=False,
+    options="",
     reference=False,
     rename=None,
     save=False,
@@ -161,6 +190,14 @@ def file(
         return _new() if new else _open(paths[0], prompt)
     if save:
         return _save(type)
+    if i:
+        translators.read(paths[0], type)
+        return paths[0]
+    if exportAll or exportSelected:
+        if Path(paths[0]).exists() and not force:
+            raise RuntimeError("a modal prompt: the file is there")
+        translators.write(paths[0], type, exportSelected)
+        return paths[0]
     raise NotImplementedError("other uses of file")
 
 

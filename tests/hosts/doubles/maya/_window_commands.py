@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ._images import png
+import raster
+
+from . import _matrices as mx
+from ._dag_commands import is_visible, one
 from ._registry import command
 from ._session import session
+
+_INCH = 25.4
+#: What a model editor is at first.
+_VIEW = {
+    **{"camera": "|persp", "displayAppearance": "smoothShaded", "displayLights": "default"},
+    **{"displayTextures": False, "useDefaultMaterial": False},
+    **{"xray": False, "wireframeOnShaded": False, "grid": True, "selectionHiliteDisplay": True},
+    **{"cameras": True, "lights": True, "locators": True, "joints": True},
+    **{"handles": True, "manipulators": True},
+}
 
 
 @command(windows=True)
@@ -30,9 +43,53 @@ def playblast(
         raise RuntimeError(f"'{editorPanelName}' is no 3D view")
     width, height = (round(size * percent / 100) for size in widthHeight)
     session.tell("condition", "playblasting", True)
-    Path(completeFilename).write_bytes(png(width, height))
+    Path(completeFilename).write_bytes(_view(session.editor(editorPanelName, _VIEW), width, height))
     session.tell("condition", "playblasting", False)
     return completeFilename
+
+
+def _view(editor, width, height):
+    scene = session.scene
+    camera = one(editor["camera"])
+    transform = camera if camera.type == "transform" else scene.nodes[camera.parent]
+    lens = scene.shape(transform).attributes
+    if lens["orthographic"]:
+        raise NotImplementedError("flat views")
+    wide = lens["horizontalFilmAperture"] * _INCH / 2 / lens["focalLength"]
+    place = scene.world(transform)
+    axes = [row[:3] for row in place[:3]]
+    eye = raster.Eye(axes, place[3][:3], wide, width, height)
+    shapes = [
+        ([mx.apply(p, scene.world(scene.nodes[n.parent])) for p in n.mesh.points], n.mesh.faces)
+        for n in scene.nodes.values()
+        if n.mesh is not None and is_visible(n)
+    ]
+    wires = editor["displayAppearance"] == "wireframe"
+    plain = "solid" if editor["useDefaultMaterial"] else "material"
+    style = "wireframe" if wires else "xray" if editor["xray"] else plain
+    return raster.draw(eye, [(*shape, (180, 90, 60)) for shape in shapes], style)
+
+
+@command(windows=True)
+def modelEditor(
+    panel, camera=None, cameras=None, displayAppearance=None, displayLights=None,
+    displayTextures=None, grid=None, handles=None, joints=None, lights=None, locators=None,
+    manipulators=None, selectionHiliteDisplay=None, useDefaultMaterial=None,
+    wireframeOnShaded=None, xray=None, mode="create",
+):  # fmt: skip
+    given = {k: v for k, v in locals().items() if k not in ("panel", "mode") and v is not None}
+    if session.panels.get(panel) != "modelPanel":
+        raise RuntimeError(f"'{panel}' is no 3D view")
+    editor = session.editor(panel, _VIEW)
+    if mode == "query":
+        (flag,) = given
+        return editor[flag]
+    if mode != "edit":
+        raise NotImplementedError("new editors")
+    if camera is not None:
+        one(camera)
+    editor.update(given)
+    return panel
 
 
 @command(windows=True)

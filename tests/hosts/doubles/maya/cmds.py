@@ -9,12 +9,14 @@ from . import (  # noqa: F401
     _attribute_commands,
     _connection_commands,
     _dag_commands,
+    _documentation,
     _layers,
     _mesh_commands,
     _references,
     _render_commands,
     _session_commands,
     _time_commands,
+    _translators,
     _window_commands,
 )
 from ._registry import COMMANDS
@@ -24,7 +26,12 @@ _OF_PLUGINS = {
     "mayaUSDImport": "mayaUsdPlugin",
     "mayaUSDExport": "mayaUsdPlugin",
     "arnoldRender": "mtoa",
+    "AbcExport": "AbcExport",
 }
+
+
+def __dir__() -> list[str]:
+    return sorted([*COMMANDS, "__name__"])
 
 
 def __getattr__(name: str) -> Any:

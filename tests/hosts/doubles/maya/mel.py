@@ -1,14 +1,18 @@
-"""``maya.mel``: assignments from Maya's main window, and sums, are all the MEL there is."""
+"""``maya.mel``: assignments from Maya's main window, sums, and the FBX plug-in's commands are all
+the MEL there is."""
 
 from __future__ import annotations
 
 import re
 
 from ._session import session
+from ._translators import fbx_command
 
 
 def eval(code: str, /):
     session.guard("mel.eval")
+    if fbx_command(code):
+        return None
     if re.fullmatch(r"\$\w+ = \$gMainWindow;?", code):
         session.needs_windows("$gMainWindow")
         return "MayaWindow"

@@ -7,11 +7,10 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
+from callboard.content import Json
 from callboard.errors import HostError
 from callboard_blender.linked import refuse_linked
 from callboard_blender.names import find
-
-Json = dict[str, Any]
 
 #: Paths that an answer lists; the count is always complete.
 LISTED = 200

@@ -7,11 +7,10 @@ from typing import Any
 
 import bpy
 
+from callboard.content import Json
 from callboard.errors import HostError
 from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.names import find
-
-Json = dict[str, Any]
 
 _TYPES = {
     "bevel": "BEVEL",

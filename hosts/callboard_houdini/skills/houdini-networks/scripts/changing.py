@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,15 +10,10 @@ from typing import Any
 
 import hou
 
+from callboard.content import Json
 from callboard.errors import HostError
 from callboard_houdini.networks import displayed, network_at, node_at, summary
-from callboard_houdini.parms import FRAME
-
-Json = dict[str, Any]
-
-#: Parameters of render nodes that Houdini runs as HScript or Python.
-_HOOKS = ("prerender", "preframe", "postframe", "postwrite", "postrender")
-_SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
+from callboard_houdini.parms import FRAME, holds_file, runs_code
 
 
 def create_node(
@@ -70,7 +64,7 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
         ctx.port(capability)
     node = node_at(path)
     target = node.parm(parm)
-    if target is None or not _holds_file(target):
+    if target is None or not holds_file(target.parmTemplate()):
         raise ValueError(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
     written = Path(file).as_posix()
     # What Houdini would put in their place was never checked.
@@ -122,7 +116,7 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
                 raise ValueError(_no_parm(node, name, value))
             target = target[0]
         _refuse_code(node, name, target, value)
-        if isinstance(value, str) and _holds_file(target):
+        if isinstance(value, str) and holds_file(target.parmTemplate()):
             raise ValueError(f"'{name}' holds a file; set it with houdini_networks__set_file")
         with _telling(f"set '{name}' of {node.path()}"):
             target.set(int(value) if isinstance(value, bool) else value)
@@ -131,20 +125,11 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
 
 def _refuse_code(node: Any, name: str, target: Any, value: Any) -> None:
     """Raises ValueError for what Houdini would run: that needs the artist's leave."""
-    if not isinstance(value, str):
-        return
-    language = target.parmTemplate().tags().get("editorlang", "vex").lower()
-    if "`" in value or language != "vex" or name in _HOOKS or _SCRIPT.search(name):
+    if isinstance(value, str) and runs_code(target.parmTemplate(), name, value):
         raise ValueError(
             f"'{name}' of a {node.type().name()} would run code; use script__execute for that, "
             "which the artist has to allow"
         )
-
-
-def _holds_file(target: Any) -> bool:
-    template = target.parmTemplate()
-    is_text = template.type() == hou.parmTemplateType.String
-    return bool(is_text and template.stringType() == hou.stringParmType.FileReference)
 
 
 def _no_parm(node: Any, name: str, value: Any) -> str:

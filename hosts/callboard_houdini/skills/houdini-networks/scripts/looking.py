@@ -7,9 +7,8 @@ from typing import Any
 
 import hou
 
+from callboard.content import Json
 from callboard_houdini.networks import network_at, node_at, summary
-
-Json = dict[str, Any]
 
 #: Characters of a string parameter that an answer holds.
 _TEXT = 4000

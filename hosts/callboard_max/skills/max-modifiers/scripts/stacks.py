@@ -8,11 +8,10 @@ from typing import Any
 
 from pymxs import runtime as rt
 
+from callboard.content import Json
 from callboard.errors import HostError
 from callboard_max.names import find, path_of, telling
 from callboard_max.shapes import is_geometry
-
-Json = dict[str, Any]
 
 #: 3ds Max's classes, by the names that the tool takes: any other global stays out of reach.
 _CLASSES = {

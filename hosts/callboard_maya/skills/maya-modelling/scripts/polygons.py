@@ -8,9 +8,8 @@ from typing import Any
 
 from maya import cmds
 
+from callboard.content import Json
 from callboard.errors import HostError
-
-Json = dict[str, Any]
 
 _PATH = r"\|?[\w:]+(?:\|[\w:]+)*"
 _RANGE = r"\[(?:\*|\d+(?::\d+)?)\]"

@@ -26,14 +26,18 @@ from ._application import (  # noqa: F401
     text,
     undos,
 )
+from ._bundles import NodeBundle, addNodeBundle, nodeBundle, nodeBundles  # noqa: F401
 from ._enums import (  # noqa: F401
     EnumValue,
+    displaySetType,
     exprLanguage,
+    glShadingType,
     hipFileEventType,
     licenseCategoryType,
     nodeEventType,
     orientUpAxis,
     paneTabType,
+    parmNamingScheme,
     parmTemplateType,
     playbarEvent,
     severityType,
@@ -65,23 +69,43 @@ from ._nodes import (  # noqa: F401
     VopNode,
     clearAllSelected,
     copyNodesTo,
+    fileReferences,
     moveNodesTo,
     node,
     selectedNodes,
 )
-from ._parms import BaseKeyframe, Keyframe, Parm, ParmTuple  # noqa: F401
+from ._parms import (  # noqa: F401
+    BaseKeyframe,
+    FloatParmTemplate,
+    IntParmTemplate,
+    Keyframe,
+    MenuParmTemplate,
+    Parm,
+    ParmTemplate,
+    ParmTemplateGroup,
+    ParmTuple,
+    StringParmTemplate,
+    ToggleParmTemplate,
+)
 from ._scene import new_scene
 from ._session import session
 from ._takes import Take, takes  # noqa: F401
+from ._types import TYPES
 from ._windows import (  # noqa: F401
     Desktop,
     FlipbookSettings,
+    GeometryViewport,
+    GeometryViewportCamera,
     NetworkEditor,
     PaneTab,
     PythonPanel,
     SceneViewer,
     pypanel,
 )
+
+
+def nodeTypeCategories() -> dict[str, NodeTypeCategory]:
+    return {name: NodeTypeCategory(name) for name in TYPES}
 
 
 def objNodeTypeCategory() -> NodeTypeCategory:

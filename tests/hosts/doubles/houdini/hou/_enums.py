@@ -32,6 +32,12 @@ orientUpAxis = _enum("orientUpAxis", "Y", "Z")
 exprLanguage = _enum("exprLanguage", "Hscript", "Python")
 severityType = _enum("severityType", "Message", "ImportantMessage", "Warning", "Error", "Fatal")
 paneTabType = _enum("paneTabType", "SceneViewer", "PythonPanel", "NetworkEditor")
+glShadingType = _enum("glShadingType", "Wire", "WireGhost", "Flat", "Smooth", "SmoothWire")
+displaySetType = _enum(
+    "displaySetType",
+    *("SceneObject", "SelectedObject", "GhostObject", "DisplayModel", "CurrentModel"),
+    "TemplateModel",
+)
 stringParmType = _enum(
     "stringParmType", "Regular", "FileReference", "NodeReference", "NodeReferenceList"
 )
@@ -40,3 +46,4 @@ parmTemplateType = _enum(
     *("Int", "Float", "String", "Toggle", "Menu", "Button", "FolderSet", "Separator"),
     *("Label", "Ramp", "Data", "Folder"),
 )
+parmNamingScheme = _enum("parmNamingScheme", "XYZW", "RGBA", "UVW", "MinMax", "Base1")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from math import cos, pi, sin
+from pathlib import Path
 
+from cut_faces import triangles_of
+
+from . import _files
 from ._errors import InvalidInput, InvalidSize, OperationFailed
-from ._math import BoundingBox, apply
+from ._math import BoundingBox, Matrix4, apply
+from ._session import session
 
 
 class Point:
@@ -17,19 +22,28 @@ class Point:
 
 
 class Vertex:
-    def __init__(self, number) -> None:
+    def __init__(self, number, uv) -> None:
         self._number = number
+        self._uv = uv
 
     def point(self):
         return Point(self._number)
 
+    def floatListAttribValue(self, name):
+        if name != "uv" or self._uv is None:
+            raise OperationFailed("Invalid attribute name.")
+        return (*self._uv, 0.0)
+
 
 class Prim:
-    def __init__(self, corners=()) -> None:
+    def __init__(self, corners=(), uvs=None) -> None:
         self._corners = corners
+        #: Of each corner.
+        self._uvs = uvs
 
     def vertices(self):
-        return iter([Vertex(number) for number in self._corners])
+        uvs = self._uvs or [None] * len(self._corners)
+        return iter([Vertex(number, uv) for number, uv in zip(self._corners, uvs, strict=True)])
 
 
 class Face(Prim):
@@ -45,10 +59,63 @@ class Quadric(Prim):
     """A sphere or tube that is one primitive."""
 
 
+class Attrib:
+    def __init__(self, name) -> None:
+        self._name = name
+
+    def name(self):
+        return self._name
+
+
 class Geometry:
     def __init__(self) -> None:
         self._points: list[list[float]] = []
         self._prims: list[Prim] = []
+        #: Of each primitive, where there is the attribute.
+        self._materials: list[str] = []
+        #: Whether vertices have normals.
+        self._normals = False
+
+    def _turn(self, numbers):
+        for number in numbers:
+            prim = self._prims[number]
+            uvs = None if prim._uvs is None else prim._uvs[::-1]
+            self._prims[number] = type(prim)(prim._corners[::-1], uvs)
+
+    def _triangulate(self):
+        prims, materials = [], []
+        for number, prim in enumerate(self._prims):
+            for three in triangles_of([self._points[i] for i in prim._corners]):
+                uvs = None if prim._uvs is None else tuple(prim._uvs[i] for i in three)
+                prims.append(Polygon(tuple(prim._corners[i] for i in three), uvs))
+                materials += self._materials[number : number + 1]
+        self._prims, self._materials = prims, materials
+
+    def _round(self):
+        """Right in number; each new point lies in the middle of what it is for."""
+        middles: dict[tuple[int, int], int] = {}
+        prims, materials = [], []
+
+        def middle(corners):
+            self._points.append(list(_mean([self._points[i] for i in corners])))
+            return len(self._points) - 1
+
+        for number, prim in enumerate(self._prims):
+            corners, uvs = prim._corners, prim._uvs
+            materials += self._materials[number : number + 1] * len(corners)
+            centre, ring = middle(corners), []
+            for a, b in zip(corners, (*corners[1:], corners[0]), strict=True):
+                key = (min(a, b), max(a, b))
+                middles[key] = middles[key] if key in middles else middle(key)
+                ring.append(middles[key])
+            for k, v in enumerate(corners):
+                placed = None
+                if uvs is not None:
+                    after = uvs[(k + 1) % len(uvs)]
+                    sides = _mean([uvs[k], after]), _mean(uvs), _mean([uvs[k - 1], uvs[k]])
+                    placed = (uvs[k], *sides)
+                prims.append(Polygon((v, ring[k], centre, ring[k - 1]), placed))
+        self._prims, self._materials = prims, materials
 
     def createPoints(self, point_positions):
         first = len(self._points)
@@ -58,6 +125,10 @@ class Geometry:
     def createPolygons(self, points, is_closed=True):
         if not is_closed:
             raise NotImplementedError("open polygons")
+        points = [
+            [each.number() if isinstance(each, Point) else each for each in corners]
+            for corners in points
+        ]
         for corners in points:
             if len(corners) < 3:
                 raise InvalidSize("a polygon needs three points")
@@ -66,6 +137,40 @@ class Geometry:
         made = tuple(Polygon(tuple(corners)) for corners in points)
         self._prims += made
         return made
+
+    def transform(self, matrix):
+        if not isinstance(matrix, Matrix4):
+            raise TypeError("a matrix is needed")
+        self._points = [apply(point, matrix) for point in self._points]
+
+    def merge(self, geometry, clone_data_ids=False, prims=None):
+        if clone_data_ids or prims is not None:
+            raise NotImplementedError("other ways to merge")
+        if not all(isinstance(prim, Polygon) for prim in geometry._prims):
+            raise NotImplementedError("what isn't polygons")
+        if self._materials or geometry._materials:
+            before = self._materials or [""] * len(self._prims)
+            self._materials = [*before, *(geometry._materials or [""] * len(geometry._prims))]
+        first = len(self._points)
+        self.createPoints(geometry._points)
+        made = self.createPolygons([[i + first for i in p._corners] for p in geometry._prims])
+        for polygon, prim in zip(made, geometry._prims, strict=True):
+            polygon._uvs = prim._uvs
+
+    def saveToFile(self, file_name):
+        session.guard("hou.Geometry.saveToFile")
+        corners = [prim._corners for prim in self._prims]
+        _files.write(self._points, corners, [prim._uvs for prim in self._prims], Path(file_name))
+
+    def loadFromFile(self, file_name):
+        session.guard("hou.Geometry.loadFromFile")
+        points, faces, uvs = _files.read(Path(file_name))
+        self._points, self._prims, self._materials = [], [], []
+        self.createPoints(points)
+        for polygon, placed in zip(
+            self.createPolygons(faces), uvs or [None] * len(faces), strict=True
+        ):
+            polygon._uvs = placed
 
     def boundingBox(self, transform=None):
         points = self._points
@@ -85,8 +190,39 @@ class Geometry:
             raise OperationFailed("Invalid attribute name.")
         return tuple(value for point in self._points for value in point)
 
+    def findPrimAttrib(self, name, scope=None):
+        if name != "shop_materialpath":
+            raise NotImplementedError("other attributes of primitives")
+        return Attrib(name) if self._materials else None
+
+    def findVertexAttrib(self, name, scope=None):
+        if name != "uv":
+            raise NotImplementedError("other attributes of vertices")
+        placed = [prim._uvs is not None for prim in self._prims]
+        if any(placed) and not all(placed):
+            raise NotImplementedError("UVs of some faces")
+        return Attrib(name) if any(placed) else None
+
+    def findPointAttrib(self, name, scope=None):
+        if name != "N":
+            raise NotImplementedError("other attributes of points")
+
+    def primStringAttribValues(self, name):
+        if self.findPrimAttrib(name) is None:
+            raise OperationFailed("Invalid attribute name.")
+        return tuple(self._materials)
+
     def prims(self):
         return tuple(self._prims)
+
+
+def _mean(places):
+    return tuple(sum(axis) / len(places) for axis in zip(*places, strict=True))
+
+
+def _close(made, faces):
+    """Houdini's polygons go around with the clock, seen from outside."""
+    made.createPolygons([face[::-1] for face in faces])
 
 
 def box(x, y, z):
@@ -94,8 +230,9 @@ def box(x, y, z):
     made.createPoints(
         [[a * x / 2, b * y / 2, c * z / 2] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
     )
-    made.createPolygons(
-        [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    _close(
+        made,
+        [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)],
     )
     return made
 
@@ -111,7 +248,7 @@ def grid(x, y, orient):
         points.append(point)
     made = Geometry()
     made.createPoints(points)
-    made.createPolygons([(0, 1, 2, 3)])
+    _close(made, [(0, 1, 2, 3)])
     return made
 
 
@@ -135,7 +272,7 @@ def rings(rows, around, axis, closed=False):
             a, b = row * around, (row + 1) % count * around
             j = (i + 1) % around
             faces.append((a + i, a + j, b + j, b + i))
-    made.createPolygons(faces)
+    _close(made, faces)
     return made
 
 

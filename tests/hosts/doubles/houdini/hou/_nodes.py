@@ -11,7 +11,8 @@ from . import _types
 from ._errors import InvalidInput, ObjectWasDeleted, OperationFailed, PermissionError
 from ._images import png
 from ._math import Matrix4
-from ._parms import ParmTuple
+from ._parms import ParmTemplateGroup, ParmTuple, template_of
+from ._scene import Channel
 from ._session import guarded, guarded_function, session
 
 
@@ -63,6 +64,12 @@ class NodeType:
 
     def hidden(self):
         return False
+
+    def embeddedHelp(self):
+        return ""
+
+    def parmTemplates(self):
+        return tuple(template_of(parm, name) for name, parm in self._type.parms.items())
 
 
 class NetworkItem:
@@ -156,6 +163,9 @@ class Node(NetworkMovableItem):
         wires = self._data.inputs
         last = max(wires, default=-1)
         return tuple(wrap(wires[i]) if i in wires else None for i in range(last + 1))
+
+    def inputNames(self):
+        return self._data.type.input_names
 
     def outputs(self):
         me = self._data.id
@@ -303,6 +313,19 @@ class OpNode(Node):
     def parmTuples(self):
         return tuple(ParmTuple(self, name) for name in self._data.parms)
 
+    def parmTemplateGroup(self):
+        return ParmTemplateGroup(self._data.parms)
+
+    def setParmTemplateGroup(self, parm_template_group, rename_conflicting_parms=False):
+        self._may_change()
+        session.record("Change parameters")
+        node = self._data
+        for made in parm_template_group._added:
+            name, parm = made.name(), made._parm
+            node.spare[name] = parm
+            several = isinstance(parm.default, list)
+            node.parms[name] = [Channel(v) for v in (parm.default if several else [parm.default])]
+
     def cook(self, force=False, frame_range=()):
         if self._data.type.name == "file":
             raise OperationFailed("The attempted operation failed.\nUnable to read file.")
@@ -340,8 +363,10 @@ class SopNode(OpNode):
         return session.scene.nodes[self._data.parent].shown == self._id
 
 
+@guarded
 class VopNode(OpNode):
-    pass
+    def isMaterialFlagSet(self):
+        return self._data.type.name.startswith("principledshader")
 
 
 class LopNode(OpNode):
@@ -482,6 +507,17 @@ def node(path):
     return wrap(data.id) if data else None
 
 
+def fileReferences(project_dir_variable="HIP", include_all_refs=True):
+    """Without the files that come with Houdini."""
+    return tuple(
+        (parm, parm.unexpandedString())
+        for data in list(session.scene.nodes.values())
+        for parm in (wrap(data.id).parms() if data.type.category != "Manager" else ())
+        if parm._spec.kind == "String" and parm._spec.holds == "FileReference"
+        if parm.unexpandedString() not in ("", "default.bgeo", "ip")
+    )
+
+
 def selectedNodes(include_hidden=False):
     return tuple(wrap(n.id) for n in session.scene.nodes.values() if n.selected)
 
@@ -545,5 +581,5 @@ def _check_same(nodes, destination):
             raise OperationFailed("The nodes don't fit the network.")
 
 
-for _function in (node, selectedNodes, clearAllSelected, copyNodesTo, moveNodesTo):
+for _function in (node, fileReferences, selectedNodes, clearAllSelected, copyNodesTo, moveNodesTo):
     globals()[_function.__name__] = guarded_function(_function)

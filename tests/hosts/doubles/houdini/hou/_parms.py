@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._enums import EnumValue, exprLanguage, parmTemplateType, stringParmType
+from . import _types as spec
+from ._enums import EnumValue, exprLanguage, parmNamingScheme, parmTemplateType, stringParmType
 from ._errors import OperationFailed, PermissionError
 from ._geometry import Geometry
 from ._session import guarded, session
@@ -39,8 +40,17 @@ class Keyframe(BaseKeyframe):
 
 
 class ParmTemplate:
-    def __init__(self, parm) -> None:
-        self._parm = parm
+    def __init__(self, parm, name="") -> None:
+        self._parm, self._name = parm, name
+
+    def name(self):
+        return self._name
+
+    def label(self):
+        return self._name.capitalize()
+
+    def numComponents(self):
+        return len(self._parm.default) if isinstance(self._parm.default, list) else 1
 
     def type(self):
         return getattr(parmTemplateType, self._parm.kind)
@@ -54,6 +64,64 @@ class ParmTemplate:
         return dict(self._parm.tags)
 
 
+class MenuParmTemplate(ParmTemplate):
+    def menuItems(self):
+        return self._parm.menu
+
+
+class StringParmTemplate(ParmTemplate):
+    def __init__(self, name, label, num_components, default_value=()) -> None:
+        if num_components != 1 or default_value:
+            raise NotImplementedError("several texts, and what they begin with")
+        super().__init__(spec.text(), name)
+
+
+class _Numbers(ParmTemplate):
+    def __init__(
+        self, name, label, num_components, default_value=(), naming_scheme=parmNamingScheme.XYZW
+    ) -> None:
+        if default_value or naming_scheme is not parmNamingScheme.Base1:
+            raise NotImplementedError("what it begins with, and other names")
+        numbers = tuple(str(i) for i in range(1, num_components + 1))
+        zero = [self._zero] * num_components if num_components > 1 else self._zero
+        super().__init__(spec.Parm(zero, numbers, kind=self._kind), name)
+
+
+class IntParmTemplate(_Numbers):
+    _kind, _zero = "Int", 0
+
+
+class FloatParmTemplate(_Numbers):
+    _kind, _zero = "Float", 0.0
+
+
+class ToggleParmTemplate(ParmTemplate):
+    def __init__(self, name, label, default_value=False) -> None:
+        super().__init__(spec.Parm(int(default_value), kind="Toggle"), name)
+
+
+def template_of(parm, name=""):
+    """As a parameter tells its own."""
+    if parm.kind == "String":
+        made = StringParmTemplate.__new__(StringParmTemplate)
+        ParmTemplate.__init__(made, parm, name)
+        return made
+    return (MenuParmTemplate if parm.kind == "Menu" else ParmTemplate)(parm, name)
+
+
+class ParmTemplateGroup:
+    """A node's parameters, to be added to."""
+
+    def __init__(self, names) -> None:
+        self._names, self._added = set(names), []
+
+    def append(self, parm_template):
+        if parm_template.name() in self._names:
+            raise OperationFailed("There is a parameter of that name.")
+        self._names.add(parm_template.name())
+        self._added.append(parm_template)
+
+
 @guarded
 class Parm:
     def __init__(self, node, group, index) -> None:
@@ -65,7 +133,8 @@ class Parm:
 
     @property
     def _spec(self):
-        return self._node._data.type.parms[self._group]
+        data = self._node._data
+        return data.spare.get(self._group) or data.type.parm(self._group)
 
     def name(self):
         if isinstance(self._spec.default, list):
@@ -76,7 +145,7 @@ class Parm:
         return self._node
 
     def parmTemplate(self):
-        return ParmTemplate(self._spec)
+        return template_of(self._spec)
 
     def eval(self):
         value = session.scene.value(self._channel)
@@ -126,6 +195,12 @@ class Parm:
             expressions = [e for _, e in channel.keys.values()]
             channel.keys[session.scene.frame] = (value, expressions[0])
         channel.value = value
+        session.scene.count_instances(self._node._data)
+
+    def menuItems(self):
+        if not self._spec.menu:
+            raise OperationFailed("The parameter is not a menu.")
+        return self._spec.menu
 
     def _checked(self, value):
         kind, menu = self._spec.kind, self._spec.menu
@@ -145,7 +220,7 @@ class Parm:
             return value
         if isinstance(value, str) or not isinstance(value, (int, float)):
             raise TypeError("the parameter takes a number")
-        return int(value) if kind == "Int" else float(value)
+        return int(value) if kind in ("Int", "Toggle") else float(value)
 
     def _may_change(self):
         self._node._may_change()
@@ -201,11 +276,14 @@ class ParmTuple:
     def __len__(self):
         return len(self._parms)
 
+    def __getitem__(self, index):
+        return self._parms[index]
+
     def name(self):
         return self._name
 
     def parmTemplate(self):
-        return ParmTemplate(self._parms[0]._spec)
+        return template_of(self._parms[0]._spec)
 
     def eval(self):
         return tuple(parm.eval() for parm in self._parms)

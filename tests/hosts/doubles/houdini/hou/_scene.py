@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _geometry as shapes
 from ._math import Matrix4, apply, hmath
-from ._types import MANAGERS, Type
+from ._types import MANAGERS, Parm, Type
 
 
 @dataclass
@@ -19,6 +19,12 @@ class Channel:
     value: Any
     keys: dict[float, tuple[float, str]] = field(default_factory=dict)
     locked: bool = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Channel:
+        # There are thousands, and hardly one holds more than a number or a text.
+        plain = isinstance(self.value, (str, int, float, type(None)))
+        value = self.value if plain else copy.deepcopy(self.value, memo)
+        return Channel(value, dict(self.keys), self.locked)
 
 
 @dataclass
@@ -37,8 +43,15 @@ class NodeData:
     #: The file that defines it; nothing for what is no asset.
     asset: str = ""
     user_data: dict[str, str] = field(default_factory=dict)
+    #: What was added to its type's parameters.
+    spare: dict[str, Parm] = field(default_factory=dict)
 
 
+#: Nodes that pass on what comes in, changed or not.
+_PASSING = (
+    *("null", "xform", "merge", "attribwrangle", "python", "file", "material"),
+    *("reverse", "divide", "normal", "subdivide"),
+)
 #: The take that every scene has.
 FIRST_TAKE = "Main"
 
@@ -61,6 +74,9 @@ class Scene:
     #: The current one.
     take: str = FIRST_TAKE
     first_take: str = FIRST_TAKE
+    #: Bundles of nodes by name; a smart one has a pattern.
+    bundles: dict[str, list[int]] = field(default_factory=dict)
+    patterns: dict[str, str] = field(default_factory=dict)
     frame: float = 1.0
     range: tuple[float, float] = (1.0, 240.0)
     playback: tuple[float, float] = (1.0, 240.0)
@@ -74,7 +90,19 @@ class Scene:
             values = parm.default if isinstance(parm.default, list) else [parm.default]
             node.parms[key] = [Channel(value) for value in values]
         self.nodes[node.id] = node
+        self.count_instances(node)
         return node
+
+    def count_instances(self, node: NodeData) -> None:
+        """Gives the node as many numbered parameters as the one that counts them says."""
+        for counter, each in node.type.multi.items():
+            count = node.parms[counter][0].value
+            wanted = {f"{key}{i}": parm for i in range(1, count + 1) for key, parm in each.items()}
+            for name in [key for key in node.parms if key.rstrip("0123456789") in each]:
+                if name not in wanted:
+                    del node.parms[name]
+            for name, parm in wanted.items():
+                node.parms.setdefault(name, [Channel(parm.default)])
 
     def free_name(self, wanted: str, parent: int | None) -> str:
         taken = {node.name for node in self.children(parent)}
@@ -108,6 +136,8 @@ class Scene:
     def remove(self, node: NodeData) -> None:
         for each in [node, *self.below(node.id)]:
             self.nodes.pop(each.id, None)
+        for name, held in self.bundles.items():
+            self.bundles[name] = [id for id in held if id in self.nodes]
         for other in self.nodes.values():
             other.inputs = {i: id for i, id in other.inputs.items() if id in self.nodes}
             if other.shown not in self.nodes:
@@ -193,10 +223,22 @@ class Scene:
     def cook(self, node: NodeData) -> shapes.Geometry:
         kind = node.type.name
         first = node.inputs.get(0)
-        if kind in ("null", "xform", "merge", "attribwrangle", "python", "file"):
+        if kind in _PASSING:
             made = shapes.Geometry()
             for id in node.inputs.values():
                 _join(made, self.cook(self.nodes[id]))
+            if kind == "material":
+                self._give_materials(node, made)
+            if kind == "reverse":
+                group = node.parms["group"][0].value
+                made._turn(set(map(int, group.split())) if group else set(range(len(made._prims))))
+            if kind == "divide":
+                made._triangulate()
+            if kind == "normal":
+                made._normals = True
+            if kind == "subdivide":
+                for _ in range(node.parms["iterations"][0].value):
+                    made._round()
             if kind == "xform":
                 move = hmath.buildTransform(
                     {"translate": self.values(node, "t"), "scale": self.values(node, "s")}
@@ -206,6 +248,17 @@ class Scene:
         if first is not None:
             raise NotImplementedError(f"a {kind} with an input")
         return self._source(node, kind)
+
+    def _give_materials(self, node: NodeData, made: shapes.Geometry) -> None:
+        for i in range(1, node.parms["num_materials"][0].value + 1):
+            path, group = (
+                node.parms[f"{key}{i}"][0].value for key in ("shop_materialpath", "group")
+            )
+            if path:
+                made._materials = made._materials or [""] * len(made._prims)
+                faces = map(int, group.split()) if group else range(len(made._prims))
+                for face in faces:
+                    made._materials[face] = path
 
     def _source(self, node: NodeData, kind: str) -> shapes.Geometry:
         if kind == "stash":
@@ -249,7 +302,11 @@ class Scene:
 def _join(into: shapes.Geometry, other: shapes.Geometry) -> None:
     first = len(into._points)
     into._points += [list(point) for point in other._points]
-    into._prims += [type(p)(tuple(first + i for i in p._corners)) for p in other._prims]
+    if into._materials or other._materials:
+        named = into._materials or [""] * len(into._prims)
+        into._materials = [*named, *(other._materials or [""] * len(other._prims))]
+    into._normals = into._normals or other._normals
+    into._prims += [type(p)(tuple(first + i for i in p._corners), p._uvs) for p in other._prims]
 
 
 def new_scene() -> Scene:

@@ -53,7 +53,14 @@ class Session:
         self.preferences = ""
         self.graphics_card = True
         self.not_installed: set[str] = set()
+        #: Suffixes of geometry that this Houdini can't translate.
+        self.no_translator: set[str] = set()
         self.view_camera = ""
+        #: Where the artist looks from without a camera.
+        self.view_from = (0.0, 0.0, 20.0)
+        #: How views draw each kind of thing, and whether with materials.
+        self.view_modes: dict[str, Any] = {}
+        self.view_materials = True
         #: What hdefereval was given, and whether a message window keeps Houdini from it.
         self.deferred: list[Any] = []
         self.message_window = False

@@ -16,7 +16,7 @@ class Parm:
     """``default`` is a list for a tuple; ``suffixes`` name its parts."""
 
     default: Any
-    suffixes: str = XYZ
+    suffixes: str | tuple[str, ...] = XYZ
     menu: tuple[str, ...] = ()
     kind: str = "Float"
     tags: dict[str, str] = field(default_factory=dict)
@@ -51,6 +51,20 @@ class Type:
     parms: dict[str, Parm] = field(default_factory=dict)
     label: str = ""
     inputs: int = 1
+    #: By the parameter that counts them: what each of them has, numbered from 1.
+    multi: dict[str, dict[str, Parm]] = field(default_factory=dict)
+    #: Of shader nodes.
+    input_names: tuple[str, ...] = ()
+
+    def __deepcopy__(self, memo: object) -> Type:
+        """The same: nothing changes a type, and each step of undo copies the scene."""
+        return self
+
+    def parm(self, name: str) -> Parm:
+        if name in self.parms:
+            return self.parms[name]
+        stem = name.rstrip("0123456789")
+        return next(each[stem] for each in self.multi.values() if stem in each)
 
 
 _TRANSFORM = {
@@ -71,6 +85,53 @@ _SHINING = {
     "light_color": Parm([1.0] * 3, RGB),
     "light_intensity": number(1.0),
     "light_exposure": number(0.0),
+}
+
+_SPACES = ("auto", "linear", "sRGB")
+
+
+def space(default: str) -> Parm:
+    return Parm(default, menu=_SPACES, kind="String")
+
+
+def textured(prefix: str, default: str = "linear", channel: bool = True) -> dict[str, Parm]:
+    """What a principled shader has for a picture."""
+    return {
+        f"{prefix}_useTexture": whole(0),
+        f"{prefix}_texture": picture_or_file(""),
+        f"{prefix}_textureColorSpace": space(default),
+        **({f"{prefix}_monoChannel": menu("0", "1", "2", "3", "4")} if channel else {}),
+    }
+
+
+_PRINCIPLED = {
+    "basecolor": Parm([0.2] * 3, RGB),
+    "basecolor_usePointColor": whole(1),
+    "ior": number(1.5),
+    "rough": number(0.3),
+    "metallic": number(0.0),
+    "reflect": number(1.0),
+    "transparency": number(0.0),
+    "emitint": number(0.0),
+    "emitcolor": Parm([1.0] * 3, RGB),
+    "emitcolor_usePointColor": whole(0),
+    "opac": number(1.0),
+    "opaccolor": Parm([1.0] * 3, RGB),
+    **textured("basecolor", "auto", channel=False),
+    **textured("ior"),
+    **textured("rough"),
+    **textured("metallic"),
+    **textured("reflect"),
+    **textured("transparency"),
+    **textured("emitcolor", "auto", channel=False),
+    **textured("opaccolor", "auto", channel=False),
+    "baseBumpAndNormal_enable": whole(0),
+    "baseBumpAndNormal_type": menu("bump", "normal"),
+    "baseNormal_texture": picture_or_file(""),
+    "baseNormal_colorspace": space("linear"),
+    "uvtrans": Parm([0.0, 0.0], "12"),
+    "uvrot": number(0.0),
+    "uvscale": Parm([1.0, 1.0], "12"),
 }
 
 _ALL = [
@@ -182,23 +243,33 @@ _ALL = [
     Type("stash", "Sop", None, {"stash": Parm(None, kind="Data")}, "Stash"),
     Type("xform", "Sop", None, {"t": Parm([0.0] * 3), "s": Parm([1.0] * 3)}, "Transform"),
     Type("null", "Sop", None, {}, "Null"),
+    Type("reverse", "Sop", None, {"group": text()}, "Reverse"),
+    Type("divide", "Sop", None, {}, "Divide"),
+    Type("normal", "Sop", None, {"cuspangle": number(60.0)}, "Normal"),
+    Type("subdivide", "Sop", None, {"iterations": whole(1)}, "Subdivide", 2),
     Type("merge", "Sop", None, {}, "Merge", 9999),
     Type("attribwrangle", "Sop", None, {"snippet": text(editor="1", editorlang="VEX")}, "Wrangle"),
     Type("python", "Sop", None, {"python": text(editor="1", editorlang="python")}, "Python"),
     Type("file", "Sop", None, {"file": picture_or_file("default.bgeo")}, "File"),
+    Type(
+        "material",
+        "Sop",
+        None,
+        {"num_materials": whole(1)},
+        "Material",
+        multi={"num_materials": {"group": text(), "shop_materialpath": text()}},
+    ),
     Type("matnet", "Sop", "Vop", {}, "Material Network", 0),
     Type(
         "principledshader::2.0",
         "Vop",
         None,
-        {
-            "basecolor": Parm([0.2] * 3, RGB),
-            "basecolor_usePointColor": whole(1),
-            "basecolor_useTexture": whole(0),
-            "basecolor_texture": text(),
-        },
+        dict(_PRINCIPLED),
         "Principled Shader",
+        inputs=7,
+        input_names=("basecolor", "ior", "rough", "metallic", "reflect", "transparency", "opac"),
     ),
+    Type("constant", "Vop", None, {}, "Constant", 0),
     Type("sphere", "Lop", None, {"primpath": text("/sphere1"), "radius": number(1.0)}, "Sphere"),
     Type("merge", "Lop", None, {}, "Merge", 9999),
     Type(

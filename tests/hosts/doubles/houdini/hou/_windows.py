@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import _enums as enums
 from ._errors import OperationFailed
-from ._images import png
+from ._math import apply
 from ._session import guarded, session
 
 
@@ -39,11 +39,68 @@ class PythonPanel(PaneTab):
 
 
 @guarded
+class GeometryViewportCamera:
+    """The artist's own view; a stashed one is a copy."""
+
+    def __init__(self, place=None) -> None:
+        self._place = place
+
+    def stash(self):
+        return GeometryViewportCamera(session.view_from)
+
+
+@guarded
+class DisplaySet:
+    def __init__(self, kind) -> None:
+        self._kind = kind
+
+    def shadedMode(self):
+        return session.view_modes.get(self._kind.name(), enums.glShadingType.SmoothWire)
+
+    def setShadedMode(self, mode):
+        if not isinstance(mode, enums.EnumValue):
+            raise TypeError("a glShadingType is needed")
+        session.view_modes[self._kind.name()] = mode
+
+
+@guarded
+class GeometryViewportSettings:
+    def displaySet(self, kind):
+        if not isinstance(kind, enums.EnumValue):
+            raise TypeError("a displaySetType is needed")
+        return DisplaySet(kind)
+
+    def showMaterials(self, on):
+        session.view_materials = bool(on)
+
+    def showingMaterials(self):
+        return session.view_materials
+
+
+@guarded
 class GeometryViewport:
     def camera(self):
         from ._nodes import node
 
         return node(session.view_camera) if session.view_camera else None
+
+    def setCamera(self, camera_node):
+        if camera_node._data.type.name != "cam":
+            raise TypeError("a camera is needed")
+        session.view_camera = camera_node.path()
+
+    def useDefaultCamera(self):
+        session.view_camera = ""
+
+    def defaultCamera(self):
+        return GeometryViewportCamera()
+
+    def setDefaultCamera(self, cam_settings):
+        session.view_from = cam_settings._place
+        session.view_camera = ""
+
+    def settings(self):
+        return GeometryViewportSettings()
 
 
 @guarded
@@ -73,6 +130,9 @@ class FlipbookSettings:
     def leaveFrameAtEnd(self, value):
         self._set("leaveFrameAtEnd", value)
 
+    def beautyPassOnly(self, value):
+        self._set("beautyPassOnly", value)
+
     def useResolution(self, value):
         self._set("useResolution", value)
 
@@ -98,7 +158,39 @@ class SceneViewer(PaneTab):
         # Without a variable for it, the frame's number goes before the ending.
         output = Path(values["output"])
         numbered = output.with_name(f"{output.stem}.{int(first):04}{output.suffix}")
-        numbered.write_bytes(png(*values["resolution"]))
+        numbered.write_bytes(_picture(*values["resolution"]))
+
+
+def _picture(width, height):
+    """What the scene's objects look like."""
+    import raster
+
+    from ._nodes import ObjNode, node, wrap
+
+    place, wide = session.view_from, 0.41421
+    axes = [[float(row == column) for column in range(3)] for row in range(3)]
+    camera = node(session.view_camera) if session.view_camera else None
+    if camera is not None:
+        rows = _rows(camera.worldTransform())
+        axes, place = rows[:3], rows[3]
+        wide = camera.parm("aperture").eval() / 2 / camera.parm("focal").eval()
+    shapes = []
+    for data in session.scene.nodes.values():
+        shown = wrap(data.id).displayNode() if data.type.name == "geo" else None
+        if isinstance(wrap(data.id), ObjNode) and shown is not None and data.display:
+            cooked, rows = session.scene.cook(shown._data), wrap(data.id).worldTransform()
+            points = [apply(point, rows) for point in cooked._points]
+            shapes.append((points, [prim._corners for prim in cooked._prims], (180, 90, 60)))
+    kind = enums.displaySetType.SceneObject
+    mode = DisplaySet(kind).shadedMode().name()
+    plain = "material" if session.view_materials else "solid"
+    style = {"Wire": "wireframe", "WireGhost": "xray"}.get(mode, plain)
+    return raster.draw(raster.Eye(axes, place, wide, width, height), shapes, style)
+
+
+def _rows(matrix):
+    flat = matrix.asTuple()
+    return [list(flat[at : at + 3]) for at in range(0, 16, 4)]
 
 
 class Interface:

@@ -8,16 +8,18 @@ silently.
 
 from __future__ import annotations
 
-from ._runtime import run_undo, runtime
+from ._fbx import new_settings
+from ._runtime import run_redo, run_undo, runtime
 from ._scene import Scene
 from ._session import animate, attime, session, undo
 
-__all__ = ["animate", "attime", "run_undo", "runtime", "undo"]
+__all__ = ["animate", "attime", "run_redo", "run_undo", "runtime", "undo"]
 
 
 def _reset(*, windows: bool, usd: bool = True) -> None:
     """An empty scene, in a 3ds Max with or without windows, with or without USD."""
     session.reset(Scene, windows=windows, usd=usd)
+    session.fbx = new_settings()
 
 
 _reset(windows=False)

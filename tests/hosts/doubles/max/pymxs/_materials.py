@@ -8,7 +8,8 @@ from . import _scene as sc
 from ._session import session
 from ._values import Color, Name, Strict, single
 
-_PNG = b"\x89PNG"
+#: How the pictures begin that it knows: PNG and Radiance.
+_PICTURES = (b"\x89PNG", b"#?RADIANCE")
 
 
 class Wrapper(Strict):
@@ -136,7 +137,7 @@ def key_of(values, name):
 
 def _bitmap_of(texture):
     path = Path(texture._data.values["filename"])
-    if not path.is_file() or not path.read_bytes().startswith(_PNG):
+    if not path.is_file() or not path.read_bytes().startswith(_PICTURES):
         return None
     return Opened(texture)
 

@@ -10,9 +10,12 @@ import zlib
 from functools import wraps
 from pathlib import Path
 
+from . import _custom as custom
+from . import _fbx as fbx
 from . import _materials as materials
 from . import _objects as objects
 from . import _scene as sc
+from . import _sets as sets
 from . import _values as values
 from . import _xrefs as xrefs
 from ._session import EVENTS, session
@@ -74,7 +77,13 @@ def _material(type):
     def make(**given):
         return materials.make(type, given)
 
+    make.__name__ = type
     return make
+
+
+def getClassInstances(kind):
+    known = [each for each in session.scene.materials.values() if each.type == kind.__name__]
+    return [objects.Material(each.id) for each in known]
 
 
 def prs():
@@ -200,6 +209,20 @@ def getPropNames(what):
     return [values.Name(key) for key in what._data.values]
 
 
+def getProperty(what, name):
+    return getattr(what, values_key(what, name))
+
+
+def setProperty(what, name, value):
+    setattr(what, values_key(what, name), value)
+
+
+def values_key(what, name):
+    if not isinstance(what, objects.Node) or not isinstance(name, values.Name):
+        raise NotImplementedError("properties of others than nodes")
+    return materials.key_of(what._data.values, name.text)
+
+
 def getHandleByAnim(what):
     return what._data.id
 
@@ -237,6 +260,59 @@ def deleteKey(controller, index):
     keys.pop(frame)
     if not keys:
         del controller._above._data.keys[controller._above._component]
+
+
+class TriMesh:
+    """A box, or a poly, in the world. It has no UVs."""
+
+    def __init__(self, node) -> None:
+        data = node._data
+        if data.type not in ("Box", "Editable_Poly") or data.modifiers:
+            raise NotImplementedError("the triangles of other shapes")
+        world = session.scene.world(data, objects.now())
+        outline = sc.outline(data.type, data.values)
+        placed = ([a + b for a, b in zip(p, data.offset, strict=True)] for p in outline)
+        self._points = [values.Point3(*sc.apply(point, world)) for point in placed]
+        quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        self._faces = [part for a, b, c, d in quads for part in ((a, b, c), (a, c, d))]
+        if data.type == "Editable_Poly":
+            # How many it has is modelled, and not where.
+            self._faces = [(0, 1, 2)] * data.values["faces"]
+
+
+def snapshotAsMesh(node):
+    session.snapshots += 1
+    return TriMesh(node)
+
+
+def free(mesh):
+    session.snapshots -= 1
+
+
+def getNumVerts(mesh):
+    return len(mesh._points)
+
+
+def getVert(mesh, number):
+    return mesh._points[number - 1]
+
+
+def getNumFaces(mesh):
+    return len(mesh._faces)
+
+
+def getFace(mesh, number):
+    return values.Point3(*(index + 1 for index in mesh._faces[number - 1]))
+
+
+class _Meshop(_Struct):
+    def getMapSupport(self, mesh, channel):
+        return False
+
+
+class _MapPaths(_Struct):
+    def getFullFilePath(self, path):
+        return path if Path(path).exists() else ""
 
 
 def getTriMeshFaceCount(node):
@@ -346,6 +422,11 @@ def run_undo():
     session.undo_newest()
 
 
+def run_redo():
+    session.guard("pymxs.run_redo")
+    session.redo_next()
+
+
 def execute(code):
     if code == "max undo":
         session.undo_newest()
@@ -363,6 +444,14 @@ def execute(code):
         if not types or not set(types.values()) <= {"materialTab", "node"}:
             raise NotImplementedError(f"attributes of {types}")
         return materials.Definition(defined[1], types)
+    own = re.fullmatch(
+        r"attributes (\w+) \(parameters main \((\w+) type:#(\w+)( tabSizeVariable:true)?\)\)",
+        code,
+    )
+    if own is not None:
+        if own[3] not in custom.BEGIN or own[3].endswith("Tab") is not bool(own[4]):
+            raise RuntimeError(f"-- Syntax error: unknown type #{own[3]}")
+        return custom.Definition(own[1], own[2], own[3])
     box = re.fullmatch(r"\s*box name:\"(\w+)\"\s*", code)
     if box is None:
         raise RuntimeError("-- Syntax error: at bad, expected <factor>")
@@ -445,7 +534,10 @@ class _Refs(_Struct):
 
 
 class _CustAttributes(_Struct):
-    def add(self, target, definition):
+    def add(self, target, definition, baseobject=True):
+        if isinstance(target, objects.Node):
+            _not_of_the_shape(baseobject)
+            return custom.add(target, definition)
         if not isinstance(target, materials.Root):
             raise NotImplementedError("attributes of others than the root")
         session.record()
@@ -453,13 +545,24 @@ class _CustAttributes(_Struct):
         session.scene.kept.setdefault(definition._name, kept)
         return True
 
-    def getDefs(self, target):
+    def getDefs(self, target, baseobject=True):
         """``undefined`` where there are none."""
+        if isinstance(target, objects.Node):
+            _not_of_the_shape(baseobject)
+            return custom.definitions(target) or None
         names = session.scene.kept if isinstance(target, materials.Root) else ()
         return [materials.Definition(name, {}) for name in names] or None
 
-    def get(self, target, definition):
+    def get(self, target, definition, baseobject=True):
+        if isinstance(target, objects.Node):
+            _not_of_the_shape(baseobject)
+            return custom.Held(target._id, definition._name)
         return materials.Attributes(definition._name)
+
+
+def _not_of_the_shape(baseobject):
+    if baseobject:
+        raise NotImplementedError("attributes of what a node is made of")
 
 
 class _Polyop(_Struct):
@@ -503,6 +606,44 @@ class _Units(_Struct):
     @property
     def SystemScale(self):
         return session.units[1]
+
+
+# -- what it says of itself ----------------------------------------------------
+
+
+class StringStream:
+    def __init__(self, text) -> None:
+        self._text = text
+
+    def __str__(self):
+        return self._text
+
+
+def _classes():
+    """Superclass and properties by class."""
+    known = {name: (above, made) for name, (above, made) in sc.OBJECTS.items()}
+    known |= {name: ("modifier", made) for name, made in sc.MODIFIERS.items()}
+    known |= {name: ("material", made) for name, made in sc.MATERIALS.items()}
+    return known | {name: ("textureMap", made) for name, made in sc.MAPS.items()}
+
+
+def showClass(pattern, to=None):
+    if not isinstance(to, StringStream):
+        raise NotImplementedError("what is printed into the Listener")
+    name, _, properties = pattern.partition(".")
+    for known, (above, made) in _classes().items():
+        if name not in ("*", known):
+            continue
+        to._text += f"{known} : {above} {{16,0}}\n"
+        if properties == "*":
+            to._text += "".join(f"  .{key} : {type(of).__name__}\n" for key, of in made.items())
+
+
+def apropos(pattern, to=None):
+    if pattern or not isinstance(to, StringStream):
+        raise NotImplementedError("patterns, and what is printed into the Listener")
+    to._text += "".join(f"{name} (const Primitive): {name}()\n" for name in ("select", "delete"))
+    to._text += "lights (const ObjectSet): $lights\nlightLevel (system Float): 1.0\n"
 
 
 # -- pictures ------------------------------------------------------------------
@@ -620,6 +761,8 @@ _NAMES = {
             *(
                 materials.append,
                 getHandleByAnim,
+                getProperty,
+                setProperty,
                 convertToPoly,
                 getSubAnim,
                 numKeys,
@@ -628,14 +771,23 @@ _NAMES = {
                 addModifier,
                 deleteModifier,
                 getTriMeshFaceCount,
+                getClassInstances,
+                snapshotAsMesh,
+                free,
+                getNumVerts,
+                getVert,
+                getNumFaces,
+                getFace,
             ),
             *(maxVersion, IsNetServer, getSaveRequired, setSaveRequired),
             *(loadMaxFile, saveMaxFile, resetMaxFile),
+            *(StringStream, showClass, apropos),
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
             *(bitmap, completeRedraw, redrawViews, pasteBitmap, save, close, render),
         )
     },
     "copy": copy_,
+    "deleteItem": sets.delete_item,
     "Physical_Camera": _maker("Physical"),
     "getRendApertureWidth": lambda: 36.0,
 }
@@ -653,6 +805,8 @@ _STRUCTS = {
     "refs": _Refs(),
     "custAttributes": _CustAttributes(),
     "polyop": _Polyop(),
+    "meshop": _Meshop(),
+    "mapPaths": _MapPaths(),
     "rootNode": materials.Root(),
     "pathConfig": _PathConfig(),
     "units": _Units(),
@@ -661,6 +815,7 @@ _STRUCTS = {
     "viewport": _Viewport(),
 }
 _GLOBALS = {
+    "selectionSets": sets.SelectionSets,
     "objects": lambda: [objects.Node(id) for id in session.scene.nodes],
     "selection": lambda: [objects.Node(id) for id in session.scene.selection],
     "sliderTime": lambda: values.Time(session.scene.frame),
@@ -681,6 +836,19 @@ _GLOBALS = {
 }
 
 
+_FBX = {
+    "FBXIMP": fbx.FBXIMP,
+    "FBXEXP": fbx.FBXEXP,
+    **{
+        f"FBX{kind}{name}": _guarded(make(kind), f"rt.FBX{kind}{name}")
+        for kind in ("Importer", "Exporter")
+        for name, make in (("GetParam", fbx.getter), ("SetParam", fbx.setter))
+    },
+    "importFile": _guarded(fbx.import_file, "rt.importFile"),
+    "exportFile": _guarded(fbx.export_file, "rt.exportFile"),
+}
+
+
 class Runtime:
     def __getattr__(self, name):
         session.guard(f"rt.{name}")
@@ -694,6 +862,8 @@ class Runtime:
             raise AttributeError(f"module 'pymxs.runtime' has no attribute {name!r}")
         if name in _NAMES:
             return _guarded(_NAMES[name], f"rt.{name}")
+        if session.fbx and name in _FBX:
+            return _FBX[name]
         if session.usd and name in ("USDImporter", "USDExporter"):
             from . import _usd
 

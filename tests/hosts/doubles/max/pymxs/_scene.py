@@ -173,6 +173,8 @@ class NodeData:
     layer: int | None = None
     #: Of an XRef, the object in the other file: its class and parameters.
     source: tuple[str, dict[str, Any]] | None = None
+    #: Custom attributes: by the definition, its one parameter with type and value.
+    own: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[str, dict[str, Any]]:
@@ -195,6 +197,8 @@ class Scene:
     use_environment_map: bool = False
     layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
+    #: Named selection sets, in no step of undo: the manual doesn't say that they are.
+    sets: dict[str, list[int]] = field(default_factory=dict)
     frame: float = 0.0
     range: tuple[float, float] = (0.0, 100.0)
     last_id: int = 0

@@ -38,6 +38,7 @@ class Session:
         self.project = "/projects/default"
         self.units = ["inches", 1.0]
         self.undo: list[tuple[str, Any]] = []
+        self.redo: list[tuple[str, Any]] = []
         self.hold: list[Any] | None = None
         self.undo_off = 0
         self.puts = 0
@@ -56,6 +57,10 @@ class Session:
         self.cancel_renders = False
         #: The manual has an offset for what the artist does, and no word of scripts.
         self.xrefs_move = True
+        #: What is set in the FBX plug-in's dialogs; nothing where it isn't installed.
+        self.fbx: dict[str, dict[str, Any]] = {}
+        #: Copies of meshes that nobody has freed.
+        self.snapshots = 0
         #: The frames that were rendered, and with which camera.
         self.rendered: list[tuple[float, int]] = []
         self.render_node = False
@@ -93,18 +98,36 @@ class Session:
         before = copy.deepcopy(self.scene)
         work()
         self.puts += 1
-        self.undo.append(("Artist", before))
+        self.add_undo("Artist", before)
+
+    def add_undo(self, label: str, before: Any) -> None:
+        self.undo.append((label, before))
+        self.redo.clear()
 
     def undo_newest(self) -> None:
         """Nothing, and no word of it, where there is none or while a step is open."""
         if not self.undo or self.hold is not None:
             return
-        _, self.scene = self.undo.pop()
+        label, before = self.undo.pop()
+        self.redo.append((label, self.scene))
+        self._went_to(before, "sceneUndo")
+
+    def redo_next(self) -> None:
+        """As :meth:`undo_newest`."""
+        if not self.redo or self.hold is not None:
+            return
+        label, after = self.redo.pop()
+        self.undo.append((label, self.scene))
+        self._went_to(after, "sceneRedo")
+
+    def _went_to(self, scene: Any, event: str) -> None:
+        scene.sets, self.scene = self.scene.sets, scene
         self.modified = self.stale = True
-        self.tell("sceneUndo")
+        self.tell(event)
 
     def forget_undo(self) -> None:
         self.undo.clear()
+        self.redo.clear()
         if self.hold is not None:
             self.hold = [self.hold[0], copy.deepcopy(self.scene), False]
 
@@ -149,7 +172,7 @@ class undo(_Context):
             label, before, touched = session.hold
             session.hold = None
             if touched:
-                session.undo.append((label, before))
+                session.add_undo(label, before)
 
 
 class attime(_Context):

@@ -1,7 +1,9 @@
-"""``maya.api.OpenMaya``: messages, and what a plug-in needs to be one."""
+"""``maya.api.OpenMaya``: messages, meshes, and what a plug-in needs to be one."""
 
 from __future__ import annotations
 
+from .._attribute_commands import centimetres
+from .._dag_commands import one
 from .._session import session
 
 MObject = object
@@ -72,3 +74,77 @@ class MFnPlugin:
     def __init__(self, plugin, vendor: str = "Unknown", version: str = "Unknown") -> None:
         session.guard("MFnPlugin")
         self.vendor, self.version = vendor, version
+
+
+class MSelectionList:
+    def __init__(self) -> None:
+        session.guard("MSelectionList")
+        self._names: list[str] = []
+
+    def add(self, name) -> None:
+        one(name)
+        self._names.append(name)
+
+    def getDagPath(self, index):
+        return MDagPath(self._names[index])
+
+
+class MDagPath:
+    def __init__(self, name) -> None:
+        self.name = name
+
+
+class MPoint:
+    def __init__(self, x, y, z) -> None:
+        self.x, self.y, self.z, self.w = x, y, z, 1.0
+
+
+class MFnMesh:
+    def __init__(self, path) -> None:
+        session.guard("MFnMesh")
+        self._mesh = one(path.name).mesh
+        if self._mesh is None:
+            raise ValueError("MFnMesh: the object is no mesh")
+
+    def getPoints(self):
+        unit = centimetres()
+        return [MPoint(*(value * unit for value in point)) for point in self._mesh.points]
+
+    def getVertices(self):
+        faces = self._mesh.faces
+        return [len(face) for face in faces], [index for face in faces for index in face]
+
+    def getUVs(self):
+        placed = [uv for face in self._mesh.uvs or () for uv in face]
+        return [u for u, _ in placed], [v for _, v in placed]
+
+    def getAssignedUVs(self):
+        counts = [len(face) for face in self._mesh.uvs or [()] * len(self._mesh.faces)]
+        return counts, list(range(sum(counts)))
+
+    def getUVSetNames(self):
+        # Each mesh has one, with UVs or without.
+        return ("map1",)
+
+    def numUVs(self, uvSet=""):
+        if uvSet not in ("", "map1"):
+            raise RuntimeError("(kInvalidParameter): No element at given index")
+        return len(self.getUVs()[0])
+
+    @property
+    def numFaceVertices(self):
+        return sum(len(face) for face in self._mesh.faces)
+
+    @property
+    def numEdges(self):
+        return len(self._mesh.edges())
+
+    def isEdgeSmooth(self, edgeId):
+        return self._mesh.edges()[edgeId] not in self._mesh.hard
+
+    @property
+    def numNormals(self):
+        return self.numFaceVertices
+
+    def isNormalLocked(self, normalId):
+        return self._mesh.locked

@@ -1,0 +1,32 @@
+"""A thread that parses Python beside another one."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from threading import Thread
+
+from callboard.hosting.python_tree import parse_python
+
+
+def test_a_tree_is_whole_though_another_thread_parses_meanwhile() -> None:
+    """The collector is where the other thread comes in: it runs Python while a tree is built."""
+    others: list[Thread] = []
+
+    def beside(phase: str, info: object) -> None:
+        if not others:
+            others.append(Thread(target=ast.parse, args=("a = [1, 2]",)))
+            others[0].start()
+            others[0].join()
+
+    source = "\n".join(f"a{n} = [{n}, ({n}, {n})]" for n in range(500))
+    before = gc.get_threshold()
+    gc.callbacks.append(beside)
+    gc.set_threshold(100)
+    try:
+        tree = parse_python(source)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(beside)
+    assert others
+    assert len(tree.body) == 500

@@ -1,0 +1,170 @@
+"""The FBX plug-in: nodes with their surfaces' points. A file begins as an FBX does and says its
+units and up axis where one says them; what follows is in a form of the double's own."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+from . import _objects as objects
+from . import _scene as sc
+from ._session import session
+from ._values import Class, Name, single
+
+_START = b"Kaydara FBX Binary  \x00\x1a\x00"
+_METERS = {"in": 0.0254, "ft": 0.3048, "mm": 0.001, "cm": 0.01, "m": 1.0, "km": 1000.0}
+_SYSTEM = {"inches": "in", "feet": "ft", "millimeters": "mm", "centimeters": "cm", "meters": "m"}
+
+FBXIMP, FBXEXP = Class("FBXIMP"), Class("FBXEXP")
+
+
+def new_settings():
+    """As the artist left them."""
+    return {
+        "Importer": {
+            "Mode": "merge",
+            "AxisConversion": False,
+            "ConvertUnit": "m",
+            "FillTimeline": True,
+        },
+        "Exporter": {
+            "UpAxis": "Z",
+            "AxisConversionMethod": "None",
+            "ConvertUnit": "m",
+            "EmbedTextures": False,
+            "ShowWarnings": True,
+        },
+    }
+
+
+def getter(kind):
+    def get(name):
+        return session.fbx[kind][name]
+
+    return get
+
+
+def setter(kind):
+    def put(name, value):
+        known = session.fbx[kind]
+        if name not in known:
+            raise NotImplementedError(f"the setting {name}")
+        if name == "Mode" and isinstance(value, Name):
+            value = value.text
+        if type(value) is not type(known[name]):
+            raise RuntimeError(f"-- Unable to convert: {value} to type of {name}")
+        known[name] = value
+
+    return put
+
+
+def import_file(path, *flags, using=None):
+    _no_prompt(flags)
+    if using is not FBXIMP:
+        raise NotImplementedError("other importers")
+    settings = session.fbx["Importer"]
+    if settings["Mode"] != "create":
+        raise NotImplementedError("an import that changes what is there")
+    try:
+        data = Path(path).read_bytes()
+        told = json.loads(data[data.rindex(b"\n") :]) if data.startswith(_START) else None
+    except (OSError, ValueError):
+        told = None
+    if told is None:
+        return False
+    if settings["ConvertUnit"] != _SYSTEM[session.units[0]] or session.units[1] != 1.0:
+        raise NotImplementedError("another unit than the scene's")
+    session.record()
+    factor = told["meters"] / _METERS[settings["ConvertUnit"]]
+    turned = told["up"] == "Y" and settings["AxisConversion"]
+    made = []
+    for part in told["nodes"]:
+        node = sc.NodeData(session.scene.next_id(), part["name"], "Dummy", {})
+        if part["points"]:
+            points = [[value * factor for value in point] for point in part["points"]]
+            node.type, node.values = "Editable_Poly", {"points": points, "faces": part["faces"]}
+        matrix = [*part["matrix"][:3], [value * factor for value in part["matrix"][3]]]
+        if part["above"] is not None:
+            node.parent = made[part["above"]].id
+        elif turned:
+            matrix = sc.times(matrix, sc._turn(0, 90))
+        node.local = [[single(value) for value in row] for row in matrix]
+        session.scene.nodes[node.id] = node
+        made.append(node)
+    session.tell("nodeCreated")
+    return True
+
+
+def export_file(path, *flags, selectedOnly=False, using=None):
+    _no_prompt(flags)
+    if using is not FBXEXP:
+        raise NotImplementedError("other exporters")
+    settings, scene = session.fbx["Exporter"], session.scene
+    if settings["ShowWarnings"]:
+        raise RuntimeError("a modal prompt: warnings of the export")
+    nodes = [n for n in scene.nodes.values() if not selectedOnly or n.id in scene.selection]
+    if not nodes:
+        return False
+    meters = _METERS[_SYSTEM[session.units[0]]] * session.units[1]
+    factor = meters / _METERS[settings["ConvertUnit"]]
+    if settings["AxisConversionMethod"] != "Animation" and settings["UpAxis"] == "Y":
+        raise NotImplementedError("a file that lies")
+    numbers = {node.id: number for number, node in enumerate(_parents_first(nodes))}
+    told = [_part(scene.nodes[id], numbers, factor, settings["UpAxis"]) for id in numbers]
+    axis = "XYZ".index(settings["UpAxis"])
+    unit = _METERS[settings["ConvertUnit"]]
+    own = {"up": settings["UpAxis"], "meters": unit, "nodes": told}
+    data = [
+        _START,
+        _property("UpAxis", "int", "Integer", b"I" + struct.pack("<i", axis)),
+        _property("UnitScaleFactor", "double", "Number", b"D" + struct.pack("<d", unit * 100)),
+        b"\n" + json.dumps(own).encode(),
+    ]
+    try:
+        Path(path).write_bytes(b"".join(data))
+    except OSError:
+        return False
+    return True
+
+
+def _parents_first(nodes):
+    chosen = {node.id for node in nodes}
+
+    def walk(node):
+        yield node
+        for child in session.scene.children(node.id):
+            if child.id in chosen:
+                yield from walk(child)
+
+    for node in nodes:
+        if node.parent not in chosen:
+            yield from walk(node)
+
+
+def _part(node, numbers, factor, up):
+    top = node.parent not in numbers
+    matrix = (session.scene.world if top else session.scene.local)(node, objects.now())
+    if top and up == "Y":
+        matrix = sc.times(matrix, sc._turn(0, -90))
+    drawn = sc.OBJECTS[node.shape[0]][0] == "GeometryClass"
+    points = sc.outline(*node.shape) if drawn else []
+    placed = [[a + b for a, b in zip(point, node.offset, strict=True)] for point in points]
+    return {
+        "name": node.name,
+        "above": None if top else numbers[node.parent],
+        "matrix": [*matrix[:3], [value * factor for value in matrix[3]]],
+        "points": [[value * factor for value in point] for point in placed],
+        "faces": session.scene.faces(node),
+    }
+
+
+def _property(name, type, label, value):
+    texts = (each.encode() for each in (type, label, ""))
+    told = (b"S" + struct.pack("<i", len(text)) + text for text in texts)
+    return b"".join([name.encode(), *told, value])
+
+
+def _no_prompt(flags):
+    if [str(flag).lower() for flag in flags] != ["#noprompt"]:
+        raise RuntimeError("a modal prompt: the options of the format")
