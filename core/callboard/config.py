@@ -50,9 +50,26 @@ class McpHttpConfig:
     capture_intent: bool = False
     #: Whether calls are written down, in the user's data folder.
     records: bool = True
+    #: Whether what they answered is kept, too, for skills to be made of them.
+    record_results: bool = False
     #: Where they are also sent; without it, where ``CALLBOARD_EXPORT_URL`` says, else nowhere.
     export: ExportTarget | None = None
     #: Whether what the artist decides is kept for the project, in the user's data folder.
     rules: bool = True
     #: Seconds a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0
+    #: Capabilities that a site forbids: nobody restores them here.
+    forbidden: Sequence[str] = ()
+    #: Whether a site wants strict roots, which nobody loosens here.
+    always_strict: bool = False
+    #: Whether changed skills are looked for, because a network drive tells of no changes.
+    poll_skills: bool = False
+    #: The scheduler of the farm that agents may map tools over, such as ``tcp://127.0.0.1:8786``;
+    #: empty for none.
+    farm_scheduler: str = ""
+    #: CA, certificate and key, PEM files, where that farm is guarded by them.
+    farm_tls: Sequence[str] = ()
+    #: Tasks that one map may have.
+    farm_limit: int = 1000
+    #: The command line of callboard that has ``callboard[farm]``; found where it isn't named.
+    farm_command: Sequence[str] = ()

@@ -93,6 +93,16 @@ def test_later_calls_use_earlier_results(server: Served, client: FakeClient) -> 
     assert last["translate"] == [1, 2, 3]
 
 
+def test_a_brief_answer_tells_of_changes_only_what_changed(client: FakeClient) -> None:
+    renamed = asked("scene__rename", name={"$result": 0, "path": "object.path"}, new_name="Renamed")
+    calls = [cube("Box"), renamed, asked("scene__get_object", name="Renamed")]
+    result = client.call("batch__run", {"calls": calls, "brief": True})
+    made, named, read = (each["result"] for each in result["structuredContent"]["results"])
+    assert made == {"changed": [], "created": ["/Box"], "verified": True}
+    assert set(named) == {"changed", "created", "verified"}
+    assert read["bounds"] is not None
+
+
 def test_one_that_fails_rolls_back_all_and_says_which(server: Served, client: FakeClient) -> None:
     text = failure_of(client, cube("A"), cube("B"), asked("scene__delete", names=["Nobody"]))
     assert "call 2 (scene__delete) failed" in text

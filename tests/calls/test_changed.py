@@ -7,7 +7,7 @@ import pytest
 from callboard.calls.changed import MOST, SceneChange, in_words
 from callboard.errors import HostError
 from callboard.testing.fake_host import FakeHost
-from callboard.testing.fake_scene import FakeUndo
+from callboard.testing.fake_undo import FakeUndo
 from serving import served
 
 

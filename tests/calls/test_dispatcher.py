@@ -248,6 +248,24 @@ def test_wrong_arguments_name_the_field_and_the_rule_and_nothing_runs(
     assert ran == []
 
 
+def test_a_whole_number_is_one_however_it_was_written(server: Served, client: FakeClient) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "first": {"type": "integer"},
+            "sizes": {"type": "array", "items": {"type": "integer"}},
+            "scale": {"type": "number"},
+        },
+    }
+
+    def take(first: int, sizes: list[int], scale: float) -> str:
+        return "abcdef"[first] + f" {sizes} {scale}"
+
+    server.tool("take", take, schema)
+    arguments = {"first": -0.0, "sizes": [2.0, 3], "scale": 4.0}
+    assert text_of(client.call("take", arguments)) == "a [2, 3] 4.0"
+
+
 @pytest.mark.parametrize(
     "params",
     [{}, {"name": 3}, {"name": "no_such_tool"}, {"name": "there", "arguments": [1]}],
@@ -266,6 +284,32 @@ def test_an_unknown_tool_is_answered_with_the_nearest_names(
     message = client.request("tools/call", {"name": "scene__creat"})["error"]["message"]
     assert "scene__creat" in message
     assert "nearest: scene__create" in message
+    for bare in ("create", "creat"):
+        message = client.request("tools/call", {"name": bare})["error"]["message"]
+        assert f"unknown tool '{bare}'; nearest: scene__create" in message
+
+
+def test_who_asks_a_port_for_what_it_lacks_is_told_what_it_has(
+    server: Served, client: FakeClient
+) -> None:
+    server.tool(
+        "see", lambda ctx: ctx.port("scene.read").list(), required_capabilities=("scene.read",)
+    )
+    told = text_of(client.call("see")).splitlines()[0].partition("no attribute 'list'; it has ")[2]
+    assert {"get", "info", "names"} <= {*told.split(", ")}
+
+
+def test_a_coroutine_changes_the_scene_on_the_main_thread_or_not_at_all(
+    server: Served, client: FakeClient
+) -> None:
+    async def build(ctx: AsyncToolContext) -> None:
+        ctx.port(SCENE_MUTATE).create("cube", "beside the undo step", {})
+
+    server.tool("build", build, **MUTATES)
+    told = text_of(client.call("build"))
+    line = build.__code__.co_firstlineno + 1
+    assert f"calls/test_dispatcher.py, line {line}: a coroutine changes the scene by `await" in told
+    assert server.on_main(server.host.scene.names) == []
 
 
 # -- threads, order, correlation ----------------------------------------------------------------
@@ -794,6 +838,25 @@ def test_stop_ends_what_runs_and_waits_and_asks_and_says_how_many(
     server.app.controls.resume()
     until(lambda: not dispatcher.paused, "the server to go on")
     assert not client.call("change")["isError"]
+
+
+def test_stop_ends_a_tool_without_an_end_and_puts_back_what_it_changed(
+    server: Served, client: FakeClient
+) -> None:
+    changed = threading.Event()
+
+    def forever(ctx: Any) -> None:
+        ctx.port("scene.mutate").create("cube", "Half", {})
+        changed.set()
+        while True:
+            pass
+
+    server.tool("forever", forever, required_capabilities=("scene.mutate",))
+    calling = client.start("tools/call", {"name": "forever"})
+    assert changed.wait(DEADLINE)
+    server.app.controls.stop()
+    assert calling.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
+    assert server.on_main(server.host.scene.names) == []
 
 
 def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(

@@ -53,14 +53,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @contextmanager
-def publishing(tmp_path: Path) -> Iterator[Served]:
-    folder = tmp_path / "skills" / "studio-publish"
+def publishing(
+    tmp_path: Path, place: str = "studio-publish", skill: str = SKILL
+) -> Iterator[Served]:
+    folder = tmp_path / "skills" / place
     (folder / "scripts").mkdir(parents=True)
-    (folder / "SKILL.md").write_text(SKILL)
+    (folder / "SKILL.md").write_text(skill)
     (folder / "tools.yaml").write_text("tools:\n  - {name: publish, description: Publishes.}\n")
     (folder / "scripts" / "_common.py").write_text(COMMON)
     (folder / "scripts" / "publish.py").write_text(SCRIPT)
-    paths = [tmp_path / "skills"]
+    paths = [folder.parent]
     with served(skills=True, skill_paths=paths, records=True, announce=True) as running:
         yield running
 
@@ -141,6 +143,21 @@ def test_a_script_that_is_no_python_tells_where_without_the_machines_folders(
         text = text_of(fail(server))
         assert 'File "studio-publish/scripts/_common.py", line 1' in text
         assert str(tmp_path) not in text
+
+
+def test_a_folder_called_by_a_version_is_told_with_the_skills_name(tmp_path: Path) -> None:
+    with publishing(tmp_path, "studio-publish/1.4.0") as server:
+        assert 'File "studio-publish/1.4.0/scripts/_common.py", line 5' in text_of(fail(server))
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["studio-publish", '"studio-publish"', "studio-publish  # ours"],
+    ids=["plain", "quoted", "commented"],
+)
+def test_any_other_folder_is_told_by_the_skills_name(tmp_path: Path, named: str) -> None:
+    with publishing(tmp_path, "0.1.0", SKILL.replace("studio-publish", named)) as server:
+        assert TRACED in text_of(fail(server))
 
 
 def test_no_message_looks_like_a_record_of_its_own_and_no_secret_is_kept(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def violation(schema: Any, value: Any, name: str = "arguments") -> SchemaViolati
         ({"radius": "1"}, "arguments.radius", "type", "must be number"),
         ({"radius": True}, "arguments.radius", "type", "must be number"),
         ({}, "arguments", "required", "must have 'radius'"),
+        ({"radiu": 1}, "arguments", "required", "must have 'radius', and not 'radiu'"),
         (
             {"radius": 1, "nmae": "a"},
             "arguments",

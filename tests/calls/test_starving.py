@@ -12,7 +12,7 @@ import pytest
 from callboard.calls.call_workers import WORKERS, CallWorkers
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.errors import CALL_TIMEOUT
+from callboard.errors import CALL_TIMEOUT, HostOffline
 from callboard.testing.fake_host import DEADLINE
 from serving import Served, served
 from waiting import until
@@ -110,3 +110,18 @@ def test_readyz_says_that_calls_starve(server: Served, gate: threading.Event) ->
         gate.set()
         for caller in callers:
             caller.join(DEADLINE)
+
+
+def test_a_call_after_the_end_is_told_that_it_did_not_begin() -> None:
+    def late() -> None:
+        raise AssertionError("it began")
+
+    tool = Tool("late", "Comes late.", {"type": "object"}, lambda: entry_of(late, "late", "late"))
+
+    async def call() -> None:
+        workers = CallWorkers()
+        workers.close()
+        await workers.run(tool, late)
+
+    with pytest.raises(HostOffline, match="nothing was changed"):
+        asyncio.run(call())

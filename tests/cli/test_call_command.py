@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,99 @@ def test_no_words_of_a_tools_reach_the_terminal_as_orders(
     assert not {"\x9b", "\x7f", "\ud800"} & set(told.out)
     assert "way" in told.err
     assert "\x1b" not in told.err
+
+
+def asking(ctx: Any) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {
+            "shot": {"type": "string", "title": "Shot", "minLength": 3},
+            "take": {"type": "integer", "default": 1},
+        },
+        "required": ["shot"],
+    }
+    answer = ctx.elicit("Publish to which \x1b[31mshot?", schema)
+    return {"accepted": answer.accepted, **answer.content}
+
+
+def test_questions_are_answered_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    with served(announce=True) as server:
+        server.tool("asking", asking)
+        server.tool("later", asking, execution="async")
+        for tool in (["asking"], ["later", "--wait"]):
+            assert main(["call", *tool, "--answer", '{"shot": "sc010"}']) == 0
+            told = json.loads(capsys.readouterr().out)
+            assert told == {"accepted": True, "shot": "sc010"}
+            assert main(["call", *tool, "--answer", "false"]) == 0
+            assert json.loads(capsys.readouterr().out) == {"accepted": False}
+            assert main(["call", *tool]) == 6
+            told = json.loads(capsys.readouterr().out)["error"]
+            assert told["kind"] == "unanswered"
+            assert """--answer '{"shot": "…", "take": "…"}'""" in told["message"]
+        assert main(["call", "asking", "--answer", "sc010"]) == 2
+        assert "--answer is not JSON" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals to make")
+def test_questions_are_answered_at_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What doesn't fit is asked for again, and stdout holds nothing but the result."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    ours, theirs = os.openpty()
+    with served(announce=True) as server:
+        server.tool("asking", asking)
+        os.write(ours, b"x\nsc010\n\n")
+        done = subprocess.run(
+            [sys.executable, "-m", "callboard", "call", "asking"],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            timeout=60,
+        )
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    os.close(theirs)
+    assert json.loads(done.stdout) == {"accepted": True, "shot": "sc010", "take": 1}
+    assert "Publish to which \ufffd[31mshot?" in shown
+    assert "minLength" in shown
+    assert "take [1]: " in shown
+
+
+def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+
+    def fails() -> None:
+        raise RuntimeError("the lamp is out")
+
+    def failed(*words: str) -> tuple[int, str, dict[str, Any]]:
+        status = main(["call", *words])
+        told = capsys.readouterr()
+        error = json.loads(told.out)["error"]
+        assert f"callboard: {error['message']}".splitlines()[0] in told.err
+        return status, error["kind"], error
+
+    assert failed("fails")[:2] == (3, "unreachable")
+    with served(announce=True) as server:
+        server.tool("fails", fails)
+        server.tool("barred", fails, required_capabilities=["teleport"])
+        status, kind, error = failed("fails")
+        assert (status, kind) == (1, "failed")
+        assert "RuntimeError: the lamp is out" in error["message"]
+        assert error["call"]
+        assert failed("gone")[:2] == (2, "wrong")
+        schema = {"type": "object", "properties": {"count": {"type": "integer"}}}
+        server.tool("counts", fails, {**schema, "required": ["count"]})
+        assert failed("counts", "--json", '{"count": "many"}')[:2] == (2, "wrong")
+        status, kind, error = failed("counts", "--json", '{"cuont": 1}')
+        assert (status, kind) == (2, "wrong")
+        assert "must have 'count', and not 'cuont'" in error["message"]
+        assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
+        status, kind, error = failed("barred")
+        assert (status, kind, error["code"]) == (4, "refused", -32001)
+        assert error["data"]["missing"] == ["teleport"]

@@ -42,6 +42,7 @@ def test_an_interrupted_call_is_cancelled_and_says_nothing_more(
             calling.send_signal(signal.SIGINT)
             rest = calling.stderr.read()
             assert calling.wait(DEADLINE) == 130
+        assert "the call is cancelled" in rest
         assert "Traceback" not in rest
         assert "never retrieved" not in rest
         assert ended.wait(DEADLINE)

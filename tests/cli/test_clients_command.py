@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import stat
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
@@ -66,10 +68,53 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     assert tokens(home) == [token]
 
 
+def test_a_link_says_what_the_lines_say_and_no_token(run: Run, home: Path) -> None:
+    _, out, err = run("config", "cursor")
+    link = urlsplit(err.partition("# or open ")[2].strip())
+    assert (link.scheme, link.netloc) == ("cursor", "anysphere.cursor-deeplink")
+    assert link.path == "/mcp/install"
+    query = dict(parse_qsl(link.query, strict_parsing=True))
+    linked = {query["name"]: json.loads(base64.b64decode(query["config"], validate=True))}
+    assert linked == json.loads(out)["mcpServers"]
+    _, out, err = run("config", "vscode")
+    head, _, query_text = err.partition("# or open ")[2].strip().partition("?")
+    linked = json.loads(unquote(query_text))
+    assert head == "vscode:mcp/install"
+    assert {linked.pop("name"): linked} == json.loads(out)["servers"]
+    # An address comes with a token, which is for no history.
+    assert "# or open" not in run("config", "cursor", "--gateway")[2]
+    assert "# or open" not in run("config", "claude-desktop")[2]
+
+
 def test_the_instance_that_was_named_is_in_the_configuration(run: Run) -> None:
     _, out, _ = run("config", "claude-desktop", "--instance", "blender")
     arguments = json.loads(out)["mcpServers"]["callboard"]["args"]
     assert arguments[-2:] == ["--instance", "blender"]
+
+
+def test_the_gateways_address_stays_and_the_token_is_the_clients_own(run: Run, home: Path) -> None:
+    entries = []
+    for words in ((), ("--instance", "blender_2")):
+        status, out, _ = run("config", "cursor", "--gateway", *words)
+        assert status == 0
+        entries.append(json.loads(out)["mcpServers"]["callboard"])
+    (token,) = tokens(home)
+    assert {entry["headers"]["Authorization"] for entry in entries} == {f"Bearer {token}"}
+    assert entries[0]["url"].endswith("/mcp")
+    assert entries[1]["url"] == f"{entries[0]['url']}/blender_2"
+    status, _, complaint = run("config", "cursor", "--gateway", "--instance", "../v1")
+    assert status == 1
+    assert "is no name of the gateway's" in complaint
+
+
+def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Run) -> None:
+    words = ("config", "claude-desktop", "--gateway", "--instance")
+    _, out, _ = run(*words, "blender_2")
+    arguments = json.loads(out)["mcpServers"]["callboard"]["args"]
+    assert arguments[-3:] == ["--gateway", "--instance", "blender_2"]
+    status, _, complaint = run(*words, "../v1")
+    assert status == 1
+    assert "is no name of the gateway's" in complaint
 
 
 def test_no_token_gets_into_a_file_that_the_project_shares(

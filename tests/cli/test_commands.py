@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import os
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from callboard.cli import COMMANDS, main
+from callboard.cli.examples import EXAMPLES
+from callboard.cli.farm_command import PARTS
+from callboard.cli.outcome import EXITS
+from callboard.errors import HostError
+from callboard.farm.security import security_of
+from callboard.hosting.headless import make_host
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUN = """
@@ -32,7 +44,98 @@ def test_a_command_explains_itself(command: str, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
     assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: callboard {command} ")
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: callboard {command} ")
+    assert "\nexamples:\n  callboard " in shown
+    assert "\nexit codes: 0 done, 1 failed" in shown
+
+
+def test_every_command_has_examples_and_takes_them() -> None:
+    parts = {f"farm {part}" for part in PARTS}
+    assert set(EXAMPLES) == {*COMMANDS, *parts}
+    for command, examples in EXAMPLES.items():
+        name, _, _ = command.partition(" ")
+        parser = argparse.ArgumentParser()
+        module = import_module(f"callboard.cli.{name.replace('-', '_')}_command")
+        module.add_arguments(parser)
+        for written, _ in examples:
+            assert written.startswith(command)
+            words = shlex.split(written)[1:]
+            if "--help" not in words:
+                parser.parse_args(words)
+
+
+def options_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Of the commands of its own, too."""
+    for action in parser._actions:
+        parts = action.choices.values() if isinstance(action.choices, dict) else ()
+        for part in parts:
+            yield from options_below(part)
+        if action.option_strings:
+            yield action
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_option_of_several_values_adds_up_when_it_is_given_again(command: str) -> None:
+    parser = argparse.ArgumentParser()
+    import_module(f"callboard.cli.{command.replace('-', '_')}_command").add_arguments(parser)
+    for option in options_below(parser):
+        if option.nargs in ("+", "*"):
+            given = argparse.Namespace()
+            option(parser, given, ["a", "b"])
+            option(parser, given, ["c"])
+            assert getattr(given, option.dest) == ["a", "b", "c"], option.option_strings
+
+
+@pytest.mark.parametrize(
+    ("module", "start", "extra"),
+    [
+        ("callboard_openusd.host", lambda: make_host("openusd", lambda _: None), "usd"),
+        ("callboard_blender.host", lambda: make_host("blender", lambda _: None), "blender"),
+        ("distributed.security", lambda: security_of(None), "farm"),
+    ],
+    ids=["openusd", "blender", "farm"],
+)
+def test_what_is_not_installed_is_told_with_the_command_that_brings_it(
+    module: str, start: Callable[[], object], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(HostError, match=rf"needs `pip install 'callboard\[{extra}\]'`"):
+        start()
+
+
+def exits_of(table: str) -> dict[int, str]:
+    rows = re.findall(r"^\| (\d+) \|(?: `(\w+)`)? \|", table, re.MULTILINE)
+    return {int(code): kind for code, kind in rows}
+
+
+def test_the_page_lists_every_exit_code() -> None:
+    page = (PROJECT / "docs" / "commands.md").read_text("utf-8")
+    kinds = {code: kind for kind, code in EXITS.items()}
+    assert exits_of(page) == {0: "", **kinds, 130: ""}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["list", "--nonsense"], 2),
+        (["clients", "revoke", "nobody"], 1),
+        (["lint", "/no/such/folder"], 1),
+        (["call", "x", "--json", "[]"], 2),
+        (["call", "x"], 3),
+        (["list"], 0),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else str(each),
+)
+def test_commands_end_with_the_codes_of_that_page(
+    words: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    try:
+        ended: object = main(words)
+    except SystemExit as end:
+        ended = end.code
+    assert ended == code
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,3 +174,63 @@ def test_what_goes_into_a_pipe_is_utf8(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
     )
     assert "наряд" in (done.stdout + done.stderr).decode("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "callboard", "list"],
+            env={**os.environ, "CALLBOARD_HOME": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (1, f"callboard: {os.strerror(errno.ENOSPC)}\n")
+
+
+def test_who_reads_no_more_sees_nothing_more(tmp_path: Path) -> None:
+    """As ``| head -1`` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "callboard", "skills"],
+            env={**os.environ, "CALLBOARD_HOME": str(tmp_path)},
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lint", LONG],
+        ["pack", LONG],
+        ["vendor", LONG],
+        ["install-skill", LONG],
+        ["report", "--html", LONG],
+        ["install", "blender", "--dir", LONG],
+        ["install", "blender", "--dir", __file__],
+        ["report", "--html", str(Path(__file__).parent)],
+        ["pack", str(Path(__file__).parent), "--out", str(Path(__file__).parent)],
+    ],
+    ids=lambda words: f"{words[0]} {'long' if LONG in words else 'wrong kind'}",
+)
+def test_a_path_that_no_system_takes_is_a_sentence(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    assert main(words) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("callboard: ") or ": error: " in told.out

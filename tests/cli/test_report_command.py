@@ -73,3 +73,22 @@ def test_a_damaged_database_is_an_error_in_one_line(capsys: pytest.CaptureFixtur
     (default_folder() / "calls.db").write_bytes(b"garbage" * 1000)
     assert main(["report"]) == 1
     assert capsys.readouterr().err.startswith("callboard: the records can't be read: ")
+
+
+def test_the_last_calls_are_listed_with_the_ids_that_others_take(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store = Store()
+    store.open()
+    calls = [record("scene__info", arguments={"name": f"{n}\x1b[31m" * 40}) for n in range(3)]
+    for number, call in enumerate(calls):
+        store.record(call._replace(started=call.started + number - 10))
+    store.close()
+    assert main(["report", "--calls", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [calls[n].call_id in line for n, line in zip((1, 2), lines, strict=True)] == [True] * 2
+    assert "\x1b" not in "".join(lines)
+    assert main(["report", "--calls", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["call_id"] for one in told] == [call.call_id for call in calls]
+    assert main(["report", "--call", told[0]["call_id"]]) == 0

@@ -20,12 +20,14 @@ def test_a_number_that_is_no_port_is_refused_in_a_sentence(capsys, port):
 
 def test_what_has_no_effect_is_said(tmp_path, capfd):
     pytest.importorskip("pxr")
-    gone = str(tmp_path / "gone")
-    options = ["--skills", gone, "--root", gone, "--deny", "filesystem.wirte", "--deny", "usd"]
+    gone, above = str(tmp_path / "gone"), str(tmp_path)
+    options = ["--skills", gone, "--skills", above, "--root", gone]
+    options += ["--deny", "filesystem.wirte", "--deny", "usd"]
     with serve(tmp_path / "home", *options):
         pass
     warnings = capfd.readouterr().err
     assert f"--skills {gone}: there is no such folder yet" in warnings
+    assert f"--skills {above}: no skill is in it yet" in warnings
     assert f"--root {gone}: there is no such folder yet" in warnings
     assert "--deny filesystem.wirte withdraws nothing" in warnings
     assert "did you mean filesystem.write?" in warnings

@@ -4,6 +4,7 @@ leaves behind."""
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from callboard.cli import main
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from serving import served, text_of
@@ -204,6 +206,59 @@ def test_a_fail_step_ends_the_run_in_its_own_words(tmp_path):
         assert objects(running) == before
 
 
+def test_a_step_without_an_id_is_told_by_its_line(tmp_path):
+    text = 'steps:\n  - {tool: s__add, args: {name: a}}\n  - fail: "nothing to publish"\n'
+    with server(tmp_path, text) as running, running.client() as client:
+        run = ended(client, start(client))
+    name = run["steps"][-1]["step"]
+    told = f"step '{name}' in line 4 of w.workflow.yaml failed: nothing to publish"
+    assert run["message"].startswith(told)
+
+
+def test_a_step_without_an_id_is_told_with_the_round_of_its_loop(tmp_path):
+    text = """\
+steps:
+  - foreach: [1, 2]
+    as: n
+    steps:
+      - branch: "{{n}}"
+        equals: 1
+        then: [{tool: s__add, args: {name: a}}]
+        else: [{fail: "no {{n}}"}]
+"""
+    with server(tmp_path, text) as running, running.client() as client:
+        told = ended(client, start(client))["message"]
+    where = "line 9 of w.workflow.yaml, round 2 of the loop in line 3"
+    assert told.startswith(f"step 'step_1[1].step_4' in {where} failed: no 2")
+
+
+def test_a_check_without_an_id_is_told_by_its_line(tmp_path):
+    text = CHECKED.replace("- id: check\n    branch", "- branch")
+    with server(tmp_path, text) as running, running.client() as client:
+        told = ended(client, start(client))["message"]
+    assert told.startswith("the check 'step_3' in line 5 of w.workflow.yaml wasn't passed")
+
+
+def test_who_waits_at_a_shell_can_ask_what_each_step_did(tmp_path, capsys):
+    """The failure names the run, also in the records."""
+    text = CHECKED + '    else: [{fail: "{{count.n}} things to publish"}]\n'
+    with server(tmp_path, text, announce=True, records=True) as running:
+        arguments = json.dumps({"name": "s.w"})
+        assert main(["call", "workflows__run", "--wait", "--json", arguments]) == 1
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert "w.workflow.yaml failed: 0 things to publish" in error["message"]
+        assert "all 1 of its changes were undone in the scene" in error["message"]
+        running.app.records.flush()
+        assert main(["report", "--call", error["call"]]) == 0
+        kept = capsys.readouterr().out
+        for told in (error["message"], kept):
+            asked = re.search(r"workflows__status (\{.*?\})", told)
+            assert asked is not None, told
+            assert main(["call", "workflows__status", "--json", asked[1]]) == 0
+            steps = json.loads(capsys.readouterr().out)["steps"]
+            assert [step["step"] for step in steps] == ["a", "count", "step_5"]
+
+
 def test_the_job_carries_the_result(tmp_path):
     with server(tmp_path, "steps:\n" + add("a")) as running, running.client() as client:
         id = start(client)
@@ -369,6 +424,16 @@ def test_unknown_names_are_answered_with_what_there_is(tmp_path):
             "tools/call", {"name": "workflows__status", "arguments": {"run_id": "../../x"}}
         )
         assert "no such run" in response["error"]["message"]
+
+
+def test_a_workflow_that_cannot_be_read_is_told_with_its_line(tmp_path):
+    broken = "steps:\n  - branch: {when: true, then: []}\n"
+    with server(tmp_path, broken) as running, running.client() as client:
+        handle = client.call("workflows__run", {"name": "s.w"})["structuredContent"]
+        told = ended(client, handle["job_id"])["message"]
+    assert "unknown workflow 's.w'" in told
+    assert "not read: s/w.workflow.yaml:3: " in told
+    assert "needs a reference" in told
 
 
 def test_every_step_is_recorded_like_any_call(tmp_path):

@@ -27,7 +27,9 @@ def write_skill(
     folder.mkdir(parents=True)
     head = f"---\nname: {name}\ndescription: The {name} skill.\nmetadata:\n  dcc-mcp:\n"
     body = indent(dedent(block).strip(), "    ")
-    (folder / "SKILL.md").write_text(f"{head}{body}\n---\n# {name}\n", encoding="utf-8")
+    (folder / "SKILL.md").write_text(
+        f"{head}{body}\n---\n# {name}\n", encoding="utf-8", newline="\n"
+    )
     write_files(folder, files or {})
     return folder
 
@@ -36,4 +38,4 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     for path, text in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(dedent(text), encoding="utf-8")
+        target.write_text(dedent(text), encoding="utf-8", newline="\n")

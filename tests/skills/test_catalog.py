@@ -1,11 +1,15 @@
 import json
 import os
+import sys
+import threading
 
 import pytest
 
 from callboard.errors import SkillError
 from callboard.skills.catalog import CatalogChange, SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
+from callboard.skills.vendored import REQUIRED, vendor_folder
+from callboard.testing.fake_host import DEADLINE
 from skills.skill_tree import TWO_TOOLS, write_files, write_skill
 
 GO = {
@@ -152,6 +156,40 @@ def test_a_scope_is_loaded_as_far_as_it_goes(catalog, add):
     assert names(catalog.load_scope("user")) == ["good"]
 
 
+class SlowIndex:
+    """Where Python looks for installed packages; the first look lasts until it is let go."""
+
+    def __init__(self):
+        self.reached, self.release = threading.Event(), threading.Event()
+
+    def find_spec(self, name, path=None, target=None):
+        return None
+
+    def find_distributions(self, context):
+        if context.name == "absent-for-tests" and not self.reached.is_set():
+            self.reached.set()
+            assert self.release.wait(DEADLINE)
+        return ()
+
+
+def test_the_look_at_scripts_that_began_last_has_the_last_word(catalog, tmp_path, monkeypatch):
+    block = "requires: [absent-for-tests]\ntools: tools.yaml"
+    folder = write_skill(tmp_path / "skills", "a", block=block, files=GO)
+    catalog.refresh()
+    catalog.load("a")
+    index = SlowIndex()
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, index])
+    slow = threading.Thread(target=catalog.check_scripts)
+    slow.start()
+    assert index.reached.wait(DEADLINE)
+    write_files(vendor_folder(folder), {REQUIRED: "absent-for-tests\n"})
+    catalog.check_scripts()
+    index.release.set()
+    slow.join(DEADLINE)
+    assert not slow.is_alive()
+    assert catalog.failures == ()
+
+
 def test_search_follows_what_is_known(catalog, add):
     folder = add("geometry")
     catalog.refresh()
@@ -186,6 +224,30 @@ def test_any_edited_file_reloads_a_loaded_skill(catalog, add, path):
     settle(folder)
     catalog.refresh()
     assert not catalog.refresh()
+
+
+def test_a_saved_test_is_no_news_and_none_keeps_a_script_back(catalog, add):
+    folder = add("a")
+    catalog.refresh()
+    catalog.load("a")
+    write_files(folder, {"tests/test_more.py": "def test_it(:\n"})
+    assert not catalog.refresh()
+    write_files(folder, {"scripts/go.py": "def main(): return 1\n"})
+    assert names(catalog.refresh().loaded) == ["a"]
+
+
+def test_a_file_that_is_mended_is_told_as_loud_as_it_was_broken(catalog, add, caplog):
+    folder = add("a")
+    catalog.refresh()
+    catalog.load("a")
+    for text in ("def main(:\n", "\ndef main(:\n", "def main(): pass\n"):
+        write_files(folder, {"scripts/go.py": text})
+        catalog.refresh()
+        catalog.check_scripts()
+    broken, moved, mended = caplog.messages
+    assert broken.startswith("a: scripts/go.py:1: ")
+    assert moved.startswith("a: scripts/go.py:2: ")
+    assert mended == "a: scripts/go.py: mended"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import os
 import pytest
 
 from callboard.skills.discovery import BUNDLED, scan_and_load, search_paths
+from callboard.skills.vendored import requirement_failures
 from skills.skill_tree import TWO_TOOLS, write_skill
 
 
@@ -64,6 +65,25 @@ def test_unusable_skills_are_skipped_with_a_reason(tmp_path):
     assert [(f.skill, f.kind) for f in skipped] == [("bad", "parse")]
 
 
+def test_a_folder_called_by_a_version_is_told_with_the_one_above(tmp_path):
+    for version in ("1.3.2", "1.4.0"):
+        skill = "name: publish\ndescription: d\nmetadata: {dcc-mcp.requires: [nothing-such]}"
+        folder = tmp_path / "publish" / version
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\n{skill}\n---\n")
+    broken = tmp_path / "publish" / "v2"
+    broken.mkdir()
+    (broken / "SKILL.md").write_text("nothing")
+    skills, skipped = scan_and_load(None, [tmp_path / "publish"])
+    (kept,) = (skill for skill in skills if skill.name == "publish")
+    assert [failure.skill for failure in skipped] == ["publish", "publish/v2"]
+    assert "'publish/1.4.0' isn't used: 'publish' was found before it, in 'publish/1.3.2'" in (
+        skipped[0].message
+    )
+    (lacks,) = requirement_failures(kept)
+    assert "callboard vendor publish " in lacks.message
+
+
 def test_a_skill_folder_may_be_a_symlink(tmp_path):
     real = write_skill(tmp_path / "deployed", "linked", files={"tools.yaml": TWO_TOOLS})
     (tmp_path / "search").mkdir()
@@ -71,3 +91,8 @@ def test_a_skill_folder_may_be_a_symlink(tmp_path):
     skills, skipped = scan_and_load(None, [tmp_path / "search"])
     assert skipped == []
     assert [len(s.tools) for s in skills if s.name == "linked"] == [2]
+
+
+def test_a_home_that_nobody_has_is_a_folder_that_is_not_there() -> None:
+    paths = search_paths(environ={"CALLBOARD_SKILL_PATHS": "~nobody-here/skills"})
+    assert not paths[0].exists()

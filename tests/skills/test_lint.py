@@ -1,5 +1,6 @@
+from callboard.cli import main
 from callboard.skills.lint import lint
-from skills.skill_tree import write_skill
+from skills.skill_tree import write_files, write_skill
 
 GOOD = {
     "tools.yaml": "tools:\n- name: go\n  description: Goes.\n  input_schema: {type: object}\n",
@@ -16,7 +17,22 @@ def test_a_good_skill_has_no_findings(tmp_path):
 
 
 def test_a_folder_without_skills_is_a_finding(tmp_path):
-    assert lines(tmp_path) == [".:1: error: holds no skill: no SKILL.md here or one level below"]
+    assert lines(tmp_path) == [
+        f".:1: error: no SKILL.md is in {tmp_path.as_posix()} or one level below it; "
+        "give a skill's folder, or the one right above it"
+    ]
+
+
+def test_a_folder_with_skills_further_down_is_told_with_those_to_give(
+    tmp_path, monkeypatch, capsys
+):
+    for version in ("0.2.0", "0.3.0"):
+        write_skill(tmp_path / "variants" / version, "good", files=GOOD)
+    (tmp_path / "variants" / "notes.txt").write_text("none")
+    monkeypatch.chdir(tmp_path)
+    assert main(["lint", "variants"]) == 1
+    told = "no SKILL.md is in variants or one level below it; give variants/0.2.0 or variants/0.3.0"
+    assert capsys.readouterr().out == f".:1: error: {told}\n"
 
 
 def test_findings_name_file_and_line(tmp_path):
@@ -69,3 +85,38 @@ def test_a_reference_that_leads_nowhere_is_found_where_it_is_written(tmp_path):
         "a/prompts.yaml:3: error: 'gone.workflow.yaml' doesn't exist",
         f"b/SKILL.md:{line}: error: 'nowhere.yaml' doesn't exist",
     ]
+
+
+def test_what_ships_may_be_depended_on(tmp_path):
+    block = "tools: tools.yaml\ndepends: [scene, nowhere]"
+    (finding,) = lines(write_skill(tmp_path, "s", block=block, files=GOOD))
+    assert "'nowhere'" in finding
+
+
+def test_what_is_depended_on_is_found_beside_and_on_the_search_paths(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    write_skill(tmp_path / "site" / "pinned", "handover", block="depends: [deeper]")
+    deeper = write_skill(tmp_path / "deeper", "deeper", files=GOOD)
+    skill = write_skill(tmp_path / "mine", "mine", block="depends: [handover]")
+    assert main(["lint", str(skill)]) == 0
+    told = capsys.readouterr().out
+    assert "'handover', which isn't on the search paths; name the folder that holds it in" in told
+    write_files(tmp_path / "site", {"settings.yaml": "skill_paths: [pinned]\n"})
+    monkeypatch.setenv("CALLBOARD_SITE", str(tmp_path / "site"))
+    assert main(["lint", str(skill)]) == 0
+    assert "'handover' depends on 'deeper', which" in capsys.readouterr().out
+    assert main(["lint", str(skill), str(deeper)]) == 0
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("CALLBOARD_SKILL_PATHS", str(deeper))
+    assert main(["lint", str(skill)]) == 0
+    assert capsys.readouterr().out == ""
+    beside = write_skill(tmp_path / "deeper", "beside", block="depends: [deeper]")
+    assert lines(beside) == []
+
+
+def test_the_versions_of_a_skill_in_its_folder_are_no_clash(tmp_path):
+    versions = tmp_path / "pinned" / "intake"
+    versions.mkdir(parents=True)
+    for version in ("1.3.2", "1.4.0"):
+        write_skill(tmp_path, "intake", files=GOOD).rename(versions / version)
+    assert lines(versions) == []

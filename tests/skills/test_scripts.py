@@ -1,10 +1,12 @@
 import sys
+from types import ModuleType
 
 import pytest
 
 from callboard.errors import SkillError
 from callboard.skills.load import load_skill
 from callboard.skills.scripts import SkillScripts
+from callboard.skills.vendored import vendor_folder
 from skills.skill_tree import write_files, write_skill
 
 
@@ -155,6 +157,47 @@ def test_the_search_path_is_left_as_it_was(opened):
     before = list(sys.path)
     opened(go=source + "def main(): pass\n", near="")[1]()
     assert sys.path == before
+
+
+def test_the_search_path_does_not_grow_over_reloads(opened, tmp_path, monkeypatch):
+    """Though a script adds a folder of the studio's at every load."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    source = f"import sys\nsys.path.insert(0, {str(tmp_path / 'studio')!r})\ndef main(): pass\n"
+    lengths = []
+    for _ in range(3):
+        opened(go=source)[1]()
+        lengths.append(len(sys.path))
+    assert lengths[0] == lengths[2]
+    assert sys.path.count(str(tmp_path / "studio")) == 1
+
+
+def test_a_script_that_is_unloaded_while_it_is_imported_finds_its_packages(
+    opened, tmp_path, monkeypatch
+):
+    before = list(sys.path)
+    unloading = ModuleType("unloading_for_tests")
+    monkeypatch.setitem(sys.modules, "unloading_for_tests", unloading)
+    imports = "import unloading_for_tests\nunloading_for_tests.unload()\nimport brought_for_tests\n"
+    scripts, entry = opened(go=imports + "def main(): return brought_for_tests.VERSION\n")
+    write_files(vendor_folder(tmp_path / "s"), {"brought_for_tests.py": "VERSION = 2\n"})
+    unloading.unload = scripts.close
+    try:
+        assert entry().function() == 2
+    finally:
+        sys.modules.pop("brought_for_tests", None)
+    assert sys.path == before
+
+
+def test_an_import_that_fails_names_the_file_that_imports(opened):
+    near = "import json\nimport nothing_of_this_name\n"
+    with pytest.raises(SkillError, match=r"scripts/near\.py, line 2: .*callboard vendor"):
+        opened(go="import near\ndef main(): pass\n", near=near)[1]()
+
+
+def test_an_import_that_fails_when_it_is_called_says_what_to_do(opened):
+    _, entry = opened(go="def main():\n    import nothing_of_this_name.part\n")
+    with pytest.raises(ModuleNotFoundError, match="'nothing_of_this_name' under requires"):
+        entry().function()
 
 
 def test_dataclasses_with_postponed_annotations_work(opened):

@@ -57,6 +57,18 @@ def test_changes_are_told(tmp_path, watch):
         assert heard.wait_for_more_than(before)
 
 
+def test_a_folder_that_is_moved_into_the_path(tmp_path, watch):
+    folder = write_skill(tmp_path / "made", "a", files={"tools.yaml": TWO_TOOLS})
+    (tmp_path / "search").mkdir()
+    heard = Heard()
+    watch(tmp_path / "search", heard)
+    folder = folder.rename(tmp_path / "search" / "a")
+    assert heard.wait_for_more_than(0)
+    before = heard.count
+    write_files(folder, {"tools.yaml": "tools: []"})
+    assert heard.wait_for_more_than(before)
+
+
 def test_a_path_that_appears_later(tmp_path, watch):
     heard = Heard()
     watch(tmp_path / "later", heard)

@@ -17,11 +17,11 @@ from callboard.calls.batch_references import check_references, refers, resolve_r
 from callboard.calls.call import Call, CallServer
 from callboard.calls.capabilities import Offer
 from callboard.calls.context import ToolContext
-from callboard.calls.entry import Entry, entry_of
+from callboard.calls.entry import entry_of
 from callboard.calls.grants import Subject
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.outcomes import ToolRaised, finished, made
-from callboard.calls.results import name_of
+from callboard.calls.results import add_text, name_of
 from callboard.calls.tools import BATCH, WORK_ORDER, Tool, ToolRegistry
 from callboard.calls.undo_step import UndoStep
 from callboard.content import Block, Json, Result
@@ -35,30 +35,10 @@ from callboard.hosting.contract import Work
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 
-#: Calls of one batch.
-MOST_CALLS = 100
+#: What a brief answer tells of a change.
+_BRIEF = ("changed", "created", "verified", "doubt")
 #: Seconds that a call adds which says no limit, where another one does.
 SECONDS = 10.0
-_DESCRIPTION = (
-    "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
-    "are rolled back. An argument of a later call may be an earlier result: "
-    '{"$result": 0, "path": "object.path"} is that value of the first call\'s structured result. '
-    "Not for jobs, for what asks the client, nor for batches."
-)
-_CALL: Json = {
-    "type": "object",
-    "required": ["tool"],
-    "additionalProperties": False,
-    "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
-}
-_SCHEMA: Json = {
-    "type": "object",
-    "required": ["calls"],
-    "additionalProperties": False,
-    "properties": {
-        "calls": {"type": "array", "minItems": 1, "maxItems": MOST_CALLS, "items": _CALL}
-    },
-}
 
 
 class BatchFailed(SkillError):
@@ -82,28 +62,6 @@ class InnerRequest(PeerRequest):
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         return await self._origin.ask_all(asks)
-
-
-@dataclass(frozen=True, eq=False)
-class BatchTool(Tool):
-    """``batch__run`` as it is listed."""
-
-
-def batch_tool() -> BatchTool:
-    """The tool; the dispatcher gathers its calls and runs them."""
-
-    def never() -> Entry:
-        raise AssertionError("a batch is gathered before it runs")
-
-    return BatchTool(
-        BATCH,
-        _DESCRIPTION,
-        _SCHEMA,
-        never,
-        title="Run several calls",
-        ours=True,
-        annotations={"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,18 +102,6 @@ class GatheredTool(Tool):
         return min((call.tool.work for call in self.inner), key=WORK_ORDER.index)
 
 
-def asked_tools(name: str, arguments: Json) -> list[str]:
-    """The tools that a call names, whatever its arguments are: its own and, of a batch, its
-    calls'."""
-    calls = arguments.get("calls") if name == BATCH else None
-    named = (
-        [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]
-        if isinstance(calls, list)
-        else []
-    )
-    return [name, *dict.fromkeys(each for each in named if isinstance(each, str))]
-
-
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
 ) -> GatheredTool:
@@ -171,8 +117,9 @@ def gather(
             _check(index, tool, arguments)
         inner.append(Call(tool, arguments, InnerRequest(call.request), server))
     needed = dict.fromkeys(each for one in inner for each in one.tool.required_capabilities)
+    brief = call.arguments.get("brief", False)
     limits = [one.tool.time_limit(one.arguments) for one in inner]
-    entry = entry_of(partial(_perform, call, inner), BATCH, BATCH)
+    entry = entry_of(partial(_perform, call, inner, brief), BATCH, BATCH)
     own = call.tool
     return GatheredTool(
         own.name,
@@ -195,8 +142,13 @@ def require_plain(tool: GatheredTool) -> None:
             raise _unsuitable(index, call.tool, "runs beside the main thread")
 
 
-def put_back_in_words(undo: UndoStep | None) -> str:
-    """What became of a batch that failed."""
+def tell_what_became(call: Call, result: Json) -> None:
+    """Adds to a batch's failure what is left of its changes; not where it was never gathered."""
+    if isinstance(call.tool, GatheredTool):
+        add_text(result, _put_back_in_words(call.undo))
+
+
+def _put_back_in_words(undo: UndoStep | None) -> str:
     if undo is None:
         return "nothing of the scene was changed, or this application has no undo"
     if undo.rolled_back is None:
@@ -221,7 +173,7 @@ def _unsuitable(index: int, tool: Tool, why: str) -> NotInABatch:
 
 def _check(index: int, tool: Tool, arguments: Json) -> None:
     try:
-        tool.arguments.check(arguments)
+        tool.check(arguments)
     except SchemaViolation as wrong:
         raise NotInABatch(
             f"call {index}: invalid arguments for {tool.name}: {wrong}; nothing was run"
@@ -231,7 +183,7 @@ def _check(index: int, tool: Tool, arguments: Json) -> None:
 # -- on the main thread ---------------------------------------------------------------------------
 
 
-def _perform(batch: Call, inner: list[Call], calls: object) -> Result:
+def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Result:
     """Runs them, one after the other. Raises BatchFailed, CapabilityMissing, CallCancelled."""
     answered: list[Any] = []
     entries: list[Json] = []
@@ -254,11 +206,19 @@ def _perform(batch: Call, inner: list[Call], calls: object) -> Result:
             raise _failed(index, call, _text(result))
         value = result.get("structuredContent", {"text": _text(result)})
         answered.append(value)
-        entries.append({"tool": call.tool.name, "result": value})
+        shown = _brief(value) if brief else value
+        entries.append({"tool": call.tool.name, "result": shown})
         pictures += [block for block in result["content"] if block["type"] != "text"]
     structured = {"results": entries}
     blocks = [encode(structured).decode("utf-8"), *(cast(Block, _Made(one)) for one in pictures)]
     return Result(blocks, structured)
+
+
+def _brief(value: Any) -> Any:
+    """Without what became of the objects, which is most of it; what no change says stays whole."""
+    if not isinstance(value, dict) or "changed" not in value:
+        return value
+    return {key: value[key] for key in _BRIEF if key in value}
 
 
 def _one(call: Call, index: int, answered: list[Any]) -> Json:

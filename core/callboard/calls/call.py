@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import monotonic
+from time import perf_counter
 from typing import Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
@@ -29,6 +29,7 @@ class CallServer(Protocol):
     on_loop: Callable[..., Any]
     activity: Changes[[]]
     platform: Callable[[Call], Any]
+    resource_updated: Changes[[str]]
 
     def new_id(self) -> str: ...
 
@@ -49,13 +50,14 @@ class Call:
         self.on_loop = server.on_loop
         self._activity = server.activity
         self.find_platform = server.platform
+        self.resource_updated = server.resource_updated
         self.result: Json | None = None
         #: What becomes of the value that the tool returns, where the tool ran.
         self.shape: Callable[[Any], Any] = lambda value: value
         #: What the client answered so far, by the ask's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
-        self.started = monotonic()
+        self.started = perf_counter()
         self.queue_wait = 0.0
         self.main_seconds = 0.0
         #: Why the agent says it calls, where that is asked for.

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from callboard.calls.tools import Tool
 from callboard.content import Json
+from callboard.errors import HostOffline
 from callboard.guest.workers import Workers
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class CallWorkers:
         self._ours = Workers(OWN_WORKERS, "callboard-own")
         self._paths = Workers(PATH_WORKERS, "callboard-paths")
         self._names: dict[Future[Any], str] = {}
+        self._closed = False
 
     async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
         """What ``function`` returns on a thread for this tool. Where the call is given up, another
@@ -41,6 +43,8 @@ class CallWorkers:
         return await self._run(self._paths, tool, function, *args)
 
     async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:
+        if self._closed:
+            raise HostOffline("callboard ends here; the call did not begin, nothing was changed")
         future = workers.submit(function, *args)
         self._names[future] = tool.name
         try:
@@ -62,5 +66,6 @@ class CallWorkers:
 
     def close(self) -> None:
         """Starts nothing more. Any thread."""
+        self._closed = True
         for workers in (self._tools, self._ours, self._paths):
             workers.shutdown(cancel_futures=True)

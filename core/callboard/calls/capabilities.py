@@ -18,11 +18,13 @@ from callboard.hosting.capability_names import (
     CHECK,
     DOCS,
     EXCHANGE,
+    FARM,
     GEOMETRY,
     LIGHTS,
     LOOK,
     MATERIALS,
     MODELLING,
+    NETWORK,
     STRUCTURE,
 )
 from callboard.hosting.contract import (
@@ -54,16 +56,20 @@ VOCABULARY = (
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     EXCHANGE,
+    NETWORK,
     VIEWPORT,
     LOOK,
     CHECK,
     ANIMATION,
     RENDER,
     DOCS,
+    FARM,
     SCRIPT,
 )
 #: What is offered only while somebody is there to be asked, unless it was allowed from the start.
-ATTENDED_ONLY = frozenset({SCRIPT})
+ATTENDED_ONLY = frozenset({FARM, SCRIPT})
+#: What is off until the artist switches it on, unless it was allowed from the start.
+OFF_AT_FIRST = frozenset({NETWORK})
 
 
 def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
@@ -98,12 +104,18 @@ class Capabilities:
         explicit: Sequence[str] | None,
         deny: Iterable[str],
         allow: Iterable[str] = (),
+        forbidden: Iterable[str] = (),
+        own: Sequence[str] = (),
     ) -> None:
-        """``allow`` is offered though nobody attends."""
+        """``allow`` is offered though nobody attends, and though it is off at first; ``forbidden``
+        is denied for good; ``own`` is what the server offers beside the host."""
         self._host = host
+        self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)
-        self._denied = set(deny)
+        self.forbidden = frozenset(forbidden)
+        self._denied = {*deny, *self.forbidden}
         self._unattended = ATTENDED_ONLY - frozenset(allow)
+        self._off = set(OFF_AT_FIRST.difference(allow))
         self._attended = False
         self._withdrawn: set[str] = set()
         #: The artist withdrew or restored something.
@@ -126,11 +138,11 @@ class Capabilities:
     @property
     def offered_by_host(self) -> tuple[str, ...]:
         """What would be offered if nothing were withdrawn."""
-        return _ordered(self._host.ports if self._explicit is None else self._explicit)
+        return _ordered(self._all())
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        return frozenset(self._withdrawn | self._denied)
+        return frozenset(self._withdrawn | self._denied | self._off.intersection(self._host.ports))
 
     def describe(self) -> Json:
         """All three, as programs read them."""
@@ -164,9 +176,11 @@ class Capabilities:
         self.decided.tell()
 
     def restore(self, capability: str) -> None:
+        """Offers it again, unless it is forbidden."""
         with self._lock:
             self._withdrawn.discard(capability)
-            self._denied.discard(capability)
+            self._denied -= {capability} - self.forbidden
+            self._off.discard(capability)
         self.refresh()
         self.decided.tell()
 
@@ -191,6 +205,13 @@ class Capabilities:
 
     def _why_not(self, capability: str) -> str:
         where = self._host.where
+        if capability in self.forbidden:
+            return f"the studio's settings forbid {capability}; ask who keeps them"
+        if capability in self._off and capability in self._host.ports:
+            return (
+                f"{capability} is off until the artist switches it on in {where}, or starts"
+                f" callboard with `callboard serve --allow {capability}`"
+            )
         if capability in self.withdrawn:
             return f"the artist switched {capability} off, and switches it on in {where}"
         if capability not in self.offered_by_host:
@@ -224,11 +245,14 @@ class Capabilities:
             self.refresh()
 
     def _compute(self) -> Offer:
-        ports = self._host.ports
-        offered = ports if self._explicit is None else self._explicit
         absent = frozenset() if self._attended else self._unattended
-        declared = _ordered(c for c in offered if c not in self.withdrawn | absent)
+        declared = _ordered(c for c in self._all() if c not in self.withdrawn | absent)
+        ports = self._host.ports
         return Offer(declared, tuple(c for c in declared if c in ports))
+
+    def _all(self) -> Iterable[str]:
+        of_host = self._host.ports if self._explicit is None else self._explicit
+        return (*of_host, *self._own)
 
 
 def _ordered(capabilities: Iterable[str]) -> tuple[str, ...]:

@@ -6,15 +6,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from time import monotonic, time
-from typing import Any
+from time import perf_counter, time
+from typing import Any, NamedTuple
 
 from callboard.calls.call import Call
 from callboard.calls.tools import BATCH
 from callboard.changes import Changes
+from callboard.clients.holder import TokenHolder
 from callboard.content import Json
-from callboard.hosting.contract import UndoPort
 
 #: Changes that are kept, objects of one change.
 MOST = 1_000
@@ -36,13 +35,16 @@ _DID = {
     "render__turntable": "rendered",
     "materials__assign": "gave a material to",
     "usd__import_usd": "imported",
+    "assets__import": "imported",
+    "assets__import_model": "imported",
+    "assets__import_textures": "imported",
+    "assets__import_hdri": "imported",
     "usd__export_usd": "exported",
     "viewport__save_capture": "saved",
 }
 
 
-@dataclass(frozen=True)
-class SceneChange:
+class SceneChange(NamedTuple):
     """One call that changed something. ``started`` is Unix time, seconds, ``took_ms``
     milliseconds; ``objects`` are the full paths of what is there because of it; ``undo_id`` is None
     where the host has no step to undo."""
@@ -57,6 +59,10 @@ class SceneChange:
     undo_id: str | None
     failed: bool = False
     undone: bool = False
+    #: Whose call it was; None for what the artist did.
+    holder: TokenHolder | None = None
+    #: Who had it undone; None for the artist.
+    undone_by: TokenHolder | None = None
 
 
 class ChangeBook:
@@ -91,13 +97,22 @@ class ChangeBook:
             words, objects = f"{tool.title or tool.name} failed halfway and is not put back", ()
         else:
             return
-        seconds = monotonic() - call.started
+        seconds = perf_counter() - call.started
         who = call.request.peer.client.name
         id = None if step is None else step.id
         started = round(time() - seconds, 3)
         self.add(
             SceneChange(
-                call.id, tool.name, who, started, seconds * 1000, words, objects, id, failed
+                call.id,
+                tool.name,
+                who,
+                started,
+                seconds * 1000,
+                words,
+                objects,
+                id,
+                failed,
+                holder=call.request.peer.holder,
             )
         )
 
@@ -119,39 +134,17 @@ class ChangeBook:
         after = reversed(changes[at:])
         return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
 
-    def undone(self, undo_ids: Sequence[str], undone: bool = True) -> None:
-        """These steps were undone, or done again."""
+    def undone(
+        self, undo_ids: Sequence[str], undone: bool = True, by: TokenHolder | None = None
+    ) -> None:
+        """These steps were undone, or done again; ``by`` is the client that had it done."""
         those = set(undo_ids)
         with self._lock:
             for call, one in self._changes.items():
                 if one.undo_id in those:
-                    self._changes[call] = replace(one, undone=undone)
+                    self._changes[call] = one._replace(undone=undone, undone_by=by)
             self._all = None
         self.changed.tell()
-
-
-class Alone:
-    """What surrounds a turn beside which no call's undo step may be open."""
-
-    def enter(self) -> None:
-        """Nothing to open."""
-
-    def leave(self) -> None:
-        """Nothing to close."""
-
-    def end(self, error: BaseException | None) -> None:
-        """Nothing to put back."""
-
-
-def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
-    """Undoes these steps, newest first, up to the first that somebody's later change lies on;
-    those that were undone. Main thread, while no step is open."""
-    done: list[str] = []
-    for id in undo_ids:
-        if not port.undo(id):
-            break
-        done.append(id)
-    return done
 
 
 def in_words(

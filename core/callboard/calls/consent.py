@@ -16,7 +16,7 @@ from typing import Literal
 
 from callboard.calls.call import Call
 from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
-from callboard.calls.tools import BATCH
+from callboard.calls.tools import BATCH, Tool
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
@@ -39,6 +39,7 @@ _WHY: dict[Subject, str] = {
     "destructive": "deletes or replaces things",
     "outside_roots": "writes outside the workspace",
     "client_roots": "names folders of its own to work in",
+    "farm": "runs a tool many times on the farm",
 }
 
 #: What of a call is asked about, and the tools that do it.
@@ -178,6 +179,15 @@ class ConsentDesk:
         except RefusedByArtist:
             return "refuse"
 
+    async def ask_about_map(self, call: Call, mapped: Tool, why: str, shown: Json) -> None:
+        """Whether ``mapped`` may run on the farm, which ``why`` and ``shown`` describe: asked about
+        each map, where somebody is there. Raises RefusedByArtist."""
+        for subject in mapped.concerned:
+            if self.policies[subject] == "refuse":
+                raise _refused(call, self._settings_refuse(subject))
+        if self.attended and await self._ask(call, "farm", "allow", why, shown) == "refuse":
+            raise _refused(call, "the artist refused it")
+
     async def _check(self, call: Call, concerned: Concerned) -> None:
         asked = {s: tools for s, tools in concerned.items() if self._asks(call, s, tools)}
         if not asked:
@@ -200,14 +210,21 @@ class ConsentDesk:
         """Whether it needs an answer. Raises RefusedByArtist where the policy is a no."""
         policy, peer = self.policies[subject], call.request.peer
         if policy == "refuse":
-            why = f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
-            raise _refused(call, why)
+            raise _refused(call, self._settings_refuse(subject))
         if policy == "allow" or not self.attended:
             return False
         return not all(self.grants.cover(peer, subject, tool) for tool in tools)
 
+    def _settings_refuse(self, subject: Subject) -> str:
+        return f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
+
     async def _ask(
-        self, call: Call, subject: Subject, suggests: Decision, why: str = ""
+        self,
+        call: Call,
+        subject: Subject,
+        suggests: Decision,
+        why: str = "",
+        shown: Json | None = None,
     ) -> Decision:
         loop = asyncio.get_running_loop()
         now = time()
@@ -218,7 +235,7 @@ class ConsentDesk:
             call.request.peer.holder,
             subject,
             why or _WHY[subject],
-            call.arguments,
+            call.arguments if shown is None else shown,
             now,
             now + PATIENCE,
             suggests,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
+from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -21,7 +23,7 @@ from callboard.calls.asks import (
 from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import SkillError
-from callboard.hosting.contract import SCENE_MUTATE, HostIdentity
+from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, HostIdentity
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, lacks
 from callboard.workspace.containment import WorkspaceRoots
@@ -85,6 +87,22 @@ class BaseContext:
             raise SkillError(f"this host declares '{capability}' but has no port for it")
         return _Noting(port, self._call) if capability == SCENE_MUTATE else port
 
+    @property
+    def stage(self) -> Any:
+        """The open ``pxr.Usd.Stage``, for a tool that declares ``scene.read``, or ``scene.mutate``
+        to change it: its edits belong to the call's undo step. On the main thread, and not to be
+        kept: opening a file replaces it. Raises SkillError where the scene is no stage, or neither
+        is declared."""
+        declared = self._call.tool.required_capabilities
+        self.port(SCENE_MUTATE if SCENE_MUTATE in declared else SCENE_READ)
+        stage = self._call.host.stage
+        if stage is None:
+            raise SkillError(
+                f"the scene of {self.host_identity.name} is no USD stage; import the application's "
+                "own API, or use ctx.port"
+            )
+        return stage
+
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tells the client how far the call is. Steps that don't grow are not sent
         (2025-11-25, Progress: the value must increase). Raises SkillError for what isn't finite
@@ -98,6 +116,10 @@ class BaseContext:
         if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
             raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
         self._call.on_loop(self._call.send_progress, *plain)
+
+    def resource_updated(self, uri: str) -> None:
+        """Tells the clients that watch this resource that it reads differently now."""
+        self._call.on_loop(self._call.resource_updated.tell, uri)
 
     def printed(self, stream: Literal["stdout", "stderr"] = "stdout") -> str:
         """What this call printed so far; a long text lacks its middle."""
@@ -174,6 +196,15 @@ class _Noting:
             return method
 
         def call_and_note(*args: Any, **kwargs: Any) -> Any:
+            stay = self._call.main_stay
+            if stay is not None and not stay.is_here:
+                by = sys._getframe(1)
+                file = "/".join(Path(by.f_code.co_filename).parts[-2:])
+                raise SkillError(
+                    f"{file}, line {by.f_lineno}: a coroutine changes the scene by `await "
+                    "ctx.on_main_thread(function, …)`: put what changes it into a function, so "
+                    "that it belongs to the call's undo step"
+                )
             self._call.changes_begun = True
             return method(*args, **kwargs)
 

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
-from callboard.calls.batch import BatchTool, GatheredTool, gather, put_back_in_words, require_plain
+from callboard.calls.batch_tool import BatchTool
 from callboard.calls.call import Call
 from callboard.calls.call_paths import CallPaths
 from callboard.calls.call_workers import CallWorkers
@@ -20,14 +20,16 @@ from callboard.calls.changed import ChangeBook
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
 from callboard.calls.coroutines import Coroutines
+from callboard.calls.debugging import held
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.outcomes import ToolRaised, finished, made, read
 from callboard.calls.recent_log import log_failure
 from callboard.calls.running_calls import RunningCalls
 from callboard.calls.tool_errors import run_contained, settle
-from callboard.calls.tools import Tool, ToolRegistry
+from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.calls.undo_step import UndoStep
+from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -42,9 +44,13 @@ from callboard.errors import (
 )
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
+from callboard.hosting.by_itself import comes_back
 from callboard.hosting.contract import Host, Work
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
 from callboard.workspace.roots import RootsBook
+
+if TYPE_CHECKING:
+    from callboard.calls.batch import GatheredTool
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -101,6 +107,8 @@ class Dispatcher(RunningCalls):
         self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
+        #: A tool says that the resource of this URI reads differently now.
+        self.resource_updated: Changes[[str]] = Changes()
         self._find_resource = find_resource
         self._guest = guest
         self._coroutines = Coroutines(guest.loop, self.main)
@@ -120,6 +128,7 @@ class Dispatcher(RunningCalls):
                 # An execution error, so that the model sees it and can mend its call
                 # (2025-11-25, Tools, Error Handling).
                 result = results.failure(wrong.message)
+                results.add_meta(result, {"callboard/code": wrong.code})
             except AskFailed as refused:
                 result = results.raised(refused)
             except (PeerError, InputRequired, *HOST_REFUSALS):
@@ -153,7 +162,7 @@ class Dispatcher(RunningCalls):
         tool = call.tool
         self.admit(tool)
         try:
-            tool.arguments.check(call.arguments)
+            tool.check(call.arguments)
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if isinstance(tool, BatchTool):
@@ -178,6 +187,8 @@ class Dispatcher(RunningCalls):
 
     async def _gather(self, call: Call) -> GatheredTool:
         """Each of a batch's calls passes the gate, before the first one runs."""
+        from callboard.calls.batch import gather, require_plain  # most sessions make no batch
+
         tool = call.tool = gather(call, self.tools, self.admit, self)
         for inner in tool.inner:
             inner.task = call.task
@@ -252,15 +263,23 @@ class Dispatcher(RunningCalls):
         undo = call.undo
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.holder)
+        # A script that wasn't imported is on disk as it is now.
+        skill = call.tool.skill if "entry" in call.tool.__dict__ else None
+        old = self.tools.why_old(skill) if skill else None
+        if failed and old:
+            results.add_text(result, old)
         if failed and call.tool.concern == "script":
             results.add_printed(result, call.output.excerpts())
-        if failed and isinstance(call.tool, GatheredTool):
-            results.add_text(result, put_back_in_words(undo))
-        if failed or undo is not None or call.output.written:
+        if failed and call.tool.name == BATCH:
+            from callboard.calls.batch import tell_what_became
+
+            tell_what_became(call, result)
+        if failed or old or undo is not None or call.output.written:
             results.add_meta(
                 result,
                 {
                     "callboard/call": call.id if failed else None,
+                    "callboard/old": None if failed else old,
                     "callboard/stdout": call.output.text("stdout") or None,
                     "callboard/stderr": call.output.text("stderr") or None,
                     "callboard/undo": undo.id if undo else None,
@@ -317,6 +336,7 @@ class Dispatcher(RunningCalls):
 
         done = partial(_deliver, self._guest, future)
         name, context = call.tool.name, call.context
+        context.run(comes_back.set, True)
         turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
         self.main.submit(turn)
         try:
@@ -347,6 +367,8 @@ def _deliver(
 
 
 def _expire(call: Call) -> None:
+    if held(call.output):
+        return
     call.timed_out = True
     if call.task is not None:
         call.task.cancel()

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from time import monotonic, time
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import Peer
 
-Subject = Literal["script", "destructive", "outside_roots", "client_roots"]
+Subject = Literal["script", "destructive", "outside_roots", "client_roots", "farm"]
 ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
 Scope = Literal["session", "project"]
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(NamedTuple):
     """One rule: ``client`` may do what ``subject`` is about, with one tool, or any where ``tool``
     is None. ``made`` is Unix time, seconds; ``by`` is who made it. ``session`` is the session that
     it ends with, empty for a client without one."""

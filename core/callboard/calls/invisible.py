@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_INVISIBLE = re.compile(
+#: Compiled by re at its first use, which most starts never come to.
+_INVISIBLE = (
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"  # fillers and soft hyphens
     "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # without width, or turning the direction
@@ -21,19 +22,19 @@ _INVISIBLE = re.compile(
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )
 _HOLDS_TEXT = (str, dict, list)
-_HALF = re.compile("[\ud800-\udfff]")
-_SHOWN = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
+_HALF = "[\ud800-\udfff]"
+_SHOWN = "⟨U\\+([0-9A-F]{4,6})⟩"
 
 
 def hides(text: str) -> bool:
     """Whether there is something in it that nobody sees."""
-    return not text.isascii() and _INVISIBLE.search(text) is not None
+    return not text.isascii() and re.search(_INVISIBLE, text) is not None
 
 
 def shown(value: Any) -> Any:
     """A JSON value with all that is invisible in its texts and names shown."""
     if isinstance(value, str):
-        return _INVISIBLE.sub(_escape, value) if hides(value) else value
+        return re.sub(_INVISIBLE, _escape, value) if hides(value) else value
     if isinstance(value, dict):
         return {shown(key): shown(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -44,7 +45,7 @@ def shown(value: Any) -> Any:
 def meant(value: Any) -> Any:
     """Arguments as they are meant: what :func:`shown` wrote is the character again."""
     if isinstance(value, str):
-        return _SHOWN.sub(_unescape, value) if "⟨U+" in value else value
+        return re.sub(_SHOWN, _unescape, value) if "⟨U+" in value else value
     # Every argument of every call passes here: what can't hold a text is left where it is.
     if isinstance(value, dict):
         return {k: meant(v) if isinstance(v, _HOLDS_TEXT) else v for k, v in value.items()}
@@ -57,7 +58,7 @@ def half_a_character(value: Any) -> bool:
     """Whether a text or a name in a JSON value holds half a surrogate pair, which no application
     takes."""
     if isinstance(value, str):
-        return not value.isascii() and _HALF.search(value) is not None
+        return not value.isascii() and re.search(_HALF, value) is not None
     if isinstance(value, dict):
         return any(
             half_a_character(k) or (isinstance(v, _HOLDS_TEXT) and half_a_character(v))
@@ -76,4 +77,4 @@ def _unescape(matched: re.Match[str]) -> str:
     code = int(matched[1], 16)
     # Of these only: nobody should write other characters this way.
     character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
-    return character if character and _INVISIBLE.fullmatch(character) else matched[0]
+    return character if character and re.fullmatch(_INVISIBLE, character) else matched[0]

@@ -128,14 +128,11 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
     known = definition.get("properties", {})
     if rule == "required":
         missing = [name for name in definition["required"] if name not in wrong.value]
-        return f"{path} must have {_listed(missing)}"
+        unknown = _unknown(definition, wrong.value) if known else []
+        instead = f", and not {_listed(unknown)}" if unknown else ""
+        return f"{path} must have {_listed(missing)}{instead}"
     if rule == "additionalProperties":
-        patterns = definition.get("patternProperties", {})
-        unknown = [
-            name
-            for name in wrong.value
-            if name not in known and not any(re.search(pattern, name) for pattern in patterns)
-        ]
+        unknown = _unknown(definition, wrong.value)
         takes = f"; it takes {_listed(known)}" if known else ""
         return f"{path} must not have {_listed(unknown)}{takes}"
     if rule == "anyOf":
@@ -145,6 +142,16 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
             return f"{path} must be a valid {types}"
         return f"{path} must be valid in one of {len(forms)} forms and is in none"
     return None
+
+
+def _unknown(definition: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
+    """The names in an object that its schema doesn't know."""
+    known, patterns = definition.get("properties", {}), definition.get("patternProperties", {})
+    return [
+        name
+        for name in value
+        if name not in known and not any(re.search(pattern, name) for pattern in patterns)
+    ]
 
 
 def _listed(names: Any) -> str:

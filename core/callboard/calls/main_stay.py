@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 from callboard.calls.tool_errors import settle
@@ -30,6 +31,7 @@ class MainStay:
         self._loop = asyncio.get_running_loop()
         self._visits: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
         self._closing = False
+        self._visited_on: int | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._opened = False
         self.turn = Turn(
@@ -41,6 +43,11 @@ class MainStay:
             kind=kind,
             waiter=waiter,
         )
+
+    @property
+    def is_here(self) -> bool:
+        """Whether whoever asks runs within a visit. Any thread."""
+        return self._visited_on == get_ident()
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         """Queues one visit. Raises HostBusy."""
@@ -75,12 +82,15 @@ class MainStay:
                 yield PARK
 
     def _visit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        self._visited_on = get_ident()
         try:
             value = function()
         except BaseException as error:
             self._main.complete(partial(settle, future, None, error))
         else:
             self._main.complete(partial(settle, future, value, None))
+        finally:
+            self._visited_on = None
 
     def _done(self, value: Any, error: BaseException | None) -> None:
         def end() -> None:

@@ -10,6 +10,7 @@ import contextvars
 import io
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from callboard.calls.invisible import shown
@@ -26,6 +27,8 @@ class Output:
     def __init__(self) -> None:
         # Filled when something is written, because most calls write nothing.
         self.written = False
+        #: Whether what is written goes to the real streams from now on.
+        self.released = False
         self._parts: dict[str, list[str]] = {}
         self._room: dict[str, int] = {}
 
@@ -70,14 +73,15 @@ class _Router(io.TextIOBase):
 
     def write(self, text: str) -> int:
         output = _current.get()
-        if output is not None:
+        if output is not None and not output.released:
             output.write(self._name, text)
         elif self.real is not None:
             self.real.write(text)
         return len(text)
 
     def flush(self) -> None:
-        if _current.get() is None and self.real is not None:
+        output = _current.get()
+        if (output is None or output.released) and self.real is not None:
             self.real.flush()
 
     def writable(self) -> bool:
@@ -95,9 +99,10 @@ _users = 0
 _routers: dict[str, _Router] = {}
 
 
-def attach() -> None:
+def attach(stop_here: Callable[..., Any]) -> None:
     """Starts routing; once per running server. Hosts replace the streams too, so what was there
-    is kept and put back."""
+    is kept and put back. ``stop_here`` is what ``breakpoint()`` calls meanwhile, unless somebody
+    chose a debugger."""
     global _users
     with _lock:
         _users += 1
@@ -105,9 +110,11 @@ def attach() -> None:
             for name in ("stdout", "stderr"):
                 _routers[name] = _Router(name, getattr(sys, name))
                 setattr(sys, name, _routers[name])
+            if sys.breakpointhook is sys.__breakpointhook__:
+                sys.breakpointhook = stop_here
 
 
-def detach() -> None:
+def detach(stop_here: Callable[..., Any]) -> None:
     """Puts the real streams back, unless somebody else has replaced ours meanwhile."""
     global _users
     with _lock:
@@ -117,6 +124,15 @@ def detach() -> None:
                 if getattr(sys, name) is router:
                     setattr(sys, name, router.real)
             _routers.clear()
+            if sys.breakpointhook is stop_here:
+                sys.breakpointhook = sys.__breakpointhook__
+
+
+def release() -> None:
+    """What the call that this runs in writes from now on goes to the real streams."""
+    output = _current.get()
+    if output is not None:
+        output.released = True
 
 
 def capturing() -> tuple[contextvars.Context, Output]:

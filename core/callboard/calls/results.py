@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callboard.calls.tracebacks import readable
 from callboard.content import Json, Result, Text, blocks
 from callboard.errors import CallboardError, SkillError
 from callboard.protocol.jsonrpc import encode
@@ -64,7 +63,20 @@ def raised(error: BaseException) -> Json:
         if isinstance(error, SkillError) and cause and not isinstance(cause, CallboardError):
             frames = _own_frames(cause)
         return failure(f"{type(error).__name__}: {error.message}", frames)
-    return failure(f"{name_of(error)}: {message_of(error)}", _own_frames(error))
+    told = f"{name_of(error)}: {message_of(error)}{_what_there_is(error)}"
+    return failure(told, _own_frames(error))
+
+
+def _what_there_is(error: BaseException) -> str:
+    """Of what we hand to tools, such as ports: what it has, for who asks it for something else."""
+    if not isinstance(error, AttributeError):
+        return ""
+    try:
+        if not type(error.obj).__module__.startswith("callboard"):
+            return ""
+        return f"; it has {', '.join(name for name in dir(error.obj) if name[0] != '_')}"
+    except BaseException:
+        return ""
 
 
 def message_of(error: BaseException) -> str:
@@ -87,6 +99,8 @@ def name_of(error: BaseException) -> str:
 def _own_frames(error: BaseException) -> str | None:
     """Its traceback; None where it can't be read."""
     try:
+        from callboard.calls.tracebacks import readable  # most calls don't fail
+
         return readable(error)
     except BaseException:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 from types import TracebackType
 
@@ -11,6 +12,14 @@ from callboard.calls.call import Call
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CallboardError, Paused, RefusedByArtist
+
+_ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
+
+
+def server_of(id: str) -> str | None:
+    """What tells the server that made a call's id from all others; None for what is no such id."""
+    match = _ID.fullmatch(id)
+    return match[1] if match else None
 
 
 class RunningCalls:
@@ -35,7 +44,7 @@ class RunningCalls:
 
     def made_here(self, id: str) -> bool:
         """Whether that is the id of a call of this server's, however long ago."""
-        return id.startswith(self._ids)
+        return server_of(id) == self._ids
 
     def pause(self) -> None:
         """Refuses every call from now on, those that wait to begin too; those that run finish."""

@@ -86,6 +86,28 @@ class Tool:
     def arguments(self) -> Validator:
         return Validator(self._checkable(self.input_schema), whole_characters=self.ships)
 
+    def check(self, arguments: Json) -> None:
+        """Raises SchemaViolation. A whole number that was written ``2.0``, which JSON Schema takes
+        for an integer, becomes one in place: functions count and slice by it."""
+        self.arguments.check(arguments)
+        for name in self._integers:
+            value = arguments.get(name)
+            if type(value) is list:
+                arguments[name] = [_whole(one) for one in value]
+            elif type(value) is float:
+                arguments[name] = _whole(value)
+
+    @cached_property
+    def _integers(self) -> tuple[str, ...]:
+        """The arguments that are integers, or lists of them."""
+        properties = self.input_schema.get("properties")
+        return tuple(
+            str(name)
+            for name, schema in (properties.items() if isinstance(properties, Mapping) else ())
+            if _is_integer(schema)
+            or (isinstance(schema, Mapping) and _is_integer(schema.get("items")))
+        )
+
     @cached_property
     def output(self) -> Validator | None:
         if self.output_schema is None:
@@ -183,6 +205,14 @@ class Tool:
         """What it requires and isn't offered, in declared order."""
         return missing(self.required_capabilities, offer.to(self.ships))
 
+    def needs(self, offer: Offer) -> Json:
+        """``_meta.dcc`` of a list's entry; empty where it requires nothing."""
+        if not self.required_capabilities:
+            return {}
+        lacking = self.lacking(offer)
+        needs: Json = {"required_capabilities": list(self.required_capabilities)}
+        return {**needs, "missing_capabilities": lacking} if lacking else needs
+
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
         """The entry of ``tools/list``, ``whole`` with everything. What ships leaves its output
         schema out there: those are half of the list, and skills__describe tells them."""
@@ -203,11 +233,7 @@ class Tool:
         if self.annotations:
             entry["annotations"] = dict(self.annotations)
         meta = dict(self.meta)
-        if self.required_capabilities:
-            dcc: Json = {"required_capabilities": list(self.required_capabilities)}
-            lacking = self.lacking(offer)
-            if lacking:
-                dcc["missing_capabilities"] = lacking
+        if dcc := self.needs(offer):
             meta["dcc"] = dcc
         if meta:
             entry["_meta"] = meta
@@ -223,14 +249,17 @@ class ToolRegistry:
         self._sorted: tuple[Tool, ...] = ()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
-        self._why_absent: Callable[[str], str | None] = lambda name: None
+        self._why_absent: list[Callable[[str], str | None]] = []
         #: Loads what would bring a tool that no tool has the name of, where anything would; may
         #: wait for a disk.
         self.load_absent: Callable[[str], None] = lambda name: None
+        #: Of a skill by name: why its newest files aren't used, where they aren't.
+        self.why_old: Callable[[str], str | None] = lambda skill: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
-        """``why`` is asked about names that no tool has: what to do to get one, or None."""
-        self._why_absent = why
+        """``why`` is asked about names that no tool has: what follows the name in a sentence that
+        says what to do to get one, or None."""
+        self._why_absent.append(why)
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -246,13 +275,26 @@ class ToolRegistry:
         """Raises InvalidParams, with the nearest names, where there is none."""
         tool = self._tools.get(name)
         if tool is None:
-            import difflib  # only for who errs
-
-            nearest = difflib.get_close_matches(name, self._tools, n=3)
+            for why_absent in self._why_absent:
+                if why := why_absent(name):
+                    raise InvalidParams(f"tool '{name[:200]}' {why}")
+            nearest = self._nearest(name)
             hint = f"nearest: {', '.join(nearest)}" if nearest else "see tools/list"
-            hint = self._why_absent(name) or hint
             raise InvalidParams(f"{UNKNOWN_TOOL}{name[:200]}'; {hint}")
         return tool
+
+    def _nearest(self, name: str) -> list[str]:
+        """Names like it; for one without its skill's, those that go on so behind the skill's."""
+        import difflib  # only for who errs
+
+        if "__" in name:
+            return difflib.get_close_matches(name, self._tools, n=3)
+        own: dict[str, list[str]] = {}
+        for whole in self._tools:
+            own.setdefault(whole.rpartition("__")[2], []).append(whole)
+        close = difflib.get_close_matches(name.replace("-", "_"), own, n=3)
+        close_whole = [whole for last in close for whole in own[last]]
+        return close_whole[:3] or difflib.get_close_matches(name, self._tools, n=3)
 
     def register(
         self,
@@ -313,3 +355,11 @@ class ToolRegistry:
     def on_change(self, listener: Callable[[], None]) -> None:
         """As :meth:`watch`, for good: what programs outside callboard call."""
         self.watch(listener)
+
+
+def _is_integer(schema: object) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") in ("integer", ["integer", "null"])
+
+
+def _whole(value: object) -> object:
+    return int(value) if type(value) is float and value.is_integer() else value

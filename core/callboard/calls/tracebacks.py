@@ -4,6 +4,7 @@ frames, and Python's own in one line."""
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,6 +18,9 @@ _LINKS = 3
 #: Folders between a script and its skill's.
 _DEEP = 6
 _SKILL_FILE = "SKILL.md"
+_NAME = re.compile(r"""^name:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]*)""", re.MULTILINE)
+#: Characters of that file in which the name is looked for.
+_HEAD = 4_096
 
 _CORE = str(Path(__file__).parent.parent)
 _BUNDLED = str(Path(_CORE, "skills", "bundled"))
@@ -86,5 +90,16 @@ def _place(filename: str) -> str | None:
         return ""
     for folder in islice(path.parents, _DEEP):
         if (folder / _SKILL_FILE).is_file():
-            return path.relative_to(folder.parent).as_posix()
+            return f"{_skill(folder)}/{path.relative_to(folder).as_posix()}"
     return path.name
+
+
+def _skill(folder: Path) -> str:
+    """The skill's name; where its folder is called by a version, with that."""
+    try:
+        with (folder / _SKILL_FILE).open(encoding="utf-8", errors="replace") as file:
+            named = _NAME.search(file.read(_HEAD))
+    except OSError:
+        named = None
+    name = folder.name if named is None else named[1]
+    return f"{name}/{folder.name}" if folder.parent.name == name else name

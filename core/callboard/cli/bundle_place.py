@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from callboard.bundles.installed.install import Bundles
-from callboard.bundles.installed.places import project_bundles, user_bundles
+from callboard.bundles.installed.places import project_bundles, site_bundles, user_bundles
 from callboard.errors import PeerError
 
 
 def add_place(parser: Any) -> None:
     parser.add_argument(
         "--scope",
-        choices=("user", "project"),
+        choices=("user", "project", "site"),
         default="user",
-        help="for every project (the default), or for one",
+        help="for every project (the default), for one, or for all users of CALLBOARD_SITE",
     )
     parser.add_argument(
         "--project", metavar="DIR", type=Path, help="that project; by default the current folder"
@@ -24,7 +24,12 @@ def add_place(parser: Any) -> None:
 
 
 def place_of(arguments: argparse.Namespace) -> Bundles:
-    """Raises PeerError for a project that is no folder."""
+    """Raises PeerError for a project that is no folder, and where there is no site."""
+    if arguments.scope == "site":
+        site = site_bundles()
+        if site is None:
+            raise PeerError("CALLBOARD_SITE names no folder; set it to the site's")
+        return site
     if arguments.scope == "user" and arguments.project is None:
         return user_bundles()
     project = arguments.project or Path.cwd()

@@ -7,7 +7,9 @@ import json
 import sys
 from datetime import datetime
 
+from callboard.cli.plain_text import plain
 from callboard.clients.book import ClientBook
+from callboard.errors import PeerError
 from callboard.transport.revoking import revoke
 
 
@@ -16,19 +18,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     ending = actions.add_parser("revoke", help="let a client in no more; what it has open ends")
     ending.add_argument("name", metavar="NAME")
+    approving = actions.add_parser("approve", help="let a client come from other machines, too")
+    approving.add_argument("name", metavar="NAME")
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "revoke":
         return _revoke(arguments.name)
+    if arguments.action == "approve":
+        return _approve(arguments.name)
     clients = ClientBook().all()
     if arguments.json:
-        print(json.dumps([{"name": one.name, "made": one.made} for one in clients], indent=2))
+        rows = [
+            {"name": one.name, "made": one.made, "remote": one.remote, "asks_from": one.asks_from}
+            for one in clients
+        ]
+        print(json.dumps(rows, indent=2))
         return 0
     if not clients:
         print("no client has a token; `callboard config CLIENT` makes one")
     for one in clients:
-        print(f"{one.name:<24} since {datetime.fromtimestamp(one.made):%Y-%m-%d %H:%M}")
+        where = ", from other machines too" if one.remote else ""
+        if one.asks_from:
+            command = f"`callboard clients approve {one.name}`"
+            where = f", asks to come from {plain(one.asks_from)}: {command}"
+        print(f"{one.name:<24} since {datetime.fromtimestamp(one.made):%Y-%m-%d %H:%M}{where}")
+    return 0
+
+
+def _approve(name: str) -> int:
+    if ClientBook().approve(name) is None:
+        raise PeerError(f"no client is called {name[:80]!r}; `callboard config CLIENT` lets one in")
+    print(f"{name} may connect from other machines, by `callboard gateway --listen`")
     return 0
 
 

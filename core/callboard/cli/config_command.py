@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from callboard.cli.instance import choose
+from callboard.client_files.install_link import install_link
 from callboard.errors import PeerError
-from callboard.panel.client_files import (
-    ClientFormat,
-    bridge,
-    bridge_entry,
-    formats,
-    own_token,
-    planned,
-)
+from callboard.gateway.kept import gateway_url, instance_path
+from callboard.gateway.running import started_gateway
+from callboard.panel.client_files import ClientFormat, bridge, formats, own_token, planned
 
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "
-    "with `pipx install FOLDER`, where FOLDER is callboard's source, then come back"
+    "with `pipx install FILE`, where FILE is callboard's wheel or the folder of its source, then "
+    "come back"
 )
 
 
@@ -33,51 +27,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http", action="store_true", help="address and token instead of the bridge"
     )
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="the gateway's address, which stays; with --instance, that one's",
+    )
+    parser.add_argument(
+        "--user", action="store_true", help="your own file, for all projects, not the project's"
+    )
     parser.add_argument("--write", action="store_true", help="merge it into the client's file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     known, name = formats()[arguments.client], arguments.name or arguments.client
+    if arguments.user:
+        known = known.users
     if arguments.write and known.path is None:
         raise PeerError("that client's file isn't known; print the configuration and paste it")
-    if arguments.http:
+    by_address = arguments.http or (arguments.gateway and not known.stdio)
+    if by_address:
         entry = _http_entry(known, arguments)
         lacks_bridge = False
     else:
+        if arguments.gateway:
+            instance_path(arguments.instance)  # refuses what is no name there
         lacks_bridge = bridge() is None
         if arguments.write and lacks_bridge:
             raise PeerError(NO_BRIDGE)
         own_token(name)
-        entry = bridge_entry(name, arguments.instance)
+        entry = known.bridge(name, arguments.instance, gateway=arguments.gateway)
     if arguments.write and known.path is not None:
-        merge(known.path, known.key, entry)
+        change = planned(known, known.path, entry)
+        sys.stderr.writelines(change.difference)
+        if change.difference:
+            change.write()
+        if by_address and arguments.gateway:
+            started_gateway()  # a bridge starts it by itself
         return 0
-    print(json.dumps({known.key: {"callboard": entry}}, indent=2))
+    print(known.text(entry), end="")
     if known.path is not None:
         print(f"# for {known.title}: {known.path}", file=sys.stderr)
+    if not by_address and (link := install_link(arguments.client, entry)):
+        print(f"# or open {link}", file=sys.stderr)
     if lacks_bridge:
         print(f"# {NO_BRIDGE}", file=sys.stderr)
     return 0
 
 
 def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str, Any]:
-    """One instance's address, and the client's token."""
+    """One instance's address, or the gateway's, and the client's token."""
+    option = "--gateway" if arguments.gateway else "--http"
     if known.stdio:
-        raise PeerError(f"{known.title} takes no local address; leave --http out")
+        raise PeerError(f"{known.title} takes no local address; leave {option} out")
     if arguments.write and known.shared:
         raise PeerError(
-            f"{known.path} is shared with the project, and no place for a token; leave --http out, "
-            "or leave --write out and paste it where only you read it"
+            f"{known.path} is shared with the project, and no place for a token; leave {option} "
+            "out, give --user for your own file, or leave --write out and paste it where only you "
+            "read it"
         )
+    name = arguments.name or arguments.client
+    if arguments.gateway:
+        return known.entry(gateway_url(arguments.instance), own_token(name))
     instance = choose(arguments.instance)
-    if instance.token is not None:
-        token = own_token(arguments.name or arguments.client)
-        instance = replace(instance, token=token)
-    return known.entry(instance)
-
-
-def merge(path: Path, key: str, entry: dict[str, Any]) -> None:
-    """Puts the entry into the file, shows the difference, and touches nothing else in it."""
-    change = planned(path, key, entry)
-    sys.stderr.writelines(change.difference)
-    change.write()
+    return known.entry(instance.url, None if instance.token is None else own_token(name))

@@ -3,40 +3,70 @@
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import tornado
 
 from callboard import __version__
-from callboard.cli import private_folders
-from callboard.skills.discovery import scan_and_load, search_paths
-from callboard.skills.model import SkillMetadata
-from callboard.skills.packages import to_install, unresolved
-from callboard.skills.skill_files import FileProblem, read_text
-from callboard.transport.instances import folder, listed
+from callboard.cli import app_nap, private_folders
+from callboard.cli.plain_text import plain
+from callboard.skills.discovery import has_skill, scan_and_load, search_paths, site_skills
+from callboard.skills.script_check import script_failures
+from callboard.transport.instances import Instance, answer_of, folder, listed
 
 _OPTIONAL = {
     "pxr": "the OpenUSD host: pip install 'callboard[usd]'",
     "bpy": "Blender headless: pip install 'callboard[blender]' on Python 3.11",
 }
+#: Of what a server tells of its skills.
+_MOST_BYTES = 64 * 2**20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
+    parser.add_argument(
+        "--settings", action="store_true", help="what a server is started with here, and by whom"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints one line a finding; 1 where something is wrong."""
-    wrong = 0
+    if arguments.settings:
+        return _show_settings(as_json=arguments.json)
+    wrong, rows = 0, []
     for good, line in findings():
-        print(f"{'ok   ' if good else 'WRONG'} {line}")
+        rows.append({"ok": good, "message": line})
         wrong += not good
+        if not arguments.json:
+            print(f"{'ok   ' if good else 'WRONG'} {line}")
+    if arguments.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
     return 1 if wrong else 0
+
+
+def _show_settings(*, as_json: bool) -> int:
+    from callboard.settings import absent, settled, sources, told
+
+    named = sources({})
+    values, missing = settled(named), list(absent(named))
+    if as_json:
+        rows = [
+            {"name": one.setting.name, "value": one.value, "by": [who for who, _ in one.by]}
+            for one in values
+        ]
+        print(json.dumps({"settings": rows, "wrong": missing}, indent=2, ensure_ascii=False))
+        return 1 if missing else 0
+    for line in map(told, values):
+        print(line)
+    for line in missing:
+        print(f"WRONG {line}")
+    return 1 if missing else 0
 
 
 def findings() -> Iterator[tuple[bool, str]]:
@@ -49,18 +79,23 @@ def findings() -> Iterator[tuple[bool, str]]:
             yield True, f"{module} is installed"
         else:
             yield True, f"{module} is not installed; it is for {purpose}"
-    yield from _instances()
-    yield from _skills()
+    served: set[str] = set()
+    yield from _instances(served)
+    yield from _settings()
+    yield from _skills(served)
     yield from _bundles()
 
 
-def _instances() -> Iterator[tuple[bool, str]]:
+def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
+    """``served`` takes what the servers themselves say is wrong with their skills."""
     yield from private_folders.findings(folder())
     running = listed()
     for entry in running:
         instance = entry.instance
         if entry.state == "serving":
-            yield True, f"{instance.name} serves at {instance.url} (pid {instance.pid})"
+            tools = "" if entry.tools is None else f"{entry.tools} tools "
+            yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
+            yield from _served_skills(instance, served)
         else:
             yield (
                 False,
@@ -69,38 +104,81 @@ def _instances() -> Iterator[tuple[bool, str]]:
                     "window for a dialog, or end it"
                 ),
             )
+        command = app_nap.advice(instance.pid) if app_nap.SLOWS else None
+        if command is not None:
+            yield (
+                True,
+                (
+                    f"macOS slows {instance.name} (pid {instance.pid}) down in the background. "
+                    f"Where it answers late: `{command}`, then start it again"
+                ),
+            )
     if not running:
         yield True, "nothing runs; start a host, or `callboard serve`"
 
 
-def _skills() -> Iterator[tuple[bool, str]]:
-    for path in search_paths():
+def _settings() -> Iterator[tuple[bool, str]]:
+    from callboard.settings import SettingsError, absent, sources
+
+    try:
+        named = sources({})
+        files = [source.label for source in named]
+    except SettingsError as error:
+        yield False, f"settings: {error.message}"
+    else:
+        for line in absent(named):
+            yield False, line
+        if files:
+            yield True, f"settings by {', '.join(files)}: callboard doctor --settings shows them"
+
+
+def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:
+    """What it found wrong with its skills, in its own Python."""
+    answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
+    skills, failures = answer.get("skills"), answer.get("failures")
+    if not isinstance(skills, list) or not isinstance(failures, list):
+        yield False, f"{instance.name} doesn't tell which skills it has; see its log"
+        return
+    loaded = sum(isinstance(skill, dict) and bool(skill.get("loaded")) for skill in skills)
+    yield True, f"{instance.name} has {len(skills)} skills, {loaded} of them loaded"
+    for failure in filter(lambda each: isinstance(each, dict), failures):
+        sentence = _sentence(failure)
+        served.add(sentence)
+        yield failure.get("kind") == "replaced", f"{instance.name}: {sentence}"
+
+
+def _sentence(failure: Mapping[str, Any]) -> str:
+    """Of a failure as JSON, perhaps of another version's server."""
+    line = f", line {failure['line']}" if failure.get("line") else ""
+    place = f"skill {failure.get('skill')}, {failure.get('reference')}{line}"
+    return plain(f"{place}: {failure.get('message')}")
+
+
+def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
+    """What is wrong in this Python, beside what a server told."""
+    from callboard.settings import named_skill_paths
+
+    named = named_skill_paths()
+    for path in search_paths(extra=named):
+        if path in site_skills():
+            continue
+        set_so = path in named
+        where = "the setting skill_paths" if set_so else "CALLBOARD_SKILL_PATHS"
         if not path.is_dir():
-            yield False, f"the skill path {path} does not exist; correct CALLBOARD_SKILL_PATHS"
-    skills, skipped = scan_and_load()
-    tools = sum(len(skill.tools) for skill in skills)
-    yield True, f"{len(skills)} skills with {tools} tools"
-    for problem in skipped:
-        yield False, f"skill skipped: {problem}"
+            if set_so:
+                continue  # told with the settings
+            yield False, f"the skill path {path} does not exist; correct {where}"
+        elif not has_skill(path):
+            wanted = "name a skill's folder, or the one right above it"
+            yield False, f"no skill is in the skill path {path}; in {where} {wanted}"
+    skills, skipped = scan_and_load(extra_paths=named)
+    yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
-        for failure in skill.failures:
-            yield False, f"skill {failure.skill}, {failure.reference}: {failure.message}"
-        for name, scripts in sorted(_unresolved(skill).items()):
-            yield False, f"skill {skill.name}: {scripts} import '{name}'; {to_install(name)}"
-
-
-def _unresolved(skill: SkillMetadata) -> dict[str, str]:
-    """Packages that its scripts import and that aren't there, and how many scripts do."""
-    missing: Counter[str] = Counter()
-    for script in {tool.script for tool in skill.tools if tool.script is not None}:
-        try:
-            source = read_text(skill.path, script)
-        except FileProblem:
-            continue  # told with the skill's own failures
-        missing.update(
-            {name.partition(".")[0] for _, name in unresolved(source, script, skill.path)}
-        )
-    return {name: f"{count} script{'s' if count > 1 else ''}" for name, count in missing.items()}
+        skipped += [*skill.failures, *script_failures(skill)]
+    told = {_sentence(failure.as_json()): failure.kind == "replaced" for failure in skipped}
+    for sentence, good in told.items():
+        if sentence not in served:
+            yield good, sentence
 
 
 def _bundles() -> Iterator[tuple[bool, str]]:

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, sleep
 from types import FrameType
 
 SIGNALS = tuple(
@@ -15,6 +15,8 @@ SIGNALS = tuple(
 )
 #: Seconds in which a second signal is the first one sent twice: to the group and to the process.
 ONE_SIGNAL = 0.5
+#: Seconds for a host whose program is gone to end in order.
+PATIENCE = 8.0
 
 
 class Ending:
@@ -44,6 +46,17 @@ class Ending:
                 if number in SIGNALS and self._byte.first(number):
                     # Not print: this may be in the middle of one.
                     os.write(2, b"callboard ends and waits for what still runs. Again: at once\n")
+
+
+def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None:
+    """Waits, on a thread of its own, until whoever holds the other end lets it go or dies; then
+    calls ``stop``, and ends the process where that takes longer than so many seconds."""
+    # Not by sys.stdin, whose lock a thread mustn't hold when Python ends.
+    while os.read(0, 65_536):
+        continue
+    stop()
+    sleep(patience)
+    os._exit(1)
 
 
 class _Heard:

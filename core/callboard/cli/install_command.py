@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from callboard.errors import HostError
-
-#: Host to the module that knows how: ``install(folder, archive, dry_run)`` and
-#: ``uninstall(folder, dry_run)`` return the lines that say what was done.
-HOSTS = {
-    "blender": "callboard.install.blender",
-    "maya": "callboard.install.maya",
-    "houdini": "callboard.install.houdini",
-    "3dsmax": "callboard.install.max",
-}
+from callboard.errors import HostError, PeerError
+from callboard.install.hosts import HOSTS, Installer, installer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--archive",
         metavar="FILE",
         type=Path,
-        help="what to install; without it, it is built from this checkout",
+        help="what to install; by default what came with callboard, or is built from this checkout",
     )
 
 
@@ -49,11 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def tell(arguments: argparse.Namespace, work: Callable[[Any, Path | None], list[str]]) -> int:
+def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None], list[str]]) -> int:
     """Does the work with the host's module and the folder that the arguments name, and prints the
     lines that say what was done. Raises HostError."""
-    host = import_module(HOSTS[arguments.host])
+    host = installer(arguments.host)
     folder = None if arguments.dir is None else arguments.dir.absolute()
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise PeerError(f"--dir {arguments.dir} is a file; give a folder")
     try:
         lines = work(host, folder)
     except OSError as error:

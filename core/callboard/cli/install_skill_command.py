@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from callboard.bundles.installed.install import InstalledBundle, InstallError
 from callboard.bundles.installed.loading import problem_of, skill_of, trouble_here
 from callboard.bundles.installed.places import PROVIDED
+from callboard.bundles.installed.versions import is_older
+from callboard.bundles.running.first_start import start_once
 from callboard.cli.bundle_place import add_place, place_of
 from callboard.errors import HostError, PeerError
 
@@ -24,19 +27,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="answers one of its settings; again for each value of one that takes several",
     )
+    parser.add_argument("--downgrade", action="store_true", help="over a newer version, too")
+    parser.add_argument(
+        "--no-start", action="store_true", help="don't run its server to see its tools"
+    )
     add_place(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     place = place_of(arguments)
+    if arguments.scope == "site" and arguments.settings:
+        raise PeerError(
+            "answers are kept for one user, so a bundle of the site's takes no --set; give its "
+            "settings defaults in manifest.json"
+        )
     try:
-        check = partial(_check, place.installed())
+        seen: list[str] = []
+        check = partial(_check, place.installed(), arguments, seen)
         bundle = place.install(
             arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
         )
+        if arguments.scope == "site":
+            # Hosts can't write there, so none of them confirms what it has seen to load.
+            bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
     print(f"{bundle.name} {bundle.manifest.version} is installed.")
+    for sentence in seen:
+        print(sentence)
     if bundle.previous:
         print(f"{bundle.previous} is kept until this version has been seen to load.")
     if bundle.missing:
@@ -76,14 +94,53 @@ def _tell_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> N
         print(f"It can't be loaded here yet, because {trouble}.")
 
 
-def _check(there: Sequence[InstalledBundle], bundle: InstalledBundle) -> None:
-    """What can't load on any host isn't installed; ``there`` are those that are. Raises
-    InstallError."""
+def _check(
+    there: Sequence[InstalledBundle],
+    arguments: argparse.Namespace,
+    seen: list[str],
+    bundle: InstalledBundle,
+) -> None:
+    """What can't load on any host isn't installed; ``there`` are those that are. Adds to ``seen``
+    what is worth telling. Raises InstallError."""
+    old = next((one.manifest.version for one in there if one.name == bundle.name), None)
+    used = "" if old is None else f"; {old} is still in use"
+    version = bundle.manifest.version
+    if old is not None and is_older(version, old) and not arguments.downgrade:
+        _ask_about(bundle.name, version, old)
     skill = skill_of(bundle)
     problem = None if skill is None else problem_of(skill)
-    if problem is None:
-        return
-    used = [f"; {old.manifest.version} is still in use" for old in there if old.name == bundle.name]
+    if problem is None and bundle.manifest.server is not None and not arguments.no_start:
+        problem = _started(bundle, seen)
+    if problem is not None:
+        raise InstallError(
+            f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{used}"
+        )
+
+
+def _ask_about(name: str, version: str, old: str) -> None:
+    """Raises InstallError where nobody says yes."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        question = f"{name} {old} is installed, which is newer. Install {version} over it? [y/N] "
+        print(question, end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            return
+        raise InstallError(f"'{name}' was not installed: {old} stays")
     raise InstallError(
-        f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{''.join(used)}"
+        f"'{name}' was not installed: {old} is installed, which is newer than {version}; "
+        "add --downgrade to install it all the same"
     )
+
+
+def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
+    """Why its server can't be used; None where it runs, or can't run here yet."""
+    if trouble_here(bundle) is not None:
+        return None  # told once it is installed: the machine lacks something, not the bundle
+    first = start_once(bundle)
+    if first.problem is None:
+        names = f": {', '.join(first.tools[:20])}" if first.tools else ""
+        seen.append(f"Its server runs, tools: {len(first.tools)}{names}.")
+    elif first.late:
+        seen.append(f"Its server {first.problem}; hosts go on trying.")
+    else:
+        return f"its server {first.problem}"
+    return None

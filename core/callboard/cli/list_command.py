@@ -17,7 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     entries = listed()
     if arguments.json:
-        rows = [{**asdict(entry.instance), "state": entry.state} for entry in entries]
+        rows = [
+            {**asdict(entry.instance), "state": entry.state, "tools": entry.tools}
+            for entry in entries
+        ]
         for row in rows:
             del row["token"]
         print(json.dumps(rows, indent=2))
@@ -29,6 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
         minutes = int((time() - instance.started) / 60)
         print(
             f"{instance.id}  {instance.kind:<8} {entry.state:<8} pid {instance.pid:<7} "
-            f"{minutes:>4} min  {instance.url}"
+            f"{minutes:>4} min  {_tools(entry.tools):>10}  {instance.url}"
         )
     return 0
+
+
+def _tools(count: int | None) -> str:
+    return "" if count is None else f"{count} tools"

@@ -3,60 +3,60 @@
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
 import sys
-import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
-from callboard.errors import PeerError
+from callboard.skills.new_folder import write_folder
 
-#: agentskills.io: what a skill may be called.
-_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+#: What its tests need, and what tells that it is there.
+_FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-tools")
     parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument(
+        "--from-calls",
+        nargs="*",
+        action="extend",
+        metavar="ID",
+        help="make it from recorded calls; without ids, from the newest conversation's",
+    )
+    parser.add_argument("--since", default="7d", help="with --from-calls: how far to look back")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    folder = write(arguments.parent, arguments.name)
+    if arguments.from_calls is None:
+        wire = arguments.name.replace("-", "_")
+        texts = {
+            path.replace("WIRE", wire): text.replace("NAME", arguments.name).replace("WIRE", wire)
+            for path, text in _FILES.items()
+        }
+        folder = write_folder(arguments.parent, arguments.name, texts)
+    else:
+        from callboard.cli.skill_from_calls import make  # brings the records and every skill
+
+        folder = make(arguments.parent, arguments.name, arguments.from_calls, arguments.since)
     print(folder)
     print(
         f"Check it:  callboard lint {folder}\n"
-        f"Test it:   pytest {folder}\n"
+        f"Test it:   {_python()} -m pytest {folder}\n"
         f"Serve it:  callboard serve --skills {folder.parent}",
         file=sys.stderr,
     )
+    lacking = [name for name, module in _FOR_TESTS.items() if find_spec(module) is None]
+    if lacking:
+        print(
+            f"Before its tests, once: {_python()} -m pip install {' '.join(lacking)}",
+            file=sys.stderr,
+        )
     return 0
 
 
-def write(parent: Path, name: str) -> Path:
-    """Writes ``parent/name``, whole or not at all, and returns it. Raises PeerError."""
-    if not _NAME.fullmatch(name):
-        raise PeerError(
-            f"'{name[:80]}' can't be a skill's name; use lower-case letters and digits, with "
-            "hyphens in between, at most 64"
-        )
-    folder = parent / name
-    if folder.exists():
-        raise PeerError(f"{folder} is there already; choose another name")
-    if not parent.is_dir():
-        raise PeerError(f"{parent} is not a folder; create it first")
-    wire = name.replace("-", "_")
-    try:
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".new-skill-") as partial:
-            made = Path(partial, name)
-            for path, text in _FILES.items():
-                target = made / path.replace("WIRE", wire)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                filled = text.replace("NAME", name).replace("WIRE", wire)
-                target.write_text(filled, encoding="utf-8")
-            shutil.move(made, folder)
-    except OSError as error:
-        raise PeerError(f"{folder} can't be written: {error.strerror or error}") from None
-    return folder
+def _python() -> str:
+    """This Python as a shell is told of it: it is where callboard is, whatever is first in PATH."""
+    return f'"{sys.executable}"' if " " in sys.executable else sys.executable
 
 
 _FILES = {
@@ -166,9 +166,7 @@ def place_marker(ctx, name, position=None):
     return {"path": path, "position": list(placed["translate"])}
 ''',
     "tests/conftest.py": """\
-from callboard.testing.pytest_plugin import callboard_skill, callboard_skill_paths
-
-__all__ = ["callboard_skill", "callboard_skill_paths"]
+from callboard.testing.pytest_plugin import *  # noqa: F403
 """,
     "tests/test_WIRE.py": '''\
 """Run with pytest. Every test gets the skill on an empty scene."""

@@ -9,21 +9,34 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from callboard.cli.numbers import count
 from callboard.cli.plain_text import plain
 from callboard.demand.period import parse_since
 from callboard.demand.report import build
 from callboard.demand.report_html import render
 from callboard.errors import HostError, PeerError
-from callboard.records.reader import Reader
+from callboard.records.reader import Filter, Reader
 from callboard.records.store import default_folder
 
 _SHOWN = 10
+_LISTED = 20
+#: Characters of a call's arguments in a list.
+_ARGUMENTS = 60
 _KINDS = (("errors", "failed"), ("refused", "refused"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
-    parser.add_argument("--call", metavar="ID", help="one call whole, with its traceback")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--call", metavar="ID", help="one call whole, with its traceback")
+    which.add_argument(
+        "--calls",
+        metavar="N",
+        nargs="?",
+        type=count,
+        const=_LISTED,
+        help=f"the last calls with their ids, the newest last; {_LISTED} without N, 500 at most",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
@@ -37,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.call is not None:
             return _show_call(arguments.call, as_json=arguments.json)
+        if arguments.calls is not None:
+            return _list_calls(arguments.calls, since, as_json=arguments.json)
         report = build(Reader(default_folder()), since=since)
     except sqlite3.Error as error:
         raise HostError(
@@ -58,10 +73,10 @@ def _show_call(call_id: str, *, as_json: bool) -> int:
     call = Reader(default_folder()).get(call_id)
     if call is None:
         raise PeerError(
-            f"no call '{call_id[:64]}' is kept; a failed call's answer names it as callboard/call,"
-            " and so does log://recent"
+            f"no call '{call_id[:64]}' is kept; `callboard report --calls` lists the last ones, and"
+            " a failed call's answer names it as callboard/call"
         )
-    entry = {key: value for key, value in call._asdict().items() if value not in (None, ())}
+    entry = call.as_trace()
     if as_json:
         print(json.dumps(entry, indent=2))
         return 0
@@ -72,6 +87,25 @@ def _show_call(call_id: str, *, as_json: bool) -> int:
         print(plain(f"{key:<16} {text}"))
     for key, text in (why or {}).items():
         print(plain(f"\n{key}:\n{text}"))
+    return 0
+
+
+def _list_calls(number: int, since: float | None, *, as_json: bool) -> int:
+    calls = Reader(default_folder()).recent(Filter(since=since), limit=number).calls[::-1]
+    if as_json:
+        print(json.dumps([call.as_trace() for call in calls], indent=2))
+        return 0
+    for call in calls:
+        when = datetime.fromtimestamp(call.started).strftime("%m-%d %H:%M:%S")
+        given = json.dumps(call.arguments, ensure_ascii=False)
+        given = given if len(given) <= _ARGUMENTS else f"{given[:_ARGUMENTS]}…"
+        print(
+            plain(
+                f"{when}  {call.call_id}  {call.outcome:<9}  {' '.join(call.tool.split())} {given}"
+            )
+        )
+    if not calls:
+        print("No call is kept of that time; --since all looks at the others.")
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from callboard.bundles.installed.loading import trouble_here
 from callboard.bundles.installed.places import as_offered, places
+from callboard.settings import config_from
 from callboard.skills.discovery import scan_and_load
 
 
@@ -32,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.installed and not bundles:
         print("No bundle is installed. Install one with `callboard install-skill PATH`.")
     for skill in skills:
-        print(f"{skill['name']}  {skill['tools']} tools  {skill['description']}")
+        named = " ".join(filter(None, (skill["name"], skill["version"])))
+        print(f"{named}  {skill['tools']} tools  {skill['description']}")
     return 0
 
 
@@ -43,10 +45,13 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 
 def _skills() -> list[dict[str, Any]]:
-    skills, _ = scan_and_load()
+    """Those of this Python, as a server that is started here would find them."""
+    skills, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
     return [
         {
             "name": one.name,
+            "version": one.version,
+            "folder": str(one.path),
             "description": one.description,
             "tools": len(one.tools),
         }

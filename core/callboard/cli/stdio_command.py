@@ -7,10 +7,16 @@ import logging
 import sys
 
 from callboard.transport import stdio
+from callboard.transport.relay.finder import Finder, HostFinder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="all instances, or the one with that name there; starts the gateway if none runs",
+    )
     parser.add_argument("--client", metavar="NAME", help="whose token to present")
 
 
@@ -18,5 +24,14 @@ def run(arguments: argparse.Namespace) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
-    stdio.serve(arguments.instance, arguments.client)
+    stdio.serve(_finder(arguments), arguments.client)
     return 0
+
+
+def _finder(arguments: argparse.Namespace) -> Finder:
+    """Raises PeerError."""
+    if not arguments.gateway:
+        return HostFinder(arguments.instance)
+    from callboard.gateway.finder import GatewayFinder  # the bridge starts without it
+
+    return GatewayFinder(arguments.instance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64decode
-from typing import Any
+from typing import Any, Literal
 
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.entry import entry_of
@@ -22,6 +22,9 @@ RESULT_LIMIT = 32 * 1024
 STATUS = "jobs__status"
 #: The resource that is a job's result.
 RESULT = "job://{job_id}/result"
+#: Hints of the server's own tools: what they change they can put back, and nothing beyond the host.
+CHANGES: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
+READS: Json = {**CHANGES, "readOnlyHint": True}
 _JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
 _STATUS_SCHEMA: Json = {
     "job_id": _JOB,
@@ -55,19 +58,21 @@ def job_tools(jobs: Jobs) -> list[Tool]:
         return jobs.cancel(job_id).describe()
 
     return [
-        _tool(
+        own_tool(
             STATUS,
             "Tells how far a job is, and its result once it has ended. With wait_s it waits for "
             "that, which saves asking again and again.",
             _STATUS_SCHEMA,
             status,
-            read_only=True,
+            required=("job_id",),
+            hints=READS,
         ),
-        _tool(
+        own_tool(
             "jobs__cancel",
             "Asks a running job to stop; what it changed in the scene is put back.",
             {"job_id": _JOB},
             cancel,
+            required=("job_id",),
         ),
     ]
 
@@ -122,9 +127,19 @@ def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
     return described, [link]
 
 
-def _tool(
-    name: str, description: str, properties: Json, function: Any, *, read_only: bool = False
+def own_tool(
+    name: str,
+    description: str,
+    properties: Json,
+    function: Any,
+    *,
+    required: tuple[str, ...] = (),
+    hints: Json = CHANGES,
+    capabilities: tuple[str, ...] = (),
+    execution: Literal["sync", "async"] = "sync",
+    timeout_secs: float | None = None,
 ) -> Tool:
+    """A tool of the server's own, which runs on its loop."""
     entry = entry_of(function, name, name)
     return Tool(
         name=name,
@@ -132,11 +147,14 @@ def _tool(
         input_schema={
             "type": "object",
             "properties": properties,
-            "required": ["job_id"],
+            "required": list(required),
             "additionalProperties": False,
         },
         load=lambda: entry,
+        required_capabilities=capabilities,
         affinity="any",
         ours=True,
-        annotations={"readOnlyHint": read_only, "destructiveHint": False, "openWorldHint": False},
+        execution=execution,
+        timeout_secs=timeout_secs,
+        annotations=hints,
     )

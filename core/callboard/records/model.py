@@ -52,6 +52,10 @@ class CallRecord(NamedTuple):
         """Whether the client was told that it failed."""
         return self.outcome != "ok"
 
+    def as_trace(self) -> dict[str, Any]:
+        """All that is known of the call."""
+        return {key: value for key, value in self._asdict().items() if value not in (None, ())}
+
     def as_event(self) -> dict[str, Any]:
         """The record as mcpeye's ingest takes it: ``timestamp`` is Unix time in milliseconds."""
         event: dict[str, Any] = {

@@ -27,6 +27,6 @@ def export_target(configured: ExportTarget | None) -> ExportTarget | None:
         return None
 
 
-def store(export: ExportTarget | None) -> Store:
-    """Where calls are written down; their results only for who exports them."""
-    return Store(warn=log.warning, results=export is not None)
+def store(export: ExportTarget | None, results: bool = False) -> Store:
+    """Where calls are written down; their results only for who exports or wants them."""
+    return Store(warn=log.warning, results=results or export is not None)

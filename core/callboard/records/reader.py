@@ -82,6 +82,11 @@ class Reader:
             ).fetchone()
         return schema.to_record(row) if row else None
 
+    def several(self, call_ids: Sequence[str]) -> list[CallRecord]:
+        """Those of the calls that are kept, the oldest first."""
+        calls = [call for id in dict.fromkeys(call_ids) if (call := self.get(id)) is not None]
+        return sorted(calls, key=lambda call: (call.started, call.call_id))
+
     def count(self, where: Filter | None = None) -> int:
         """How many calls match."""
         conditions, values = _conditions(where or Filter())

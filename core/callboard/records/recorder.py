@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic, time
+from time import perf_counter, time
 from typing import Any
 
 from callboard.calls.call import Call
@@ -50,7 +50,7 @@ class Recorder:
         """Records one run of a tool. A call that only asked its client isn't over."""
         if isinstance(error, InputRequired) or call.tool.internal:
             return
-        now = monotonic()
+        now = perf_counter()
         if (
             error is None
             and result is not None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 BATCH = 500
 
 
-@dataclass(frozen=True)
-class Retention:
+class Retention(NamedTuple):
     """Records older than ``days``, and the oldest while there are more than ``max_bytes``, go."""
 
     days: float = 90.0

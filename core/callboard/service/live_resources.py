@@ -11,11 +11,11 @@ from callboard.calls.context import BaseContext
 from callboard.calls.recent_log import RecentLog
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
-from callboard.hosting.contract import SCENE_READ, Host, ObjectNotFound
+from callboard.hosting.contract import FILESYSTEM_READ, SCENE_READ, Host, ObjectNotFound
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
-from callboard.skills.skill_files import read_text
+from callboard.workspace.containment import WorkspaceRoots
 
 #: Objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
@@ -27,16 +27,15 @@ OBJECT = "scene://object/{+name}"
 def live_resources(
     host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
 ) -> list[ServedResource]:
-    """``host://capabilities``, ``log://recent``, ``skill://{name}/SKILL.md``, and, where the host
-    can read its scene, ``scene://current`` and ``scene://object/{name}``."""
-
-    def offered() -> str:
-        return _text(_offered(host, capabilities))
+    """``host://capabilities``, ``host://roots``, ``log://recent``, ``skill://{name}/SKILL.md``;
+    where the host can read its scene ``scene://current`` and ``scene://object/{name}``."""
 
     def recent(ctx: BaseContext) -> str:
         return _text(log.entries(ctx._call.request.peer.holder))
 
     def skill_file(name: str) -> str:
+        from callboard.skills.skill_files import read_text  # only for who reads one
+
         for known in catalog.known:
             if known.skill.name == name:
                 return read_text(known.skill.path, known.skill.path / SKILL_FILE)
@@ -46,14 +45,7 @@ def live_resources(
         return _starting(typed, (known.skill.name for known in catalog.known))
 
     resources = [
-        ServedResource(
-            "host://capabilities",
-            "capabilities",
-            offered,
-            title="What this host offers",
-            description="Which capabilities tools can use now, and which the artist withdrew.",
-            mime_type=JSON_TYPE,
-        ),
+        *_host_resources(host, capabilities),
         ServedResource(
             "log://recent",
             "recent log",
@@ -75,6 +67,37 @@ def live_resources(
     if SCENE_READ in host.ports:
         resources += _scene_resources(host)
     return resources
+
+
+def _host_resources(host: Host, capabilities: Capabilities) -> list[ServedResource]:
+    def offered() -> str:
+        return _text(_offered(host, capabilities))
+
+    def roots(_workspace_roots: WorkspaceRoots | None = None) -> str:
+        known = () if _workspace_roots is None else _workspace_roots.roots
+        folders = (root for root in known if root.path is not None)
+        told = [{"path": r.path, "name": r.name, "read_only": r.read_only} for r in folders]
+        return _text({"roots": told})
+
+    return [
+        ServedResource(
+            "host://capabilities",
+            "capabilities",
+            offered,
+            title="What this host offers",
+            description="Which capabilities tools can use now, and which the artist withdrew.",
+            mime_type=JSON_TYPE,
+        ),
+        ServedResource(
+            "host://roots",
+            "roots",
+            roots,
+            title="Where you may work",
+            description="The folders that your paths are held to; the first is workspace://.",
+            mime_type=JSON_TYPE,
+            required_capabilities=(FILESYSTEM_READ,),
+        ),
+    ]
 
 
 def _offered(host: Host, capabilities: Capabilities) -> Json:
@@ -138,11 +161,6 @@ def _scene_resources(host: Host) -> list[ServedResource]:
             complete=object_names,
         ),
     ]
-
-
-def is_scene(uri: str) -> bool:
-    """Whether a resource reads differently once the scene has changed."""
-    return uri.startswith("scene://")
 
 
 def _starting(typed: str, values: Any) -> list[str]:

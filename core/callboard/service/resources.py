@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from callboard import content
-from callboard.calls.entry import Affinity, Completer, entry_of
+from callboard.calls.capabilities import Offer
+from callboard.calls.entry import Affinity, Completer, Entry, entry_of
 from callboard.calls.tools import Tool
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import ResourceNotFound, SkillError
+from callboard.hosting.contract import SCENE_READ
 from callboard.protocol.revisions import Revision
 
 if TYPE_CHECKING:
@@ -33,7 +37,8 @@ class ServedResource:
 
     uri: str
     name: str
-    read: Callable[..., Any]
+    #: None where ``load`` finds it when it is first read.
+    read: Callable[..., Any] | None = None
     title: str | None = None
     description: str | None = None
     mime_type: str = "text/plain"
@@ -41,16 +46,21 @@ class ServedResource:
     required_capabilities: tuple[str, ...] = ()
     icons: tuple[Mapping[str, Any], ...] = ()
     complete: Completer | None = None
+    load: Callable[[], Entry] | None = None
     #: Made once: what the dispatcher runs.
     work: Tool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        entry = entry_of(self.read, self.uri, self.uri)
+        load = self.load
+        if load is None:
+            assert self.read is not None
+            entry = entry_of(self.read, self.uri, self.uri)
+            load = lambda: entry  # noqa: E731
         work = Tool(
             name=self.uri,
             description="",
             input_schema={"type": "object"},
-            load=lambda: entry,
+            load=load,
             affinity=self.affinity,
             required_capabilities=self.required_capabilities,
             internal=True,
@@ -70,7 +80,7 @@ class ServedResource:
             return None
         return {name: unquote(value) for name, value in parts.groupdict().items()}
 
-    def describe(self, features: Revision) -> Json:
+    def describe(self, features: Revision, offer: Offer) -> Json:
         """The entry of ``resources/list`` or ``resources/templates/list``."""
         entry: Json = {
             "uriTemplate" if self.is_template else "uri": self.uri,
@@ -83,6 +93,8 @@ class ServedResource:
             entry["title"] = self.title
         if features.icons and self.icons:
             entry["icons"] = list(self.icons)
+        if dcc := self.work.needs(offer):
+            entry["_meta"] = {"dcc": dcc}
         return entry
 
     def contents(self, uri: str, value: Any) -> list[Json]:
@@ -94,7 +106,12 @@ class ServedResource:
         if isinstance(value, content.Resource):
             return value.contents()
         if not isinstance(value, (str, bytes)):
-            raise SkillError(f"the resource {self.uri} must read as text or bytes")
+            if not isinstance(value, dict) or self.mime_type.rpartition("/")[2] != "json":
+                raise SkillError(
+                    f"the resource {self.uri} must read as text or bytes, or as a dict where its "
+                    "mime_type is application/json"
+                )
+            value = json.dumps(value, ensure_ascii=False)
         return content.Resource(uri, value, self.mime_type).contents()
 
 
@@ -124,11 +141,14 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 class ResourceRegistry:
-    """What can be read. On the server's loop, or before it starts."""
+    """What can be read. Any thread: a change replaces the whole table."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._resources: dict[str, ServedResource] = {}
         self._changes: Changes[[]] = Changes()
+        #: Resources were replaced, and may read differently: those whose URIs this holds for.
+        self.replaced: Changes[[Callable[[str], bool]]] = Changes()
 
     def all(self, *, templates: bool) -> list[ServedResource]:
         """The resources, or the templates, sorted by URI."""
@@ -146,17 +166,26 @@ class ResourceRegistry:
                 return resource, variables
         raise ResourceNotFound(uri)
 
+    def follows_scene(self, uri: str) -> bool:
+        """Whether it reads differently once the scene has changed."""
+        try:
+            return SCENE_READ in self.find(uri)[0].required_capabilities
+        except ResourceNotFound:
+            return False
+
     def get(self, uri: str) -> ServedResource | None:
         """The resource or template that is registered under just this URI."""
         return self._resources.get(uri)
 
-    def replace(self, remove: list[str], add: list[ServedResource]) -> None:
+    def replace(self, remove: Sequence[str], add: Sequence[ServedResource]) -> None:
         """Takes resources out and puts others in, in one step."""
-        for uri in remove:
-            self._resources.pop(uri, None)
-        for resource in add:
-            self._resources[resource.uri] = resource
+        with self._lock:
+            kept = {uri: one for uri, one in self._resources.items() if uri not in remove}
+            self._resources = {**kept, **{one.uri: one for one in add}}
         self._changes.tell()
+        again = [resource for resource in add if resource.uri in remove]
+        if again:
+            self.replaced.tell(lambda uri: any(one.match(uri) is not None for one in again))
 
     def add(self, *resources: ServedResource) -> None:
         self.replace([], list(resources))

@@ -14,10 +14,8 @@ from callboard.errors import InvalidParams, MethodNotFound, ResourceNotFound
 from callboard.protocol.peer import PeerRequest
 from callboard.service.pages import page
 from callboard.service.resources import ServedResource
-from callboard.skills import safe_yaml
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.file_stamps import Stamp, tree_stamps
-from callboard.skills.load import split_frontmatter
 from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
@@ -110,6 +108,10 @@ def _described(skill: SkillMetadata, paths: list[str]) -> Json | None:
 
 
 def _frontmatter(data: bytes) -> object:
+    # They bring YAML, which most starts don't need.
+    from callboard.skills import safe_yaml
+    from callboard.skills.load import split_frontmatter
+
     try:
         parts = split_frontmatter(data.decode("utf-8"))
         return None if parts is None else safe_yaml.load(*parts).value

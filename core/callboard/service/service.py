@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from callboard.calls.batch import asked_tools
+from callboard.calls.batch_tool import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.results import failure, success
@@ -180,6 +180,10 @@ class Service:
             entries.append(request_capability.descriptor())
         return _listed("tools", entries, cursor)
 
+    def count_tools(self) -> int:
+        """How many ``tools/list`` names."""
+        return len(self.tools) + self._takes_requests
+
     def describe_tool(self, name: str, features: Revision) -> Json:
         """The entry of ``tools/list`` for one tool. Raises InvalidParams where there is none."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
@@ -293,12 +297,13 @@ class Service:
         return self._resource_page(request, "resourceTemplates", templates=True)
 
     def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
+        offer = self._capabilities.offer
         resources, cursor = page(
             self.resources.all(templates=templates),
             lambda resource: resource.uri,
             request.params.get("cursor"),
         )
-        return _listed(key, [r.describe(request.peer.features) for r in resources], cursor)
+        return _listed(key, [r.describe(request.peer.features, offer) for r in resources], cursor)
 
     async def _read_resource(self, request: PeerRequest) -> Json:
         uri = text_of(request, "uri")

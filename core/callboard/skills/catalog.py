@@ -12,33 +12,30 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from callboard.changes import Changes
 from callboard.errors import SkillError
 from callboard.skills.dependencies import dependency_failures, dependents, load_order
-from callboard.skills.discovery import BUNDLED, scan, search_paths
+from callboard.skills.discovery import BUNDLED, scan, search_paths, site_skills
 from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
-from callboard.skills.script_check import syntax_error
 
 if TYPE_CHECKING:
     from callboard.skills.search import Hit, Kind, SearchIndex
 
 log = logging.getLogger(__name__)
 
-SkillScope = Literal["bundled", "user", "project"]
+SkillScope = Literal["bundled", "user", "project", "site"]
 
 #: Failures of a whole file: what a half-written one looks like.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
-@dataclass(frozen=True)
-class CatalogChange:
+class CatalogChange(NamedTuple):
     """``unloaded`` are names, ``loaded`` in the order of their dependencies. A reloaded skill is in
     both."""
 
@@ -49,15 +46,13 @@ class CatalogChange:
         return bool(self.loaded or self.unloaded)
 
 
-@dataclass(frozen=True)
-class KnownSkill:
+class KnownSkill(NamedTuple):
     skill: SkillMetadata
     scope: SkillScope
     loaded: bool
 
 
-@dataclass(frozen=True)
-class _Loaded:
+class _Loaded(NamedTuple):
     skill: SkillMetadata
     #: None where the files were too fresh for their stamps to be trusted.
     stamps: dict[str, Stamp] | None
@@ -76,7 +71,8 @@ def scoped_paths(
     for path in search_paths(dcc, extra):
         if path == BUNDLED:
             scoped.extend((own, "bundled") for own in theirs)
-        scoped.append((path, "bundled" if path == BUNDLED else "user"))
+        scope: SkillScope = "bundled" if path == BUNDLED else "user"
+        scoped.append((path, "site" if path in site_skills() else scope))
     return scoped
 
 
@@ -95,6 +91,8 @@ class SkillCatalog:
         self.came_with = came_with
         self.paths = tuple(path for path, _ in paths)
         self._scopes = dict(reversed(paths))
+        #: By somebody's hand, so they should be there.
+        self._named = tuple(path for path, scope in paths if scope == "user")
         self._dcc = dcc
         self._lock = threading.RLock()
         self._cache = DiscoveryCache(cache_file)
@@ -102,6 +100,16 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, _Loaded] = {}
         self._failures: tuple[Failure, ...] = ()
+        #: Of those, what is wrong with scripts, as of the last look at them.
+        self._broken: list[Failure] = []
+        #: How many such looks began, and which of them told last.
+        self._looks = 0
+        self._told_by = 0
+        self._elsewhere: list[SkillMetadata] = []
+        #: By skill, what keeps its newest files from being used.
+        self._worse: dict[str, Failure] = {}
+        #: Told of skills that a refresh found and the one before didn't, under the catalog's lock.
+        self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
 
@@ -145,6 +153,8 @@ class SkillCatalog:
         """Raises SkillError with the nearest names."""
         with self._lock:
             skill = self._known.get(name) or self._known.get(name.replace("_", "-"))
+            if skill is None and (other := self._other(name)) is not None:
+                raise SkillError(f"skill '{other.name}' is for {other.dcc}, not for {self._dcc}")
             if skill is None:
                 import difflib  # only for who errs
 
@@ -152,6 +162,32 @@ class SkillCatalog:
                 hint = f"nearest: {', '.join(near)}" if near else "search for another"
                 raise SkillError(f"no skill is called '{name}'; {hint}")
             return skill
+
+    def why_absent(self, tool: str) -> str | None:
+        """What to do about the wire name of a tool that isn't served; None where no skill has
+        it."""
+        with self._lock:
+            for skill in (*self._known.values(), *self._elsewhere):
+                if all(skill.wire_name(one.name) != tool for one in skill.tools):
+                    continue
+                if skill.name in self._known:
+                    return f"isn't loaded; call skills__load with name '{skill.name}'"
+                return f"is for {skill.dcc}, not for {self._dcc}; connect to one that runs"
+            for skill in self._known.values():
+                for failure in skill.failures:
+                    if _keeps_away(failure, skill, tool):
+                        return f"isn't served until this is mended: {skill.name}/{_told(failure)}"
+        return None
+
+    def why_old(self, name: str) -> str | None:
+        """Of a skill whose newest files aren't used: a sentence that says why. Any thread."""
+        if (failure := self._worse.get(name)) is None:
+            return None
+        return f"the newest files of '{name}' aren't used, these are older: {_told(failure)}"
+
+    def _other(self, name: str) -> SkillMetadata | None:
+        names = (name, name.replace("_", "-"))
+        return next((skill for skill in self._elsewhere if skill.name in names), None)
 
     @cached_property
     def _index(self) -> SearchIndex:
@@ -217,12 +253,16 @@ class SkillCatalog:
         files are broken in a way the old ones weren't; those that are gone are unloaded."""
         with self._lock:
             shipped = [path for path, scope in self._scopes.items() if scope == "bundled"]
-            skills, failures = scan(self.paths, self._dcc, self._cache.load, shipped)
+            before = set(self._known)
+            skills, failures, self._elsewhere = scan(
+                self.paths, self._dcc, self._cache.load, shipped, self._named
+            )
             self._cache.save()
             self._known = {one.skill.name: one.skill for one in skills}
             self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in skills})
             unloaded: list[str] = []
             replaced: dict[str, _Loaded] = {}
+            self._worse = {}
             for name, old in self._loaded.items():
                 new = self._known.get(name)
                 if new is None and os.path.lexists(old.skill.path / SKILL_FILE):
@@ -236,6 +276,7 @@ class SkillCatalog:
                     worse = _worse(new, old, stamps)
                     if worse:
                         failures += worse
+                        self._worse[name] = worse[0]
                         self._known[name] = old.skill
                     else:
                         replaced[name] = _Loaded(new, stamps)
@@ -248,16 +289,41 @@ class SkillCatalog:
                 tuple(one.skill for one in replaced.values()), (*unloaded, *replaced)
             )
             self._tell(change)
+            if new_names := [name for name in self._known if name not in before]:
+                self.arrived(new_names)
             return change
+
+    def check_scripts(self) -> None:
+        """Adds to the failures what would make a first call or run fail, of skills that are loaded
+        and don't ship. Reads their scripts and workflows: for a thread that may wait."""
+        from callboard.skills.script_check import script_failures  # a start doesn't need it
+
+        with self._lock:
+            self._looks = number = self._looks + 1
+            skills = [one.skill for name, one in self._loaded.items() if not self.ships(name)]
+        broken = [failure for skill in skills for failure in script_failures(skill)]
+        with self._lock:
+            if number < self._told_by:
+                return  # one that began later, and knows better, was quicker
+            self._told_by = number
+            others = [failure for failure in self._failures if failure not in self._broken]
+            self._broken = broken
+            self._note(others)
 
     def _note(self, failures: list[Failure]) -> None:
         for skill in self._known.values():
             failures += [failure for failure in skill.failures if failure not in failures]
-        failures += dependency_failures(self._known)
+        failures += [each for each in dependency_failures(self._known) if each not in failures]
+        failures += [each for each in self._broken if each.skill in self._known]
+        failures = list(dict.fromkeys(failures))
         for failure in failures:
             if failure not in self._failures:
-                place = failure.reference + (f":{failure.line}" if failure.line else "")
-                log.warning("%s: %s: %s", failure.skill, place, failure.message)
+                log.log(_level(failure), "%s: %s", failure.skill, _told(failure))
+        wrong = {(failure.skill, failure.reference) for failure in failures}
+        before = {(each.skill, each.reference): _level(each) for each in self._failures}
+        for (name, file), level in before.items():
+            if (name, file) not in wrong and name in self._known:
+                log.log(level, "%s: %s: mended", name, file)
         self._failures = tuple(failures)
 
     def _update_index(self) -> None:
@@ -274,9 +340,34 @@ class SkillCatalog:
             self._changes.tell(change)
 
 
+def _keeps_away(failure: Failure, skill: SkillMetadata, tool: str) -> bool:
+    """Whether it is why the skill lacks the tool of that wire name: because of the entry, or where
+    no tool could be read at all."""
+    if failure.message.startswith("tool '"):
+        return skill.wire_name(failure.message[6:].partition("'")[0]) == tool
+    return not skill.tools and tool.startswith(skill.wire_name(""))
+
+
+def _level(failure: Failure) -> int:
+    return logging.INFO if failure.kind == "replaced" else logging.WARNING
+
+
+def _told(failure: Failure) -> str:
+    place = failure.reference + (f":{failure.line}" if failure.line else "")
+    return f"{place}: {failure.message}"
+
+
+def _stamps(skill: SkillMetadata) -> dict[str, Stamp]:
+    """Of its files but the tests, which aren't served, unless a tool's script is among them."""
+    stamps, tests = tree_stamps(skill.path), skill.path / "tests"
+    if any(tool.script is not None and tests in tool.script.parents for tool in skill.tools):
+        return stamps
+    return {path: seen for path, seen in stamps.items() if Path(path).parts[0] != tests.name}
+
+
 def _trusted_stamps(skill: SkillMetadata) -> dict[str, Stamp] | None:
     began = time.time_ns()
-    stamps = tree_stamps(skill.path)
+    stamps = _stamps(skill)
     return stamps if settled(stamps.values(), began) else None
 
 
@@ -288,7 +379,9 @@ def _worse(new: SkillMetadata, old: _Loaded, stamps: dict[str, Stamp] | None) ->
         for failure in new.failures
         if failure.kind in _FILE_KINDS and (failure.reference, failure.message) not in known
     ]
-    current = tree_stamps(new.path) if stamps is None else stamps
+    from callboard.skills.syntax_tree import syntax_error  # only for what changes meanwhile
+
+    current = _stamps(new) if stamps is None else stamps
     for path, seen in current.items():
         if path.endswith(".py") and (old.stamps is None or old.stamps.get(path) != seen):
             error = syntax_error(new.path / path)

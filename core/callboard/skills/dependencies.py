@@ -71,5 +71,8 @@ def _needs(name: str, skills: Mapping[str, SkillMetadata], by: str) -> list[str]
     """The direct needs, the one to take first at the end."""
     if name not in skills:
         who = f"skill '{by}' depends on '{name}', which" if by else f"skill '{name}'"
-        raise SkillError(f"{who} isn't on the search paths; add the folder that holds it")
+        raise SkillError(
+            f"{who} isn't on the search paths; name the folder that holds it in "
+            "CALLBOARD_SKILL_PATHS, or under skill_paths in a settings.yaml"
+        )
     return sorted(set(skills[name].depends), reverse=True)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, is_usable
+from callboard.folders import path_of, site_folder
+from callboard.skills.model import (
+    SKILL_FILE,
+    Failure,
+    FailureKind,
+    SkillMetadata,
+    is_usable,
+    told_folder,
+)
 
 BUNDLED = Path(__file__).parent / "bundled"
 
@@ -23,7 +31,7 @@ def search_paths(
     """Folders that hold skills, the most important first, each once; they need not exist.
 
     ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
-    joined by the system's path separator; then ``extra``; then what ships with callboard.
+    joined by the system's path separator; then ``extra``, the site's, and what ships.
     """
     environ = os.environ if environ is None else environ
     variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]
@@ -33,8 +41,14 @@ def search_paths(
     for variable in variables:
         written += environ.get(variable, "").split(os.pathsep)
     written += extra
-    paths = [Path(text).expanduser().absolute() for text in written if str(text).strip()]
-    return list(dict.fromkeys([*paths, BUNDLED]))
+    paths = [path_of(str(text)).absolute() for text in written if str(text).strip()]
+    return list(dict.fromkeys([*paths, *site_skills(), BUNDLED]))
+
+
+def site_skills() -> list[Path]:
+    """The site's folder of skills, where there is a site."""
+    site = site_folder()
+    return [] if site is None else [site / "skills"]
 
 
 def skill_folders(search_path: Path) -> Iterator[Path]:
@@ -50,6 +64,14 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
     for name in names:
         if not name.startswith((".", "__")) and _holds_skill(search_path / name):
             yield search_path / name
+
+
+def has_skill(search_path: Path) -> bool:
+    """Or may have: where it can't be read, whoever looks for skills there says so."""
+    try:
+        return next(skill_folders(search_path), None) is not None
+    except OSError:
+        return True
 
 
 def _holds_skill(folder: Path) -> bool:
@@ -87,16 +109,24 @@ def scan_and_load(
     """
     from callboard.skills.load import load_skill  # here, because a server starts from a cache
 
-    skills, skipped = scan(search_paths(dcc_name, extra_paths), dcc_name, load_skill)
+    skills, skipped, _ = scan(search_paths(dcc_name, extra_paths), dcc_name, load_skill)
     return [one.skill for one in skills], skipped
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A skill and the search path it was found through."""
 
     skill: SkillMetadata
     search_path: Path
+
+
+class Scan(NamedTuple):
+    """What is in the search paths: what this host may use, sorted by name, why others were skipped,
+    and what is for other hosts."""
+
+    skills: list[Found]
+    skipped: list[Failure]
+    elsewhere: list[SkillMetadata]
 
 
 def scan(
@@ -104,15 +134,24 @@ def scan(
     dcc_name: str | None,
     load: Callable[[Path], SkillMetadata],
     shipped: Collection[Path] = (BUNDLED,),
-) -> tuple[list[Found], list[Failure]]:
+    named: Collection[Path] = (),
+) -> Scan:
     """:func:`scan_and_load` over exactly these search paths, most important first. What ships,
-    in ``shipped``, is never replaced by a skill of the same name from elsewhere."""
+    in ``shipped``, is never replaced by a skill of the same name from elsewhere; somebody named
+    those in ``named``, so one that isn't there is told."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
+    elsewhere: list[SkillMetadata] = []
     for search_path in sorted(paths, key=lambda path: path not in shipped):
         try:
             folders = list(skill_folders(search_path))
         except FileNotFoundError:
+            if search_path in named:
+                reason = (
+                    "this skill path isn't there; mount or correct it: `callboard doctor`, with "
+                    "the host's variables, tells who names it"
+                )
+                skipped.append(Failure(told_folder(search_path), ".", "missing", reason))
             continue
         except OSError as error:
             reason = f"the search path can't be listed: {error.strerror or 'unreadable'}"
@@ -123,15 +162,22 @@ def scan(
                 skipped.extend(skill.failures)
                 continue
             if not suits(skill, dcc_name):
+                elsewhere.append(skill)
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
-            if first.skill is not skill:
-                why = "was found before it"
+            # Where all hosts' are looked at, those of two may have one name.
+            apart = dcc_name is None and first.skill.dcc != skill.dcc
+            if first.skill is not skill and not apart:
+                kind: FailureKind = "metadata" if first.search_path == search_path else "replaced"
+                why = f"was found before it, in '{told_folder(first.skill.path)}'"
                 if first.search_path in shipped:
+                    kind = "metadata"
                     why = "ships with callboard and is never replaced; give yours another name"
                 reason = (
-                    f"the skill in folder '{folder.name}' isn't used: '{first.skill.name}' {why}"
+                    f"the skill in folder '{told_folder(folder)}' isn't used: "
+                    f"'{first.skill.name}' {why}"
                 )
-                skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
-    return sorted(by_name.values(), key=lambda one: one.skill.name), skipped
+                skipped.append(Failure(skill.name, SKILL_FILE, kind, reason))
+    skills = sorted(by_name.values(), key=lambda one: one.skill.name)
+    return Scan(skills, skipped, elsewhere)

@@ -19,7 +19,7 @@ from callboard.hosting.replacing import replacing
 from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration
 
-_FORMAT = 2
+_FORMAT = 6
 
 Stamps = tuple[Stamp, ...]
 
@@ -77,15 +77,20 @@ def _stamps(folder: Path, skill: SkillMetadata) -> Stamps:
     tools = block.get("tools") if isinstance(block, dict) else skill.metadata.get("dcc-mcp.tools")
     if isinstance(tools, str) and "\0" not in tools:
         places.append(folder / tools)
-    places += {t.script.parent for t in skill.tools if t.script} - {skill.path, *places}
+    scripts = [(tool.script, tool.unwritten) for tool in skill.tools if tool.script is not None]
+    places += {script.parent for script, _ in scripts} - {skill.path, *places}
+    places += sorted({script for script, unwritten in scripts if unwritten})
     return tuple(stamp(place) for place in places)
 
 
 def _write(file: Path, known: dict[str, tuple[Stamps, SkillMetadata]]) -> None:
+    schemas: dict[str, int] = {}
+    skills = {key: [stamps, _skill_json(skill, schemas)] for key, (stamps, skill) in known.items()}
     value = {
         "format": _FORMAT,
         "version": __version__,
-        "skills": {key: [stamps, _skill_json(skill)] for key, (stamps, skill) in known.items()},
+        "schemas": [json.loads(schema) for schema in schemas],
+        "skills": skills,
     }
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -98,11 +103,12 @@ def _read(file: Path) -> dict[str, tuple[Stamps, SkillMetadata]]:
         value = json.loads(file.read_text(encoding="utf-8"))
         if value["format"] != _FORMAT or value["version"] != __version__:
             return {}
+        schemas = value["schemas"]
         return {
-            key: (tuple(tuple(s) if s else None for s in stamps), _skill(written))
+            key: (tuple(tuple(s) if s else None for s in stamps), _skill(written, schemas))
             for key, (stamps, written) in value["skills"].items()
         }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return {}
 
 
@@ -110,36 +116,46 @@ _SKILL_FIELDS = [f.name for f in fields(SkillMetadata) if f.name not in ("tools"
 _TOOL_FIELDS = [f.name for f in fields(ToolDeclaration)]
 
 
-def _skill_json(skill: SkillMetadata) -> dict[str, Any]:
+#: What many tools have alike, and what is most of what a skill holds: in memory once.
+_SHARED = ("input_schema", "output_schema")
+
+
+def _skill_json(skill: SkillMetadata, schemas: dict[str, int]) -> dict[str, Any]:
     written = {name: getattr(skill, name) for name in _SKILL_FIELDS}
     written["path"] = str(skill.path)
-    written["tools"] = [_tool_json(tool) for tool in skill.tools]
+    written["tools"] = [_tool_json(tool, schemas) for tool in skill.tools]
     written["failures"] = [failure.as_json() for failure in skill.failures]
     return written
 
 
-def _tool_json(tool: ToolDeclaration) -> dict[str, Any]:
+def _tool_json(tool: ToolDeclaration, schemas: dict[str, int]) -> dict[str, Any]:
+    """``schemas`` gets those of the tool; each knows its place there."""
     written = {name: getattr(tool, name) for name in _TOOL_FIELDS}
+    for name in _SHARED:
+        schema = json.dumps(written[name], ensure_ascii=False, allow_nan=False)
+        written[name] = schemas.setdefault(schema, len(schemas))
     written["script"] = None if tool.script is None else str(tool.script)
     return written
 
 
-def _skill(written: dict[str, Any]) -> SkillMetadata:
-    for name in ("tags", "search_aliases", "depends"):
+def _skill(written: dict[str, Any], schemas: list[Any]) -> SkillMetadata:
+    for name in ("tags", "search_aliases", "depends", "requires"):
         written[name] = tuple(written[name])
     for name in ("examples", "recipes", "workflows"):
         if isinstance(written[name], list):
             written[name] = tuple(written[name])
     written["path"] = Path(written["path"])
-    written["tools"] = tuple(_tool(tool) for tool in written["tools"])
+    written["tools"] = tuple(_tool(tool, schemas) for tool in written["tools"])
     written["failures"] = tuple(Failure(**failure) for failure in written["failures"])
     return SkillMetadata(**written)
 
 
-def _tool(written: dict[str, Any]) -> ToolDeclaration:
+def _tool(written: dict[str, Any], schemas: list[Any]) -> ToolDeclaration:
+    for name in _SHARED:
+        written[name] = schemas[written[name]]
     if written["script"] is not None:
         written["script"] = Path(written["script"])
-    for name in ("required_capabilities", "icons", "search_aliases"):
+    for name in ("unwritten", "required_capabilities", "icons", "search_aliases"):
         written[name] = tuple(written[name])
     written["next_tools"] = {key: tuple(names) for key, names in written["next_tools"].items()}
     return ToolDeclaration(**written)

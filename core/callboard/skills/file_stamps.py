@@ -10,6 +10,8 @@ from pathlib import Path
 Stamp = tuple[int, int, int] | None
 
 MAX_FILES = 5000
+#: The folder of packages that a skill brought, and how those below it begin: none of its own work.
+VENDORED = ("vendor", "py3")
 
 # File systems date changes by a clock that ticks every few ms: a file that changed a moment ago
 # may change again and keep its stamp.
@@ -32,8 +34,8 @@ def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
 
 
 def tree_stamps(folder: Path) -> dict[str, Stamp]:
-    """The stamp of every file below ``folder`` by relative path; byte-code caches and hidden files
-    aside. Stops at MAX_FILES."""
+    """The stamp of every file below ``folder`` by relative path; byte-code caches, hidden files
+    and vendored packages aside. Stops at MAX_FILES."""
     stamps: dict[str, Stamp] = {}
     for path in _files(folder):
         if len(stamps) == MAX_FILES:
@@ -45,6 +47,8 @@ def tree_stamps(folder: Path) -> dict[str, Stamp]:
 def _files(folder: Path) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__pycache__")
+        if os.path.basename(root) == VENDORED[0]:  # noqa: PTH119
+            folders[:] = [f for f in folders if not f.startswith(VENDORED[1])]
         for name in sorted(names):
             if not name.startswith(".") and not name.endswith(".pyc"):
                 yield os.path.join(root, name)  # noqa: PTH118

@@ -3,41 +3,79 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ
+from callboard.skills.called_function import HANDED, Function, entered, functions_of
 from callboard.skills.model import ToolDeclaration
-from callboard.skills.script_check import parsed
+from callboard.skills.syntax_tree import parsed
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: What callboard hands to whoever takes it.
-_HANDED = frozenset({"ctx", "_workspace_roots"})
+#: ``ctx.stage`` needs one of two capabilities.
+STAGE = "stage"
+#: What a coroutine's ``ctx`` has to be awaited for.
+_AWAITED = ("on_main_thread", "elicit", "elicit_url", "sample", "ask_all", "read_resource")
 
 
-def check_function(source: str, tool: ToolDeclaration, own_file: bool) -> Iterator[tuple[int, str]]:
-    """Line and message where the two don't fit. ``own_file``: no other tool has that script.
-    A function that is decorated, or made in another way than by ``def``, isn't looked at."""
-    function = _entered(_functions(source), tool, own_file)
+def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
+    """Line and message where the two don't fit. A function that is decorated, or made in another
+    way than by ``def``, isn't looked at."""
+    function = entered(functions_of(parsed(source)), tool.entry_names)
     if function is not None and not function.decorator_list:
         yield from _parameters(function, tool)
 
 
-def undeclared_ports(
-    source: str, tool: ToolDeclaration, own_file: bool
-) -> Iterator[tuple[int, str]]:
+def undeclared_ports(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
     """Line and name of each port that the function uses, by a literal name, and that the tool
     doesn't declare."""
-    functions = _functions(source)
-    function = _entered(functions, tool, own_file)
+    functions = functions_of(parsed(source))
+    function = entered(functions, tool.entry_names)
     for line, name in [] if function is None else sorted(_ports(function, functions)):
-        if name not in tool.required_capabilities:
+        if name != STAGE and name not in tool.required_capabilities:
             yield line, name
+        if name == STAGE and not {SCENE_READ, SCENE_MUTATE} & {*tool.required_capabilities}:
+            yield line, SCENE_READ
 
 
-def _functions(source: str) -> dict[str, _Function]:
+def unawaited(source: str) -> Iterator[tuple[int, str]]:
+    """Line and message of each ``ctx.on_main_thread(…)`` and the like whose coroutine nobody
+    awaits, as a statement of its own."""
     tree = parsed(source)
-    body = [] if tree is None else tree.body
-    return {each.name: each for each in body if isinstance(each, _Function)}
+    for function in () if tree is None else ast.walk(tree):
+        for line in ast.walk(function) if isinstance(function, ast.AsyncFunctionDef) else ():
+            if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)):
+                continue
+            called = line.value.func
+            if not (isinstance(called, ast.Attribute) and _is_ctx(called.value)):
+                continue
+            if called.attr in _AWAITED:
+                how = f"ctx.{called.attr}(…)"
+                yield line.lineno, f"{how} does nothing until it is awaited; write `await {how}`"
+
+
+def check_variables(
+    source: str, variables: Sequence[str], reads: ToolDeclaration
+) -> Iterator[tuple[int, str]]:
+    """Line and message where a resource's function and the variables of its URI don't fit."""
+    function = entered(functions_of(parsed(source)), reads.entry_names)
+    if function is None or function.decorator_list:
+        return
+    arguments = function.args
+    named = [*arguments.args, *arguments.kwonlyargs]
+    for name in variables:
+        if arguments.kwarg is None and name not in {each.arg for each in named}:
+            yield (
+                function.lineno,
+                f"resource '{reads.name}': its uri has '{{{name}}}', which {function.name}() "
+                "doesn't take; add the parameter",
+            )
+    for name in _needed(arguments):
+        if name not in (*HANDED, *variables):
+            yield (
+                function.lineno,
+                f"resource '{reads.name}': {function.name}() needs '{name}', which its uri doesn't "
+                f"have; write {{{name}}} there, or give the parameter a default",
+            )
 
 
 def takes_paths(schema: Any) -> bool:
@@ -49,18 +87,7 @@ def takes_paths(schema: Any) -> bool:
     return isinstance(schema, (list, tuple)) and any(map(takes_paths, schema))
 
 
-def _entered(
-    functions: Mapping[str, _Function], tool: ToolDeclaration, own_file: bool
-) -> _Function | None:
-    """The function that a call enters, as :mod:`callboard.skills.scripts` chooses it."""
-    own = tool.name.replace("-", "_").replace(".", "_")
-    names = ["main", own] if own_file else [own, "main"]
-    if isinstance(declared := tool.extra.get("entry_point"), str):
-        names.insert(0, declared)
-    return next((functions[name] for name in names if name in functions), None)
-
-
-def _parameters(function: _Function, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
+def _parameters(function: Function, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
     arguments = function.args
     named = [*arguments.args, *arguments.kwonlyargs]
     taken = {each.arg for each in named}
@@ -72,12 +99,8 @@ def _parameters(function: _Function, tool: ToolDeclaration) -> Iterator[tuple[in
                 f"tool '{tool.name}': its input_schema has '{name}', which {function.name}() "
                 "doesn't take; add the parameter, or take it out of the schema",
             )
-    plain = len(arguments.args) - len(arguments.defaults)
-    needed = [each.arg for each in arguments.args[:plain]]
-    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    needed += [each.arg for each, default in pairs if default is None]
-    for name in needed:
-        if name in _HANDED:
+    for name in _needed(arguments):
+        if name in HANDED:
             continue
         if name not in properties:
             if not properties and tool.input_schema.get("additionalProperties", True):
@@ -93,13 +116,23 @@ def _parameters(function: _Function, tool: ToolDeclaration) -> Iterator[tuple[in
         )
 
 
-def _ports(function: _Function, functions: Mapping[str, _Function]) -> set[tuple[int, str]]:
+def _needed(arguments: ast.arguments) -> list[str]:
+    """The parameters without a default."""
+    plain = len(arguments.args) - len(arguments.defaults)
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    by_name = [each.arg for each, default in pairs if default is None]
+    return [*(each.arg for each in arguments.args[:plain]), *by_name]
+
+
+def _ports(function: Function, functions: Mapping[str, Function]) -> set[tuple[int, str]]:
     """Line and name of each literal ``ctx.port("…")`` in the function, and in those of its file
-    that it calls."""
+    that it calls; STAGE for ``ctx.stage``."""
     ports: set[tuple[int, str]] = set()
     waiting, seen = [function], {function.name}
     while waiting:
         for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Attribute) and node.attr == STAGE and _is_ctx(node.value):
+                ports.add((node.lineno, STAGE))
             if not isinstance(node, ast.Call):
                 continue
             if isinstance(node.func, ast.Name):
@@ -109,7 +142,14 @@ def _ports(function: _Function, functions: Mapping[str, _Function]) -> set[tuple
                     waiting.append(called)
             elif isinstance(node.func, ast.Attribute) and node.func.attr == "port" and node.args:
                 name = node.args[0]
-                of_ctx = isinstance(node.func.value, ast.Name) and node.func.value.id == "ctx"
-                if of_ctx and isinstance(name, ast.Constant) and isinstance(name.value, str):
+                if (
+                    _is_ctx(node.func.value)
+                    and isinstance(name, ast.Constant)
+                    and isinstance(name.value, str)
+                ):
                     ports.add((node.lineno, name.value))
     return ports
+
+
+def _is_ctx(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "ctx"

@@ -11,6 +11,7 @@ from callboard.calls.capabilities import VOCABULARY
 from callboard.skills import safe_yaml
 from callboard.skills.load import split_frontmatter
 from callboard.skills.model import SKILL_FILE, SkillMetadata
+from callboard.skills.resource_files import KEYS
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative, resolve_inside
 from callboard.skills.tool_entry import HINT_WORDS, KNOWN_KEYS
 
@@ -19,11 +20,18 @@ Odd = tuple[str, int, str]
 
 #: How alike a word is to the one that was meant.
 _ALIKE = 0.8
+#: What is often written for a word that we know, and is less alike.
+_MEANT = {
+    **{"usd": "openusd", "pxr": "openusd", "bpy": "blender", "hou": "houdini", "mayapy": "maya"},
+    **{"max": "3dsmax", "3ds-max": "3dsmax", "pymxs": "3dsmax"},
+    **{"read_only": "read_only_hint", "read-only": "read_only_hint", "readonly": "read_only_hint"},
+}
 _DCCS = ("blender", "maya", "houdini", "3dsmax", "openusd", "python")
 _FRONT = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _BLOCK = (
     *("dcc", "version", "layer", "tags", "search-hint", "search-aliases", "depends", "load"),
-    *("tools", "prompts", "examples", "recipes", "workflows"),
+    "requires",
+    *("tools", "prompts", "resources", "examples", "recipes", "workflows"),
 )
 _OUTCOMES = ("on-success", "on-failure", "on_success", "on_failure")
 _WORKFLOW = ("name", "description", "inputs", "steps")
@@ -42,6 +50,12 @@ def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
     tools = tools_document(skill)
     if tools is not None:
         yield from _of_tools(skill, *tools)
+    yield from _of_resources(skill)
+    yield from odd_in_workflows(skill)
+
+
+def odd_in_workflows(skill: SkillMetadata) -> Iterator[Odd]:
+    """Of those that SKILL.md names."""
     listed = skill.workflows
     for reference in (listed,) if isinstance(listed, str) else listed or ():
         for path in expand(skill.path, reference)[0]:
@@ -118,6 +132,26 @@ def _of_tools(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> 
                         yield from _own_tool(file, line, name, own, skill.wire_name(""))
 
 
+def _of_resources(skill: SkillMetadata) -> Iterator[Odd]:
+    document = None if skill.resources is None else _document(skill, skill.resources)
+    value = None if document is None else document.value
+    entries = value.get("resources") if isinstance(value, dict) else None
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        assert document is not None
+        at = ("resources", index)
+        file = str(skill.resources)
+        yield from _keys(file, document, at, entry, KEYS)
+        if not isinstance(entry, dict):
+            continue
+        if not is_like("description", entry):
+            message = f"resource '{entry.get('name')}' has no description; say what it holds"
+            yield file, document.line(*at), message
+        needs = entry.get("required_capabilities")
+        for number, word in enumerate(needs if isinstance(needs, list) else ()):
+            line = document.line(*at, "required_capabilities", number)
+            yield from _one(file, line, "capability", word, VOCABULARY)
+
+
 def _of_workflow(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> Iterator[Odd]:
     own = _own_tools(skill)
     yield from _keys(file, document, (), document.value, _WORKFLOW)
@@ -150,9 +184,12 @@ def _own_tools(skill: SkillMetadata) -> set[str] | None:
 def _own_tool(
     file: str, line: int, name: Any, own: Collection[str] | None, prefix: str
 ) -> Iterator[Odd]:
-    if own is None or not isinstance(name, str) or name in own or not name.startswith(prefix):
+    if own is None or not isinstance(name, str) or name in own:
         return
-    meant = get_close_matches(name, own, 1)
+    whole = prefix + name.replace("-", "_")
+    if not name.startswith(prefix) and whole not in own:
+        return
+    meant = [whole] if whole in own else get_close_matches(name, own, 1)
     remedy = f"did you mean '{meant[0]}'?" if meant else "add it to the tools' file, or take it out"
     yield file, line, f"this skill has no tool '{name}'; {remedy}"
 
@@ -169,7 +206,8 @@ def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> It
     """A finding where the word is none of those known, and much like one of them."""
     if not isinstance(word, str) or word in known:
         return
-    meant = get_close_matches(word, [*known], 1, _ALIKE)
+    usual = _MEANT.get(word, "")
+    meant = [usual] if usual in known else get_close_matches(word, [*known], 1, _ALIKE)
     if meant:
         yield file, line, f"{what} '{word}' isn't known; did you mean '{meant[0]}'?"
 

@@ -15,9 +15,11 @@ from callboard.skills.model import (
     FailureKind,
     SkillMetadata,
     ToolDeclaration,
+    told_folder,
 )
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
-from callboard.skills.tool_entry import EntryProblem, read_tool, texts
+from callboard.skills.tool_entry import EntryProblem, read_most, texts
+from callboard.skills.vendored import is_requirement
 
 MAX_TOOLS = 2000
 
@@ -51,7 +53,7 @@ class _Reader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(os.path.realpath(folder))
-        self._name = folder.name or self._folder.name
+        self._name = told_folder(folder.absolute() if folder.name else self._folder)
         self._failures: list[Failure] = []
         self._document = safe_yaml.Document({})
         #: Keys of the ``dcc-mcp`` block -> where they are written.
@@ -86,7 +88,9 @@ class _Reader:
             "search_hint": self._text(block, "search-hint"),
             "search_aliases": self._texts(block, "search-aliases"),
             "depends": self._texts(block, "depends"),
+            "requires": self._requirements(block),
             "prompts": self._text(block, "prompts"),
+            "resources": self._text(block, "resources"),
             "examples": self._references(block, "examples"),
             "recipes": self._references(block, "recipes"),
             "workflows": self._references(block, "workflows"),
@@ -175,22 +179,22 @@ class _Reader:
             if len(where) <= len(at):
                 self._fail_at("parse", f"'{key}' is written twice; the first counts", shown, line)
         by_name: dict[str, ToolDeclaration] = {}
+        from callboard.skills.called_function import Signatures  # a start reads from a cache
+
+        signatures = Signatures(self._folder)
         for index, entry in enumerate(entries):
             here = (*at, index)
-            try:
-                repeated = document.duplicate_under(*here)
-                if repeated is not None:
-                    key, line = repeated
-                    raise EntryProblem(f"'{key}' is written twice", None, "parse", line)
-                tool = read_tool(entry, self._folder)
-                if tool.name in by_name:
-                    raise EntryProblem("the name is taken by an earlier tool", "name")
+            tool, problems = read_most(entry, self._folder, signatures)
+            if (repeated := document.duplicate_under(*here)) is not None:
+                key, number = repeated
+                problems = [EntryProblem(f"'{key}' is written twice", None, "parse", number)]
+            elif tool is not None and tool.name in by_name:
+                problems.append(EntryProblem("the name is taken by an earlier tool", "name"))
+            for one in problems:
+                line = one.line or document.line(*here, *filter(None, [one.key]))
+                self._fail_at(one.kind, f"{_called(entry, index)}: {one.message}", shown, line)
+            if tool is not None and not problems:
                 by_name[tool.name] = tool
-            except EntryProblem as problem:
-                line = problem.line or document.line(*here, *filter(None, [problem.key]))
-                self._fail_at(
-                    problem.kind, f"{_called(entry, index)}: {problem.message}", shown, line
-                )
         return tuple(by_name.values())
 
     def _text(self, mapping: Mapping[str, Any], key: str) -> str | None:
@@ -211,6 +215,14 @@ class _Reader:
         except EntryProblem as problem:
             self._fail("metadata", problem.message, self._places.get(key, (key,)))
             return ()
+
+    def _requirements(self, block: Mapping[str, Any]) -> tuple[str, ...]:
+        requires = self._texts(block, "requires")
+        for text in requires:
+            if not is_requirement(text):
+                message = f"'requires' has '{text[:80]}', which is no package for pip"
+                self._fail("metadata", message, self._places["requires"])
+        return tuple(filter(is_requirement, requires))
 
     def _references(self, mapping: Mapping[str, Any], key: str) -> str | tuple[str, ...] | None:
         if isinstance(mapping.get(key), list):

@@ -12,7 +12,8 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob"]
+#: ``replaced`` is no mistake: another skill of the name comes first.
+FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
 Execution = Literal["sync", "async"]
 
 
@@ -54,6 +55,8 @@ class ToolDeclaration:
     description: str
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
+    #: Which of these three ``tools.yaml`` leaves to the script's function.
+    unwritten: tuple[str, ...] = ()
     required_capabilities: tuple[str, ...] = ()
     #: Why it needs ``script.execute``, which it doesn't declare and is given; else None.
     runs_code: str | None = None
@@ -70,6 +73,26 @@ class ToolDeclaration:
     search_aliases: tuple[str, ...] = ()
     #: Keys this version doesn't know, kept as written.
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def entry_names(self) -> list[str]:
+        """As :func:`entry_names` says."""
+        return entry_names(self.name, self.script, self.extra.get("entry_point"))
+
+
+def own_name(tool: str) -> str:
+    """A tool's name as Python can call it."""
+    return tool.replace("-", "_").replace(".", "_")
+
+
+def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str]:
+    """What the function may be called that a call of the tool enters; the first one that is there
+    counts. ``entry_point`` is what the tool's entry says of it."""
+    own = own_name(tool)
+    # A script of its own is entered through main; one that several tools share, by the tool's name.
+    alone = script is not None and script.stem in (tool, own)
+    names = ["main", own] if alone else [own, "main"]
+    return [entry_point, *names] if isinstance(entry_point, str) else names
 
 
 @dataclass(frozen=True)
@@ -90,12 +113,15 @@ class SkillMetadata:
     depends: tuple[str, ...] = ()
     tools: tuple[ToolDeclaration, ...] = ()
     prompts: str | None = None
+    resources: str | None = None
     examples: str | tuple[str, ...] | None = None
     recipes: str | tuple[str, ...] | None = None
     workflows: str | tuple[str, ...] | None = None
     failures: tuple[Failure, ...] = ()
     #: The frontmatter's ``metadata`` mapping, kept as written.
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    #: Packages that its scripts import, as pip takes them.
+    requires: tuple[str, ...] = ()
 
     @property
     def required_capabilities(self) -> list[str]:
@@ -112,6 +138,12 @@ class SkillMetadata:
     def wire_name(self, tool: str) -> str:
         """``maya-geometry`` and ``bevel`` make ``maya_geometry__bevel``."""
         return f"{self.name.replace('-', '_')}__{tool}"
+
+
+def told_folder(folder: Path) -> str:
+    """How messages call a skill's folder: one that is called by a version, with the one above."""
+    above = folder.parent.name if folder.name.lstrip("v")[:1].isdecimal() else ""
+    return f"{above}/{folder.name}" if above else folder.name
 
 
 def is_usable(skill: SkillMetadata) -> bool:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from callboard.skills.dcc_mcp_compat import MODULES, PACKAGE
 from callboard.skills.skill_files import FileProblem, read_text
+from callboard.skills.syntax_tree import parsed
+from callboard.skills.vendored import this_python, vendor_folder
 
 PREFIX = "dcc_mcp_"
 #: What only an application's own Python has. Whether it is there, the host knows.
@@ -49,22 +51,36 @@ def to_install(module: str) -> str:
     if root.startswith(PREFIX):
         return f"install it into this application's Python: pip install {root.replace('_', '-')}"
     return (
-        f"install the package that has '{root}' into this application's Python, or put it beside "
-        "the script"
+        f"run `callboard vendor` for Python {this_python()}, with the package (as pip calls it) "
+        f"that has '{root}' under requires in SKILL.md; or put it beside the script"
     )
 
 
 def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
     """Line and name of every module that a script imports and that isn't there, told from its
     syntax tree. What it imports in a ``try`` it can do without. Looks for files."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(source)
+    if tree is None:
         return
-    parent = package_parent(skill)
+    parent, brought = package_parent(skill), vendor_folder(skill)
     for line, name in _imports(tree):
+        if _has(brought, name.partition(".")[0]):
+            continue
         if not _is_there(name, script.parent, parent):
             yield line, name
+
+
+def missing_imports(script: Path, skill: Path) -> Iterator[tuple[str, int, str]]:
+    """File, line and sentence for each module that isn't there and that a tool's script imports,
+    or a script beside it."""
+    for file in (script, *neighbours(script, skill)):
+        try:
+            source = read_text(skill, file)
+        except FileProblem:
+            continue
+        for line, name in unresolved(source, file, skill):
+            message = f"imports '{name}', which isn't there; {to_install(name)}"
+            yield file.relative_to(skill).as_posix(), line, message
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
@@ -82,10 +98,10 @@ def neighbours(script: Path, skill: Path) -> list[Path]:
 
 def _beside(script: Path, skill: Path) -> Iterator[str]:
     try:
-        tree = ast.parse(read_text(skill, script))
-    except (FileProblem, SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(read_text(skill, script))
+    except FileProblem:
         return
-    for node in ast.walk(tree):
+    for node in () if tree is None else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

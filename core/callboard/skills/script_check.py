@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
-from callboard.skills.model import ToolDeclaration
+from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration, own_name
+from callboard.skills.skill_files import FileProblem, read_text
+from callboard.skills.syntax_tree import parse
 
 _EXITS = frozenset(("exit", "quit", "sys.exit", "os._exit", "os.abort"))
 
 
 def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
     """Line and message of everything that would make the first call fail."""
-    tree, error = _parse(source)
+    tree, error = parse(source)
     if tree is None:
         yield error
         return
@@ -25,35 +25,37 @@ def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]
             called = ast.unparse(statement.value.func)
             if called in _EXITS:
                 yield statement.lineno, f"calls {called}() when it is imported"
-    own = tool.name.replace("-", "_").replace(".", "_")
-    names = {"main", own, str(tool.extra.get("entry_point", own))}
-    if not names & set(_defined(tree.body)):
+    if not {*tool.entry_names} & set(_defined(tree.body)):
+        own = own_name(tool.name)
         yield 1, f"tool '{tool.name}': defines neither main(**arguments) nor {own}(…)"
 
 
-def parsed(source: str) -> ast.Module | None:
-    """The script's syntax tree; None where it isn't Python."""
-    return _parse(source)[0]
+def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
+    """What is wrong with the scripts of a skill's tools, called or not, in this Python, and with
+    its workflows. Reads them all."""
+    # A start needs none of them.
+    from callboard.skills.lint_words import odd_in_workflows
+    from callboard.skills.packages import missing_imports
+    from callboard.skills.vendored import requirement_failures
+    from callboard.skills.workflows.files import read_workflows
 
-
-def syntax_error(path: Path) -> tuple[int, str] | None:
-    """Line and message where a script isn't Python; None where it is, or can't be read."""
-    try:
-        tree, error = _parse(path.read_bytes())
-    except OSError:
-        return None
-    return error if tree is None else None
-
-
-def _parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
-    try:
-        with warnings.catch_warnings():
-            # Of the script's author, not of ours: an invalid escape, a comparison with `is`.
-            warnings.simplefilter("ignore")
-            return ast.parse(source), (0, "")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None) or 1
-        return None, (line, f"can't be parsed: {getattr(error, 'msg', None) or error or 'deep'}")
+    yield from requirement_failures(skill)
+    for tool in skill.tools:
+        if tool.script is None:
+            continue
+        place = tool.script.relative_to(skill.path).as_posix()
+        try:
+            source = read_text(skill.path, tool.script)
+        except FileProblem as problem:
+            yield Failure(skill.name, place, "read", problem.message, problem.line)
+            continue
+        for line, message in check_script(source, tool):
+            yield Failure(skill.name, place, "parse", message, line)
+        for file, line, message in missing_imports(tool.script, skill.path):
+            yield Failure(skill.name, file, "missing", message, line)
+    yield from read_workflows(skill)[1]
+    for file, line, message in odd_in_workflows(skill):
+        yield Failure(skill.name, file, "metadata", message, line)
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

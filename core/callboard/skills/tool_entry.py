@@ -6,13 +6,16 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from callboard.calls.entry import Affinity
 from callboard.hosting.contract import SCRIPT
 from callboard.skills.model import Execution, FailureKind, ToolDeclaration
 from callboard.skills.script_runners import runs_code
 from callboard.skills.skill_files import FileProblem, resolve_inside
+
+if TYPE_CHECKING:
+    from callboard.skills.called_function import Signature, Signatures
 
 #: MCP revision 2025-11-25, "Tool names".
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -65,8 +68,9 @@ class EntryProblem(Exception):
         self.line = line
 
 
-def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
-    """``entry`` is a mapping, or a bare name. ``folder`` is the skill's real path.
+def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclaration:
+    """``entry`` is a mapping, or a bare name. ``folder`` is the skill's real path. A schema and a
+    description that it doesn't write are its function's, by ``signatures``.
 
     Raises EntryProblem.
     """
@@ -78,18 +82,27 @@ def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise EntryProblem("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")
     next_key, next_tools = _either(entry, "next_tools")
-    schema = _schema(entry, "input_schema") or {"type": "object"}
+    script = _script(entry, name, folder)
+    description = _text(entry, "description")
+    takes, gives = _schema(entry, "input_schema"), _schema(entry, "output_schema")
+    written = {"description": description, "input_schema": takes, "output_schema": gives}
+    unwritten = tuple(key for key, value in written.items() if not value)
+    signature: Signature | None = None
+    if script is not None and unwritten:
+        signature = signatures.of(script, name, entry.get("entry_point"))
+    schema = takes or _of_function(signature, "input_schema") or {"type": "object"}
     needs = _capabilities(entry)
     # Whoever can give it code can do anything: not a matter of what its author declares.
     code = None if SCRIPT in needs else runs_code(name, schema)
     return ToolDeclaration(
         name=name,
-        description=_text(entry, "description") or "",
+        description=description or (signature.summary if signature else ""),
         input_schema=schema,
-        output_schema=_schema(entry, "output_schema"),
+        output_schema=gives or _of_function(signature, "output_schema"),
+        unwritten=unwritten,
         required_capabilities=needs if code is None else (*needs, SCRIPT),
         runs_code=code,
-        script=_script(entry, name, folder),
+        script=script,
         affinity=cast(Affinity, _choice(entry, "affinity", ("main", "any"))),
         execution=cast(Execution, _choice(entry, "execution", ("sync", "async"))),
         timeout_hint_secs=_timeout(entry),
@@ -100,6 +113,23 @@ def read_tool(entry: Any, folder: Path) -> ToolDeclaration:
         search_aliases=texts(*_either(entry, "search_aliases")),
         extra={key: value for key, value in entry.items() if key not in KNOWN_KEYS},
     )
+
+
+def read_most(
+    entry: Any, folder: Path, signatures: Signatures
+) -> tuple[ToolDeclaration | None, list[EntryProblem]]:
+    """As :func:`read_tool`, and everything that is wrong with the entry; what it says of the keys
+    that are right. No tool where none can be made of these."""
+    problems: dict[str, EntryProblem] = {}
+    while True:
+        try:
+            return read_tool(entry, folder, signatures), [*problems.values()]
+        except EntryProblem as problem:
+            known = problem.message in problems
+            problems.setdefault(problem.message, problem)
+            if known or not isinstance(entry, dict) or problem.key not in entry:
+                return None, [*problems.values()]
+            entry = {key: value for key, value in entry.items() if key != problem.key}
 
 
 def texts(key: str, value: Any) -> tuple[str, ...]:
@@ -152,6 +182,12 @@ def _schema(entry: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
         raise EntryProblem(f"'{key}': 'required' must be a list of names", key)
     _refuse_outside_references(key, schema)
     return schema if "type" in schema else {"type": "object", **schema}
+
+
+def _of_function(signature: Signature | None, key: str) -> Mapping[str, Any] | None:
+    schema: Mapping[str, Any] | None = getattr(signature, key, None)
+    _refuse_outside_references(key, schema)
+    return schema
 
 
 def _refuse_outside_references(key: str, node: Any) -> None:

@@ -46,6 +46,8 @@ class SkillWatcher:
         self._quiet_secs = quiet_secs
         self._poll_secs = poll_secs
         self._dirty = threading.Event()
+        #: A folder came. watchdog 6, for Python 3.10, doesn't watch one that was moved here.
+        self._folder_came = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._observer: Any = None
@@ -65,25 +67,30 @@ class SkillWatcher:
         """Idempotent. No call of ``changed`` begins after it returns."""
         self._stopping = True
         self._dirty.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._end_observer()
+
+    def _end_observer(self) -> None:
         if self._observer is not None:
             self._observer.stop()
             self._observer.join()
             self._observer = None
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
 
     def _observe(self) -> list[Path]:
         """Asks for notifications; returns the paths for which there are none."""
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
-        dirty = self._dirty
+        dirty, folder_came = self._dirty, self._folder_came
 
         class Handler(FileSystemEventHandler):
             def on_any_event(self, event: FileSystemEvent) -> None:
                 # Reading is an event too, and importing a script writes byte code.
                 quiet = event.event_type in ("opened", "closed_no_write")
                 if not quiet and "__pycache__" not in str(event.src_path):
+                    if event.is_directory and event.event_type == "created":
+                        folder_came.set()
                     dirty.set()
 
         if getattr(Observer, "__name__", "") == "KqueueObserver":
@@ -104,6 +111,7 @@ class SkillWatcher:
         except (OSError, RuntimeError) as error:
             log.info("no notifications of changed files, looking every 2 s instead: %s", error)
             return self._paths
+        self._end_observer()
         self._observer = observer
         return polled
 
@@ -119,6 +127,10 @@ class SkillWatcher:
             seen = now
             if self._stopping:
                 return
+            if self._folder_came.is_set():
+                self._folder_came.clear()
+                polled = self._observe()
+                seen = _stamps(polled)
             try:
                 self._changed()
             except Exception:

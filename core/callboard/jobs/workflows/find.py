@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata
-from callboard.skills.skill_files import FileProblem, expand, read_text
+from callboard.skills.skill_files import FileProblem, expand, read_text, relative
 from callboard.skills.workflows.files import read_workflow, read_workflows
 from callboard.skills.workflows.workflow import Workflow
+
+#: Of files that nothing names.
+_MOST_FILES = 100
 
 
 def workflows_of(skill: SkillMetadata) -> list[Workflow]:
@@ -21,6 +26,28 @@ def workflows_of(skill: SkillMetadata) -> list[Workflow]:
         if not isinstance(workflow, Failure):
             by_name.setdefault(workflow.name, workflow)
     return list(by_name.values())
+
+
+def not_read(skill: SkillMetadata) -> Iterator[str]:
+    """Files whose author may miss their workflow, and why it isn't there: a line each, as
+    ``skill/file:line: why``."""
+    read, failures = read_workflows(skill)
+    names = {relative(skill.path, workflow.path) for workflow in read}
+    for path in _named_by_prompts(skill):
+        workflow = read_workflow(skill, path)
+        names.add(relative(skill.path, path))
+        if isinstance(workflow, Failure):
+            failures.append(workflow)
+    names.update(failure.reference for failure in failures)
+    first: dict[str, Failure] = {}
+    for failure in failures:
+        first.setdefault(failure.reference, failure)  # lint tells the others of a file
+    for failure in first.values():
+        yield f"{skill.name}/{failure.editor_line}"
+    here = (skill.path.glob(f"{where}*.workflow.y*ml") for where in ("", "*/"))
+    for path in islice(chain(*here), _MOST_FILES):
+        if (file := relative(skill.path, path)) not in names:
+            yield f"{skill.name}/{file}: SKILL.md doesn't name it under workflows"
 
 
 def _named_by_prompts(skill: SkillMetadata) -> list[Path]:

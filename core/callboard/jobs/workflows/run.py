@@ -148,14 +148,16 @@ class WorkflowRun:
         try:
             undone, left = await put_back(self._dispatcher, self.changes.take())
         except CallboardError as error:
-            return f"nothing was undone: {error.message}"
+            return f"nothing in the scene was undone: {error.message}"
         self._undone = {"steps": undone, "left": left}
         if left:
             return (
-                f"{undone} of its changes were undone and {left} had to stay, because the scene "
-                "was changed after them or the host keeps no more steps"
+                f"{undone} of its changes were undone in the scene and {left} had to stay, because "
+                "it was changed after them or the host keeps no more steps"
             )
-        return f"all {undone} of its changes were undone" if undone else "it had changed nothing"
+        # Files that a step wrote stay.
+        changes = f"all {undone} of its changes were undone in the scene"
+        return changes if undone else "it had changed nothing in the scene"
 
     # -- steps ------------------------------------------------------------------------------
 
@@ -188,8 +190,8 @@ class WorkflowRun:
         self._skip((step.otherwise or ()) if then else step.then, where)
         if not then and step.otherwise is None:
             raise StepFailed(
-                f"the check '{where}{step.id}' wasn't passed: {step.on} is not true. A"
-                " workflow that shall go on all the same says else: [] there"
+                f"{self.workflow.told(where + step.id, 'the check')} wasn't passed: {step.on} is"
+                " not true. A workflow that shall go on all the same says else: [] there"
             )
         taken = step.then if then else step.otherwise or ()
         results = await self._some(taken, dict(scope), where)
@@ -203,7 +205,7 @@ class WorkflowRun:
     async def _foreach(self, step: ForeachStep, scope: dict[str, Any], where: str) -> list[Json]:
         items = self._resolve(step.items, scope, where + step.id)
         if not isinstance(items, list):
-            raise StepFailed(f"step '{where}{step.id}' needs a list to go through")
+            raise StepFailed(f"{self.workflow.told(where + step.id)} needs a list to go through")
         results = []
         for index, item in enumerate(items):
             inner = {**scope, step.variable: item}
@@ -273,7 +275,7 @@ class WorkflowRun:
         try:
             return resolve(value, scope)
         except InvalidParams as error:
-            raise StepFailed(f"step '{where}': {error.message}") from None
+            raise StepFailed(f"{self.workflow.told(where)}: {error.message}") from None
 
     def _enter(self, where: str, tool: str | None) -> Json:
         if len(self._steps) >= PERFORMED_LIMIT:
@@ -299,7 +301,7 @@ class WorkflowRun:
     def _failed(self, entry: Json, failure: Json) -> StepFailed:
         entry["status"], entry["error"] = "failed", failure
         self._updated = _now()
-        return StepFailed(f"step '{entry['step']}' failed: {failure['message']}")
+        return StepFailed(f"{self.workflow.told(entry['step'])} failed: {failure['message']}")
 
 
 @contextmanager

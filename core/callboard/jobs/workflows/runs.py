@@ -18,7 +18,7 @@ from callboard.content import Json, Result
 from callboard.errors import CallboardError, InvalidParams
 from callboard.jobs.jobs import JobRequest, Jobs
 from callboard.jobs.workflows import RUN
-from callboard.jobs.workflows.find import workflows_of
+from callboard.jobs.workflows.find import not_read, workflows_of
 from callboard.jobs.workflows.run import ReportProgress, WorkflowRun
 from callboard.jobs.workflows.steps import StepRequest
 from callboard.jobs.workflows.store import RunStore
@@ -66,8 +66,11 @@ class Workflows:
         self._runs[id] = run
         await run.perform()
         status = run.describe()
-        text = run.message or f"{run.name} is done"
-        return Result([text], structured=status, is_error=run.status != "completed")
+        if run.status == "completed":
+            return Result([f"{run.name} is done"], structured=status)
+        # Who sees only this text, as a shell's or a record's reader does, can ask on.
+        told = f'{run.message}. workflows__status {{"run_id": "{id}"}} tells what each step did'
+        return Result([told], structured=status, is_error=True)
 
     async def status(self, id: str) -> Json:
         """One run. Raises InvalidParams."""
@@ -144,7 +147,10 @@ class Workflows:
 
         near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
         hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
-        raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}")
+        broken = [
+            f"; not read: {line}" for skill in self._catalog.loaded for line in not_read(skill)
+        ]
+        raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}{''.join(broken[:3])}")
 
     def _admit(self, steps: Iterable[Step], *, surely: bool = True) -> None:
         """Nothing starts that can't end: unknown tools and missing capabilities are told before."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections.abc import Mapping, Sequence
 
 from callboard.calls.call import Call
-from callboard.calls.changed import Alone, undo_newest
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.main_stay import MainStay
 from callboard.calls.undo_step import UndoStep
+from callboard.calls.undoing import alone, undo_newest
 from callboard.content import Json
 from callboard.errors import CallTimeout
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
@@ -100,11 +98,4 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
         dispatcher.changed.undone(undone)
         return len(undone), len(ids) - len(undone)
 
-    done: asyncio.Future[tuple[int, int]] = asyncio.get_running_loop().create_future()
-    context = contextvars.copy_context()
-    stay = MainStay(dispatcher.main, "undo of a workflow", context, Alone(), "change")
-    stay.submit(undo_all, done)
-    try:
-        return await done
-    finally:
-        await stay.close(None)
+    return await alone(dispatcher.main, "undo of a workflow", undo_all)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
-from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json, Result
+from callboard.jobs.tools import READS, own_tool
 from callboard.jobs.workflows import RUN
 
 if TYPE_CHECKING:
@@ -37,69 +37,36 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         return await workflows().cancel(run_id)
 
     return [
-        _tool(
+        own_tool(
             RUN,
             "Runs a workflow of a loaded skill, step by step. Answers at once with a job_id, which "
             "is the run_id too. If a step fails or the run is cancelled, what it changed in the "
             "scene is undone.",
-            _schema(
-                required=("name",),
-                name={"type": "string", "minLength": 1, "description": "skill.workflow"},
-                inputs={"type": "object", "description": "The workflow's inputs, by name"},
-            ),
+            {
+                "name": {"type": "string", "minLength": 1, "description": "skill.workflow"},
+                "inputs": {"type": "object", "description": "The workflow's inputs, by name"},
+            },
             run,
+            required=("name",),
             execution="async",
             timeout_secs=LONGEST,
         ),
-        _tool(
+        own_tool(
             "workflows__status",
             "Tells how far a run is, every step's result so far and, once it has ended, how; "
             "without run_id, the last runs.",
-            _schema(run_id=_RUN_ID),
+            {"run_id": _RUN_ID},
             status,
-            annotations={**_HINTS, "readOnlyHint": True},
+            hints=READS,
         ),
-        _tool(
+        own_tool(
             "workflows__cancel",
             "Stops a run and undoes what it changed in the scene.",
-            _schema(required=("run_id",), run_id=_RUN_ID),
+            {"run_id": _RUN_ID},
             cancel,
+            required=("run_id",),
         ),
     ]
 
 
 _RUN_ID: Json = {"type": "string", "description": "What workflows__run answered as job_id"}
-_HINTS: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
-
-
-def _schema(required: tuple[str, ...] = (), **properties: Json) -> Json:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def _tool(
-    name: str,
-    description: str,
-    schema: Json,
-    function: Any,
-    *,
-    execution: Literal["sync", "async"] = "sync",
-    timeout_secs: float | None = None,
-    annotations: Json = _HINTS,
-) -> Tool:
-    entry = entry_of(function, name, name)
-    return Tool(
-        name=name,
-        description=description,
-        input_schema=schema,
-        load=lambda: entry,
-        affinity="any",
-        ours=True,
-        execution=execution,
-        timeout_secs=timeout_secs,
-        annotations=annotations,
-    )

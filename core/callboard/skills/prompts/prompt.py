@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from callboard.errors import InvalidParams
 from callboard.skills.prompts.templates import as_text, fill, placeholders
@@ -15,8 +15,7 @@ MANUAL_SKILL = "manual"
 MAX_NAME = 128
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     name: str
     description: str = ""
     required: bool = False

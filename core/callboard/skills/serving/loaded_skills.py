@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from callboard.calls.entry import Entry
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.errors import SkillError
-from callboard.skills.catalog import CatalogChange, SkillCatalog
-from callboard.skills.model import SkillMetadata
+from callboard.skills.catalog import CatalogChange, SkillCatalog, SkillScope
+from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.skills.serving.skill_tools import SkillTools
+
+if TYPE_CHECKING:
+    from callboard.skills.watch import SkillWatcher
 
 log = logging.getLogger(__name__)
 
 #: Tools of the user's own skills that are loaded at start without being asked for. With more of
 #: them, agents find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
+#: Whose skills those are.
+OWN: tuple[SkillScope, ...] = ("user", "project", "site")
 #: Tools that calls of them may load; further ones are loaded by skills__load.
 LOAD_BY_CALLS = 100
+#: With more skills than this the search is prepared before anybody searches.
+FEW_SKILLS = 20
 
 
 class LoadedSkills:
@@ -33,8 +43,9 @@ class LoadedSkills:
         self._loaded: dict[str, SkillTools] = {}
         self._lock = threading.Lock()
         self._stop: Callable[[], None] = catalog.watch(self._changed)
-        tools.explain_absent(self._not_loaded)
+        tools.explain_absent(catalog.why_absent)
         tools.load_absent = self._load_for
+        tools.why_old = catalog.why_old
         self._room = LOAD_BY_CALLS
         #: Skills that somebody unloaded, which a call doesn't bring back.
         self._taken_off: set[str] = set()
@@ -43,10 +54,32 @@ class LoadedSkills:
         """Finds the skills and loads those that ship, and the user's own where they are few."""
         self.catalog.refresh()
         self.catalog.load_scope("bundled", at_start=True)
-        own = [known for known in self.catalog.known if known.scope != "bundled"]
-        if sum(len(known.skill.tools) for known in own) <= LOAD_AT_START:
-            self.catalog.load_scope("user")
-            self.catalog.load_scope("project")
+        if self._own_are_few():
+            for scope in OWN:
+                self.catalog.load_scope(scope)
+        self.catalog.arrived = self._arrived
+
+    def left_for_later(self) -> list[Callable[[], None]]:
+        """Work that needn't hold up the start, for threads that may wait."""
+        work: list[Callable[[], None]] = []
+        if len(self.catalog.known) > FEW_SKILLS:
+            work.append(self.catalog.prepare_search)
+        if any(not self.catalog.ships(skill.name) for skill in self.catalog.loaded):
+            work.append(self.catalog.check_scripts)
+        return work
+
+    def watcher(self, paths: Sequence[Path], poll: bool = False) -> SkillWatcher | None:
+        """Keeps the skills as they are on the disk, once it is started; None without paths.
+        ``poll`` looks all the time, for drives that tell of no changes."""
+        if not paths:
+            return None
+        from callboard.skills.watch import SkillWatcher
+
+        return SkillWatcher(paths, self._look_again, poll=poll)
+
+    def _look_again(self) -> None:
+        self.catalog.refresh()
+        self.catalog.check_scripts()
 
     def close(self) -> None:
         """Stops listening and forgets the scripts' modules."""
@@ -56,12 +89,27 @@ class LoadedSkills:
                 skill.close()
             self._loaded.clear()
 
-    def _not_loaded(self, name: str) -> str | None:
-        """What to do about a name that a tool would have if its skill were loaded."""
-        skill = self._skill_of(name)
-        if skill is None:
-            return None
-        return f"its skill isn't loaded; call skills__load with name '{skill.name}'"
+    def entry(self, skill: str, declared: ToolDeclaration) -> Entry:
+        """A function of a loaded skill's scripts. Raises SkillError."""
+        with self._lock:
+            loaded = self._loaded.get(skill)
+        if loaded is None:
+            raise SkillError(f"skill '{skill}' was unloaded; skills__load loads it again")
+        return loaded.entry(declared)
+
+    def _arrived(self, names: list[str]) -> None:
+        """Loads what was put where skills are looked for, as the start would have: while the
+        user's own are few."""
+        if self._own_are_few():
+            for name in names:
+                with suppress(SkillError):  # told with the catalog's failures
+                    self.catalog.load(name)
+        else:
+            log.info("not loaded, as there are many: %s", ", ".join(names))
+
+    def _own_are_few(self) -> bool:
+        own = [known for known in self.catalog.known if known.scope != "bundled"]
+        return sum(len(known.skill.tools) for known in own) <= LOAD_AT_START
 
     def _load_for(self, name: str) -> None:
         """Loads the skill whose tool has that name, while there is room. Where it can't be loaded,
@@ -82,15 +130,19 @@ class LoadedSkills:
 
     def _changed(self, change: CatalogChange) -> None:
         with self._lock:
-            gone = [self._loaded.pop(name) for name in change.unloaded if name in self._loaded]
+            olds = {name: self._loaded.pop(name, None) for name in change.unloaded}
+            gone = [skill for skill in olds.values() if skill is not None]
             self._taken_off.update(change.unloaded)
             self._taken_off.difference_update(one.name for one in change.loaded)
             remove = [tool.name for skill in gone for tool in skill.tools]
             add: list[Tool] = []
             for metadata in change.loaded:
-                skill = SkillTools(metadata, ships=self.catalog.ships(metadata.name))
-                self._loaded[metadata.name] = skill
+                name = metadata.name
+                skill = SkillTools(metadata, ships=self.catalog.ships(name), older=olds.get(name))
+                self._loaded[name] = skill
                 add.extend(skill.tools)
+            for old in gone:
+                old.newer = self._loaded.get(old.metadata.name)
             self._tools.replace(remove, add)
             self._prompts.set_skills(self.catalog.loaded)
         # Calls that run finish on the code they started with.

@@ -26,6 +26,7 @@ from callboard.skills.workflows.workflow import (
 )
 
 MAX_STEPS = 500
+MAX_PROBLEMS = 50
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -50,10 +51,11 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
         paths, problems = expand(skill.path, reference)
         failures += [Failure(skill.name, reference, p.kind, p.message, p.line) for p in problems]
         for path in paths:
-            workflow = read_workflow(skill, path)
-            if isinstance(workflow, Failure):
-                failures.append(workflow)
-            elif workflow.name in by_name:
+            workflow, wrong = read_whole(skill, path)
+            failures += wrong
+            if workflow is None:
+                continue
+            if workflow.name in by_name:
                 message = f"a workflow called '{workflow.name}' was read before"
                 shown = relative(skill.path, path)
                 failures.append(Failure(skill.name, shown, "metadata", message, 1))
@@ -63,7 +65,14 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
 
 
 def read_workflow(skill: SkillMetadata, path: Path) -> Workflow | Failure:
-    """``path`` is a real path inside the skill's folder."""
+    """As :func:`read_whole`, with the first thing that is wrong."""
+    workflow, failures = read_whole(skill, path)
+    return failures[0] if workflow is None else workflow
+
+
+def read_whole(skill: SkillMetadata, path: Path) -> tuple[Workflow | None, list[Failure]]:
+    """The workflow; or None, and everything that is wrong with it. ``path`` is a real path inside
+    the skill's folder."""
     shown = relative(skill.path, path)
     try:
         text = read_text(skill.path, path)
@@ -71,41 +80,60 @@ def read_workflow(skill: SkillMetadata, path: Path) -> Workflow | Failure:
             raise FileProblem("empty", f"'{shown}' is empty")
         document = safe_yaml.load(text)
     except FileProblem as problem:
-        return Failure(skill.name, shown, problem.kind, problem.message, problem.line)
+        return None, [Failure(skill.name, shown, problem.kind, problem.message, problem.line)]
     except safe_yaml.YamlError as error:
-        return Failure(skill.name, shown, "parse", error.message, error.line)
+        return None, [Failure(skill.name, shown, "parse", error.message, error.line)]
+    reader = _Reader(skill, path, document)
+    workflow = None
     try:
         for where, key, _ in document.duplicates:
             raise WorkflowProblem(f"'{key}' is written twice", (*where, key))
-        return _Reader(skill, path).workflow(document.value)
-    except WorkflowProblem as problem:
-        line = document.line(*problem.path)
-        return Failure(skill.name, shown, "parse", problem.message, line)
+        workflow = reader.workflow(document.value)
+    except WorkflowProblem as wrong:
+        reader.problems.append(wrong)
+    failures = [
+        Failure(skill.name, shown, "parse", problem.message, document.line(*problem.path))
+        for problem in reader.problems[:MAX_PROBLEMS]
+    ]
+    failures = sorted(dict.fromkeys(failures), key=lambda one: one.line or 0)
+    return (None if failures else workflow), failures
+
+
+class _TooLong(WorkflowProblem):
+    """Nothing more is read."""
 
 
 class _Reader:
-    def __init__(self, skill: SkillMetadata, path: Path) -> None:
+    """Reads on past what is wrong, which ``problems`` tells."""
+
+    def __init__(self, skill: SkillMetadata, path: Path, document: safe_yaml.Document) -> None:
         self._skill = skill
         self._path = path
+        self._document = document
         self._affinities = {skill.wire_name(tool.name): tool.affinity for tool in skill.tools}
         self._ids: set[str] = set()
+        self._unnamed: dict[str, int] = {}
         self._count = 0
+        self.problems: list[WorkflowProblem] = []
 
     def workflow(self, value: Any) -> Workflow:
         if not isinstance(value, dict):
             raise WorkflowProblem("a workflow is a mapping with name, description and steps")
         name = value.get("name")
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-            raise WorkflowProblem("'name' must be 1 to 64 of A-Z a-z 0-9 _ -", ("name",))
+            self._wrong("'name' must be 1 to 64 of A-Z a-z 0-9 _ -", ("name",))
+            name = ""
         inputs = tuple(self._inputs(value.get("inputs")))
         known = {"inputs", *(one.name for one in inputs)}
         steps = self._steps(value.get("steps"), ("steps",))
-        if not steps:
-            raise WorkflowProblem("'steps' must hold at least one step", ("steps",))
+        if value.get("steps") == []:
+            self._wrong("'steps' must hold at least one step", ("steps",))
         inputs_known = {one.name for one in inputs}
         self._check_references(steps, known, inputs_known, ("steps",))
         description = _text(value, "description", (), required=False)
-        return Workflow(name, description, self._skill.name, self._path, inputs, steps)
+        return Workflow(
+            *(name, description, self._skill.name, self._path, inputs, steps, self._unnamed)
+        )
 
     def _inputs(self, value: Any) -> Iterator[Input]:
         if value is None:
@@ -137,13 +165,29 @@ class _Reader:
 
     def _steps(self, value: Any, path: safe_yaml.Path) -> tuple[Step, ...]:
         if not isinstance(value, list):
-            raise WorkflowProblem(f"'{path[-1]}' must be a list of steps", path)
-        return tuple(self._step(entry, (*path, index)) for index, entry in enumerate(value))
+            self._wrong(f"'{path[-1]}' must be a list of steps", path)
+            return ()
+        return tuple(self._step_or_none(entry, (*path, index)) for index, entry in enumerate(value))
+
+    def _step_or_none(self, entry: Any, path: safe_yaml.Path) -> Step:
+        """The step; for one that is wrong another that asks for nothing, so that what follows is
+        read as if it were right."""
+        try:
+            return self._step(entry, path)
+        except _TooLong:
+            raise
+        except WorkflowProblem as problem:
+            self.problems.append(problem)
+            written = entry.get("id") if isinstance(entry, dict) else None
+            return ToolStep(written if isinstance(written, str) else "", "")
+
+    def _wrong(self, message: str, path: safe_yaml.Path) -> None:
+        self.problems.append(WorkflowProblem(message, path))
 
     def _step(self, entry: Any, path: safe_yaml.Path) -> Step:
         self._count += 1
         if self._count > MAX_STEPS:
-            raise WorkflowProblem(f"holds over {MAX_STEPS} steps", path)
+            raise _TooLong(f"holds over {MAX_STEPS} steps", path)
         if not isinstance(entry, dict):
             raise WorkflowProblem("a step is a mapping", path)
         kind = entry.get("kind") or next((k for k in _KINDS if k in entry), None)
@@ -155,6 +199,8 @@ class _Reader:
         if step_id in self._ids or step_id == "inputs":
             raise WorkflowProblem(f"the id '{step_id}' is taken", (*path, "id"))
         self._ids.add(step_id)
+        if "id" not in entry:
+            self._unnamed[step_id] = self._document.line(*path)
         if kind == "tool":
             return self._tool(entry, step_id, path)
         if kind == "foreach":
@@ -183,7 +229,7 @@ class _Reader:
     def _foreach(self, entry: Mapping[str, Any], step_id: str, path: safe_yaml.Path) -> ForeachStep:
         items = entry.get("items", entry.get("foreach"))
         if not isinstance(items, list) and not (isinstance(items, str) and [*references(items)]):
-            raise WorkflowProblem("'foreach' needs a list, or a reference to one", path)
+            self._wrong("'foreach' needs a list, or a reference to one", path)
         variable = entry.get("as", "item")
         if not isinstance(variable, str) or not _IDENTIFIER.fullmatch(variable):
             raise WorkflowProblem("'as' must be a name", (*path, "as"))
@@ -197,30 +243,30 @@ class _Reader:
         for index, step in enumerate(self._some(entry, key, path)):
             here = (*path, key, index)
             if not isinstance(step, ToolStep):
-                raise WorkflowProblem("'parallel' holds only calls of tools", here)
+                self._wrong("'parallel' holds only calls of tools", here)
+                step = ToolStep(step.id, "")
             if self._affinities.get(step.tool, "any") != "any":
                 message = f"'{step.tool}' runs on the main thread; 'parallel' needs affinity: any"
-                raise WorkflowProblem(message, here)
+                self._wrong(message, here)
             steps.append(step)
         return ParallelStep(step_id, tuple(steps))
 
     def _branch(self, entry: Mapping[str, Any], step_id: str, path: safe_yaml.Path) -> BranchStep:
         on = entry.get("on", entry.get("branch"))
         if not isinstance(on, str) or not [*references(on)]:
-            raise WorkflowProblem("'branch' needs a reference to decide on", path)
+            self._wrong("'branch' needs a reference to decide on", path)
         checks = "equals" not in entry and "else" not in entry
-        otherwise = self._steps(entry.get("else") or [], (*path, "else"))
         then = self._some(entry, "then", path)
+        otherwise = self._steps(entry.get("else") or [], (*path, "else"))
         return BranchStep(
             *(step_id, on, then, None if checks else otherwise),
             *(entry.get("equals"), "equals" in entry),
         )
 
     def _some(self, entry: Mapping[str, Any], key: str, path: safe_yaml.Path) -> tuple[Step, ...]:
-        steps = self._steps(entry.get(key), (*path, key))
-        if not steps:
-            raise WorkflowProblem(f"'{key}' must hold at least one step", (*path, key))
-        return steps
+        if entry.get(key) == []:
+            self._wrong(f"'{key}' must hold at least one step", (*path, key))
+        return self._steps(entry.get(key), (*path, key))
 
     def _check_references(
         self,
@@ -241,7 +287,7 @@ class _Reader:
                         message = (
                             f"'{{{{{reference}}}}}' is no input, earlier step or loop variable"
                         )
-                        raise WorkflowProblem(message, here)
+                        self._wrong(message, here)
             if isinstance(step, ForeachStep):
                 self._check_references(
                     step.steps, known | {step.variable}, inputs, (*here, "steps")

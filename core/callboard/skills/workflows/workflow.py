@@ -127,6 +127,22 @@ class Workflow:
     path: Path
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
+    #: The lines of steps that have no id of their own, by the one that they got.
+    unnamed: Mapping[str, int] = field(default_factory=dict)
+
+    def told(self, where: str, kind: str = "step") -> str:
+        """As who wrote it finds a step. ``where`` is what the run's status calls it, its id after
+        the rounds of the loops that it is in: ``loop[0].step``."""
+        *rounds, id = where.split(".")
+        if id not in self.unnamed:
+            return f"{kind} '{where}'"
+        inside = [f", {self._round(each)}" for each in reversed(rounds)]
+        return f"{kind} '{where}' in line {self.unnamed[id]} of {self.path.name}{''.join(inside)}"
+
+    def _round(self, where: str) -> str:
+        id, _, index = where.rstrip("]").partition("[")
+        loop = f"the loop in line {self.unnamed[id]}" if id in self.unnamed else f"'{id}'"
+        return f"round {int(index) + 1} of {loop}"
 
     def input_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs with defaults filled in. Raises InvalidParams for unknown and missing ones."""

@@ -1,3 +1,1 @@
-from callboard.testing.pytest_plugin import callboard_skill, callboard_skill_paths
-
-__all__ = ["callboard_skill", "callboard_skill_paths"]
+from callboard.testing.pytest_plugin import *  # noqa: F403

@@ -1,5 +1,8 @@
+import json
+
 import pytest
 
+from callboard.errors import CapabilityMissing
 from callboard.testing.skill_bench import ToolFailed
 
 YES = {"action": "accept", "content": {}}
@@ -28,11 +31,23 @@ def test_a_ring_is_placed_and_cleared(callboard_skill):
     assert len(callboard_skill.call("clear")["deleted"]) == 4
 
 
+def test_the_resources(callboard_skill):
+    assert "prop_<name>" in callboard_skill.read("set-dressing://conventions")
+    callboard_skill.call("place", name="lamp", position=[1, 2, 3])
+    assert json.loads(callboard_skill.read("set-dressing://props/la")) == {"prop_lamp": [1, 2, 3]}
+
+
 def test_a_list_with_other_columns(callboard_skill, tmp_path):
     path = tmp_path / "wrong.csv"
     path.write_text("prop\nlamp\n", encoding="utf-8")
     with pytest.raises(ToolFailed, match="columns name, x, y, z"):
         callboard_skill.call("read_list", path=str(path))
+
+
+@pytest.mark.parametrize("callboard_withdrawn", [["scene.mutate"]])
+def test_nothing_is_placed_where_the_artist_said_no(callboard_withdrawn, callboard_skill):
+    with pytest.raises(CapabilityMissing, match=r"scene\.mutate"):
+        callboard_skill.call("ring", count=4, radius=2)
 
 
 def test_the_prompt(callboard_skill):

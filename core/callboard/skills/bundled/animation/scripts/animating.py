@@ -97,11 +97,8 @@ def _interpolate(port: Any, path: str, asked: Mapping[float, str]) -> None:
         change(path, frame, word)
     words = port.interpolations(path)
     for frame, word in asked.items():
-        if words.get(frame) != word:
-            raise HostError(
-                f"the host did not do what was asked: the interpolation at {frame:g} should be"
-                f" {word}, but is {words.get(frame)}. The change was taken back."
-            )
+        there = words.get(frame)
+        expect(there == word, f"the interpolation at {frame:g}", word, there)
 
 
 def _optional(port: Any, method: str, what: str) -> Any:

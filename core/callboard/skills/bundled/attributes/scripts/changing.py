@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.hosting.read_back import expect
 
 
 def set(ctx: Any, name: str, attribute: str, value: Any) -> Json:
@@ -17,11 +17,7 @@ def set(ctx: Any, name: str, attribute: str, value: Any) -> Json:
     told = entry["value"]
     if isinstance(value, list) and entry.get("count", len(value)) == len(value) > len(told or ()):
         value = value[: len(told)]
-    if not _same(value, told):
-        raise HostError(
-            f"the host did not do what was asked: {attribute} should be {_shown(value)}, but is"
-            f" {_shown(told)}. The change was taken back."
-        )
+    expect(_same(value, told), attribute, _shown(value), _shown(told))
     doubt = entry.get("doubt")
     answer: Json = {"changed": [path], "verified": doubt is None, "attribute": entry}
     return answer if doubt is None else {**answer, "doubt": doubt}

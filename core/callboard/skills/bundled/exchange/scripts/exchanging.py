@@ -8,11 +8,11 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.hosting.exchange_files import check_file
-from callboard.hosting.exchanging import UNTOLD, WITH_UVS, Axes, FileFormat, format_of, told
+from callboard.hosting.exchanging import WITH_UVS, Axes, FileFormat, format_of, told
+from callboard.hosting.importing import SHOWN, asked_axes, counting, import_checked
 
-#: Names that an answer and an error list; counts are complete.
-LISTED, SHOWN, NAMED = 200, 50, 5
+#: Names that an error lists.
+NAMED = 5
 
 
 def formats(ctx: Any) -> Json:
@@ -28,33 +28,7 @@ def import_file(
 ) -> Json:
     port, reader = ctx.port("exchange"), ctx.port("scene.read")
     ctx.port("scene.mutate")
-    kind = format_of(path, port.formats(), write=False)
-    axes = _axes(kind, meters_per_unit, up_axis)
-    above = None if parent is None else reader.get(parent)["path"]
-    if kind.name != "usd":  # whose port checks more than that
-        check_file(path)
-    before = set(reader.names())
-    counted = port.import_file(path, above, axes)
-    created = [each for each in reader.names() if each not in before]
-    if not created:
-        raise HostError(f"'{Path(path).name}' holds no objects; nothing was imported")
-    entries = [reader.get(each) for each in created[:LISTED]]
-    if above is not None and not any(reader.get(each)["parent"] == above for each in created):
-        raise HostError(f"nothing of it is below '{parent}'. The change was taken back.")
-    lacking = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
-    doubt = next((each["doubt"] for each in entries if each.get("doubt")), None)
-    return {
-        "path": path,
-        "format": kind.name,
-        "changed": [],
-        "created": created[:LISTED],
-        "created_count": len(created),
-        **_counting(counted),
-        **({} if counted.told else {"assumed": True}),
-        **({"without_uvs": lacking[:SHOWN]} if lacking else {}),
-        "verified": doubt is None,
-        **({} if doubt is None else {"doubt": doubt}),
-    }
+    return import_checked(port, reader, path, parent, meters_per_unit, up_axis)
 
 
 def export_file(
@@ -68,7 +42,9 @@ def export_file(
     port, reader = ctx.port("exchange"), ctx.port("scene.read")
     ctx.port("filesystem.write")
     kind = format_of(path, port.formats(), write=True)
-    axes = _axes(kind, meters_per_unit, up_axis)
+    axes = asked_axes(kind, meters_per_unit, up_axis)
+    if kind.fixed and axes is not None:
+        _refuse_others(kind, axes)
     wanted = None if objects is None else [reader.get(each)["path"] for each in objects]
     lacking = port.without_uvs(wanted) if kind.name in WITH_UVS else {}
     textured = [name for name, texture in lacking.items() if texture]
@@ -88,23 +64,15 @@ def export_file(
         "format": kind.name,
         "bytes": sum(sizes),
         "files": files,
-        **_counting(counted),
+        **counting(counted),
         **({"without_uvs": [*lacking][:SHOWN]} if lacking else {}),
         "verified": True,
     }
 
 
-def _axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
-    if kind.name in UNTOLD:
-        unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
-        return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)
-    if meters_per_unit is not None or up_axis is not None:
+def _refuse_others(kind: FileFormat, axes: Axes) -> None:
+    if (axes.meters_per_unit, axes.up_axis) != (kind.meters_per_unit, kind.up_axis):
         raise ValueError(
-            f"a {kind.name} file says its units and its up axis itself; leave meters_per_unit and"
-            " up_axis out"
+            f"a {kind.name} file that is written here has {kind.meters_per_unit:g} metres a unit"
+            f" and {kind.up_axis} up; leave meters_per_unit and up_axis out"
         )
-    return None
-
-
-def _counting(axes: Axes) -> Json:
-    return {"meters_per_unit": axes.meters_per_unit, "up_axis": axes.up_axis}

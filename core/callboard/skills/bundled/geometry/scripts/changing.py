@@ -9,11 +9,16 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.checking import MeshData, MeshFacts
+from callboard.hosting.facing import normals_of
 from callboard.hosting.mesh_facts import faces_of, mesh_facts
+from callboard.hosting.read_back import expect_that
 from callboard.hosting.uv_facts import uv_facts
 
-from ._readback import done, expect, refuse_endless
+from ._readback import alike, done, refuse_endless
 from .reading import LARGEST
+
+#: Faces that an answer names.
+_NAMED = 1000
 
 
 def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark") -> Json:
@@ -24,9 +29,9 @@ def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark
     port.subdivide(name, scheme, levels)
     info = port.info(name)
     there = info["subdivision"]
-    expect(there["scheme"] == scheme, f"the scheme is {there['scheme']}")
+    expect_that(there["scheme"] == scheme, f"the scheme is {there['scheme']}")
     # Some hosts leave the levels to who draws it.
-    expect(there["levels"] in (None, 0 if scheme == "none" else levels), "the levels differ")
+    expect_that(there["levels"] in (None, 0 if scheme == "none" else levels), "the levels differ")
     return done(info)
 
 
@@ -39,12 +44,12 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
     if side == "flip":
         now = _turns(port.mesh(name))
         turned = [{(end, start) for start, end in face} for face in before]
-        expect(now == turned, "the faces look as before")
+        expect_that(now == turned, "the faces look as before")
     else:
-        expect(not after.flipped, f"faces at {after.flipped} edges look to opposite sides")
+        expect_that(not after.flipped, f"faces at {after.flipped} edges look to opposite sides")
         if not after.open_edges and not after.non_manifold:
             right = after.volume >= 0 if side == "outside" else after.volume <= 0
-            expect(right, "the faces look to the other side")
+            expect_that(right, "the faces look to the other side")
     return done(port.info(name))
 
 
@@ -54,8 +59,8 @@ def triangulate(ctx: Any, name: str) -> Json:
     wanted = port.info(name)["mesh"]["triangles"]
     port.triangulate(name)
     mesh = port.mesh(name)
-    expect(all(count == 3 for count in mesh.counts), "some faces have more corners")
-    expect(len(mesh.counts) == wanted, f"there are {len(mesh.counts)} triangles, not {wanted}")
+    expect_that(all(count == 3 for count in mesh.counts), "some faces have more corners")
+    expect_that(len(mesh.counts) == wanted, f"there are {len(mesh.counts)} triangles, not {wanted}")
     return done(port.info(name))
 
 
@@ -66,7 +71,33 @@ def shade(ctx: Any, name: str, smooth: bool, angle: float | None = None) -> Json
     port.shade(name, smooth, angle)
     info = port.info(name)
     right = ("smooth", "mixed") if angle is not None else ("smooth" if smooth else "flat",)
-    expect(info["shading"] in right, f"the shading is {info['shading']}")
+    sharp = angle is not None and info["shading"] == "flat" and _all_sharp(port.mesh(name), angle)
+    expect_that(info["shading"] in right or sharp, f"the shading is {info['shading']}")
+    return done(info)
+
+
+def apply_scale(ctx: Any, name: str) -> Json:
+    port, editor = _ports(ctx, "modelling")
+    reader = ctx.port("scene.read")
+    before = reader.get(name)["bounds"]
+    editor.apply_scale(name)
+    after = reader.get(name)
+    expect_that(alike([1, 1, 1], after["scale"]), f"the scale is {after['scale']}")
+    info = port.info(name)
+    ends = ("min", "max")
+    same = not before or all(alike(before[end], after["bounds"][end]) for end in ends)
+    expect_that(same or info["modifiers"], "it has another size")
+    doubt = "its modifiers count in the mesh's own units, so what they show changed"
+    return done(info, doubt=None if same else doubt)
+
+
+def clean(ctx: Any, name: str, fault: str) -> Json:
+    port, editor = _ports(ctx, "modelling")
+    _facts(port, name)
+    editor.clean(name, fault)
+    info = port.info(name)
+    left = getattr(mesh_facts(port.mesh(name)), fault)
+    expect_that(not left, f"{left} such faces are left")
     return done(info)
 
 
@@ -82,22 +113,20 @@ def merge(ctx: Any, name: str, distance: float) -> Json:
     editor.merge(name, distance)
     info = port.info(name)
     merged = before["mesh"]["vertices"] - info["mesh"]["vertices"]
-    expect(merged > 0 or not close, "no vertices were merged")
+    expect_that(merged > 0 or not close, "no vertices were merged")
     return done(info, merged=merged)
 
 
 def extrude(ctx: Any, name: str, distance: float, faces: Any) -> Json:
     port, editor = _ports(ctx, "modelling")
     before = _facts(port, name)
-    editor.extrude(name, faces, distance)
-    return _grown(port, name, before)
+    return _grown(port, name, before, editor.extrude(name, faces, distance))
 
 
 def inset(ctx: Any, name: str, thickness: float, faces: Any, depth: float = 0.0) -> Json:
     port, editor = _ports(ctx, "modelling")
     before = _facts(port, name)
-    editor.inset(name, faces, thickness, depth)
-    return _grown(port, name, before)
+    return _grown(port, name, before, editor.inset(name, faces, thickness, depth))
 
 
 def unwrap(
@@ -115,11 +144,11 @@ def unwrap(
     old = port.mesh(name).uvs
     editor.unwrap(name, method, angle, margin)
     mesh = port.mesh(name)
-    expect(mesh.uvs is not None, "there are no UVs")
+    expect_that(mesh.uvs is not None, "there are no UVs")
     facts = uv_facts(mesh)
-    expect(facts["area"] > 0, "the UVs have no area")
+    expect_that(facts["area"] > 0, "the UVs have no area")
     if method == "smart":
-        expect(facts["inside"], "the UVs leave the square")
+        expect_that(facts["inside"], "the UVs leave the square")
     same = old is not None and [*map(tuple, old)] == [*map(tuple, mesh.uvs or ())]
     info = port.info(name)
     return done(info, doubt="the UVs are as they were before" if same else None, uvs=facts)
@@ -139,11 +168,12 @@ def _facts(port: Any, name: str) -> MeshFacts:
     return mesh_facts(port.mesh(name))
 
 
-def _grown(port: Any, name: str, before: MeshFacts) -> Json:
+def _grown(port: Any, name: str, before: MeshFacts, moved: list[int]) -> Json:
     after = _facts(port, name)
-    expect(after.faces > before.faces, "no faces were added")
-    expect(after.non_manifold <= before.non_manifold, "edges with more than two faces came")
-    return done(port.info(name))
+    expect_that(after.faces > before.faces, "no faces were added")
+    expect_that(after.non_manifold <= before.non_manifold, "edges with more than two faces came")
+    answer = done(port.info(name))
+    return {**answer, "faces": moved} if len(moved) <= _NAMED else answer
 
 
 def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
@@ -152,6 +182,16 @@ def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
         set(zip(face, [*face[1:], *face[:1]], strict=True))
         for face in faces_of(mesh.counts, mesh.corners)
     ]
+
+
+def _all_sharp(mesh: MeshData, angle: float) -> bool:
+    """Whether no edge is flatter than that, so that a smooth shape looks flat."""
+    smooth, _ = normals_of(mesh, True, angle)
+    flat, _ = normals_of(mesh, False, None)
+    of_face = [
+        normal for normal, count in zip(flat, mesh.counts, strict=True) for _ in range(count)
+    ]
+    return all(alike(list(a), list(b)) for a, b in zip(of_face, smooth, strict=True))
 
 
 def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:

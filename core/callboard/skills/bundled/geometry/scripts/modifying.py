@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.hosting.read_back import expect_turned
+from callboard.hosting.read_back import expect, expect_that, expect_turned
 from callboard.hosting.shaping import MODIFIERS
 
-from ._readback import alike, done, expect, refuse_endless
+from ._readback import alike, done, refuse_endless
 
 
 def modify(
@@ -42,10 +42,10 @@ def modify(
     else:
         raise ValueError("give at least one value to set")
     info = port.info(name)
-    expect(modifier in _names(info), "the modifier isn't there")
+    expect_that(modifier in _names(info), "the modifier isn't there")
     entry = _entry(info, modifier)
     for key, value in values.items():
-        expect(alike(value, entry.get(key)), f"{key} should be {value}, but is {entry.get(key)}")
+        expect(alike(value, entry.get(key)), key, value, entry.get(key))
     added = len(info["modifiers"]) > len(before["modifiers"])
     idle = added and info["result"] == before["result"] and kind != "triangulate"
     doubt = f"the {kind} changes nothing of the shape: do the objects meet, are there edges?"
@@ -58,7 +58,7 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     _entry(port.info(name), modifier)
     editor.remove_modifier(name, modifier)
     info = port.info(name)
-    expect(modifier not in _names(info), "the modifier is there")
+    expect_that(modifier not in _names(info), "the modifier is there")
     return done(info)
 
 
@@ -70,8 +70,8 @@ def apply(ctx: Any, name: str) -> Json:
         raise ValueError(f"'{name}' has no modifiers to apply")
     editor.apply_modifiers(name)
     info = port.info(name)
-    expect(info["mesh"] == before["result"], "the mesh isn't what the modifiers showed")
-    expect(len(info["modifiers"]) < len(before["modifiers"]), "the modifiers are there")
+    expect_that(info["mesh"] == before["result"], "the mesh isn't what the modifiers showed")
+    expect_that(len(info["modifiers"]) < len(before["modifiers"]), "the modifiers are there")
     return done(info)
 
 
@@ -95,12 +95,12 @@ def _created(ctx: Any, kind: str, what: Json, name: str | None, given: Json) -> 
     info = port.info(path)
     there = info[kind]
     for key, value in given.items():
-        expect(alike(value, there[key]), f"{key} should be {value}, but is {there[key]}")
+        expect(alike(value, there[key]), key, value, there[key])
     if kind == "text":
-        expect(there["text"] == asked, "the text differs")
+        expect_that(there["text"] == asked, "the text differs")
     else:
         same = len(there["points"]) == len(asked) and all(map(alike, asked, there["points"]))
-        expect(same, "the points differ")
+        expect_that(same, "the points differ")
     if place:
         placer.set_transform(path, place.get("translate"), place.get("rotate"), None)
         there = reader.get(path)
@@ -108,7 +108,7 @@ def _created(ctx: Any, kind: str, what: Json, name: str | None, given: Json) -> 
             if key == "rotate":
                 expect_turned(value, there[key])
             else:
-                expect(alike(value, there[key]), "the place differs")
+                expect_that(alike(value, there[key]), "the place differs")
     return done(info, created=[path])
 
 

@@ -12,6 +12,7 @@ from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.colors import linear, of_kelvin
 from callboard.hosting.framing import around
 from callboard.hosting.read_back import alike, done, expect, expect_turned
+from callboard.hosting.surrounding import surround
 
 #: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
@@ -47,17 +48,7 @@ def set_environment(ctx: Any, **given: Any) -> Json:
         raise ValueError(f"there is no file '{Path(given['path']).name}' there")
     port, _, _ = _ports(ctx)
     values: Json = {k: linear(value) if k == "color" else value for k, value in given.items()}
-    port.set_environment(values)
-    environment: Json = port.environment()
-    for key, value in values.items():
-        actual = environment[key]
-        if key == "path":
-            right = actual is not None and Path(actual).is_file() and Path(actual).samefile(value)
-        elif key == "rotate":
-            right = actual is not None and alike((actual - value + 180) % 360, 180.0)
-        else:
-            right = alike(value, actual)
-        expect(right, f"the environment's {key}", value, actual)
+    environment = surround(port, values)
     doubt = environment.get("doubt")
     told: Json = {} if doubt is None else {"doubt": doubt}
     return {"verified": doubt is None, **told, "environment": environment}

@@ -21,11 +21,13 @@ def still(
     height: int = 360,
     frame: int | None = None,
     as_job: bool = False,
-) -> Result:
+) -> Generator[object, None, Result]:
     """``as_job`` is the server's to heed, here as in ``turntable``."""
     ctx.port("filesystem.write")
     port = ctx.port("render")
-    image: Json = port.still(path, width, height, frame)
+    image = port.still(path, width, height, frame)
+    if isinstance(image, Generator):
+        image = yield from image
     _written(image["path"])
     return _seen({**image, "verified": True}, lambda: shown(port, path))
 

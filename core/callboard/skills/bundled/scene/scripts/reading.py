@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Sized
 from fnmatch import translate
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
@@ -56,7 +56,7 @@ def _listed(
     kind = type and type.lower()
     page: list[Json] = []
     total = seen = 0
-    slice_ends = monotonic() + SLICE
+    slice_ends = perf_counter() + SLICE
     for stretch in _stretches(summaries, count):
         if fits is not None and hasattr(stretch, "named"):
             stretch = stretch.named(fits)
@@ -71,10 +71,10 @@ def _listed(
                 page.append(summary)
             total += 1
         seen += STRETCH
-        if monotonic() >= slice_ends and count is not None and seen < count:
+        if perf_counter() >= slice_ends and count is not None and seen < count:
             ctx.progress(seen, count, f"looked at {seen} of {count} objects")
             yield
-            slice_ends = monotonic() + SLICE
+            slice_ends = perf_counter() + SLICE
     return _page(page, total, offset)
 
 
@@ -97,15 +97,15 @@ def get_object(ctx: Any, name: str) -> Json:
 def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:
     """What is gone meanwhile is told by its name alone."""
     entries = []
-    slice_ends = monotonic() + SLICE
+    slice_ends = perf_counter() + SLICE
     for summary in summaries:
         try:
             entries.append(_with_details(reader, summary["path"]))
         except LookupError:
             entries.append(summary)
-        if monotonic() >= slice_ends:
+        if perf_counter() >= slice_ends:
             yield
-            slice_ends = monotonic() + SLICE
+            slice_ends = perf_counter() + SLICE
     return entries
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Block, Image, Json, Result
 from callboard.hosting.looking import Look, from_angle
-from callboard.hosting.orbit import Point, around
+from callboard.hosting.orbit import Point, around, reaching
 from callboard.hosting.pictures import difference, fitted, numbers_of, sheet, shrunk
 from callboard.hosting.png import Picture
 from callboard.protocol.jsonrpc import encode
@@ -96,10 +96,12 @@ def _views(
         angles = ["three_quarter"]
     if angles:
         reader = ctx.port("scene.read")
-        low, high = around(_boxes(reader, frame) if frame else port.boxes())
+        whole = around(port.boxes())
+        low, high = around(_boxes(reader, frame)) if frame else whole
         up = reader.info()["up_axis"]
         for angle in angles:
-            yield angle, {"view": from_angle(angle, low, high, aspect, up)}
+            view = from_angle(angle, low, high, aspect, up)
+            yield angle, {"view": reaching(view, *whole)}
 
 
 def _boxes(reader: Any, names: Sequence[str]) -> Iterator[tuple[Point, Point]]:

@@ -1,0 +1,69 @@
+"""The tool that makes several calls as one, as it is listed. What one batch does is in
+:mod:`callboard.calls.batch`, which the first batch imports."""
+
+from __future__ import annotations
+
+from callboard.calls.entry import Entry
+from callboard.calls.tools import BATCH, Tool
+from callboard.content import Json
+
+#: Calls of one batch.
+MOST_CALLS = 100
+_DESCRIPTION = (
+    "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
+    "are rolled back. An argument of a later call may be an earlier result: "
+    '{"$result": 0, "path": "object.path"} is that value of the first call\'s structured result. '
+    "Not for jobs, for what asks the client, nor for batches."
+)
+_CALL: Json = {
+    "type": "object",
+    "required": ["tool"],
+    "additionalProperties": False,
+    "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+}
+_SCHEMA: Json = {
+    "type": "object",
+    "required": ["calls"],
+    "additionalProperties": False,
+    "properties": {
+        "calls": {"type": "array", "minItems": 1, "maxItems": MOST_CALLS, "items": _CALL},
+        "brief": {
+            "type": "boolean",
+            "default": False,
+            "description": "Of changes only changed, created, verified and doubt are told",
+        },
+    },
+}
+
+
+class BatchTool(Tool):
+    """``batch__run`` as it is listed."""
+
+
+def batch_tool() -> BatchTool:
+    """The tool; the dispatcher gathers its calls and runs them."""
+
+    def never() -> Entry:
+        raise AssertionError("a batch is gathered before it runs")
+
+    return BatchTool(
+        BATCH,
+        _DESCRIPTION,
+        _SCHEMA,
+        never,
+        title="Run several calls",
+        ours=True,
+        annotations={"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
+    )
+
+
+def asked_tools(name: str, arguments: Json) -> list[str]:
+    """The tools that a call names, whatever its arguments are: its own and, of a batch, its
+    calls'."""
+    calls = arguments.get("calls") if name == BATCH else None
+    named = (
+        [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]
+        if isinstance(calls, list)
+        else []
+    )
+    return [name, *dict.fromkeys(each for each in named if isinstance(each, str))]

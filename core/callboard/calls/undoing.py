@@ -1,0 +1,128 @@
+"""Undoing what calls changed, and doing it again: for the artist whatever calls did, for a client
+what it did itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from callboard.calls.changed import ChangeBook, SceneChange
+from callboard.calls.main_stay import MainStay
+from callboard.clients.holder import TokenHolder
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.guest.main_thread import MainThread, Waiter
+from callboard.hosting.contract import UndoPort
+
+T = TypeVar("T")
+
+
+class Alone:
+    """What surrounds a turn beside which no call's undo step may be open."""
+
+    def enter(self) -> None:
+        """Nothing to open."""
+
+    def leave(self) -> None:
+        """Nothing to close."""
+
+    def end(self, error: BaseException | None) -> None:
+        """Nothing to put back."""
+
+
+async def alone(
+    main: MainThread, name: str, work: Callable[[], T], waiter: Waiter | None = None
+) -> T:
+    """Does ``work`` on the main thread while no step is open. On the server's loop."""
+    done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    stay = MainStay(main, name, contextvars.copy_context(), Alone(), "change", waiter)
+    stay.submit(work, done)
+    try:
+        return await done
+    finally:
+        await stay.close(None)
+
+
+def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
+    """Undoes these steps, newest first, up to the first that somebody's later change lies on;
+    those that were undone. Main thread, while no step is open."""
+    done: list[str] = []
+    for id in undo_ids:
+        if not port.undo(id):
+            break
+        done.append(id)
+    return done
+
+
+def undo_own(port: UndoPort, book: ChangeBook, who: TokenHolder, steps: int) -> Json:
+    """Undoes so many of the newest steps, as far as they are that client's and nobody changed the
+    scene after them. Raises HostError, and undoes nothing, where the newest isn't. Main thread,
+    while no step is open."""
+    done: list[SceneChange] = []
+    why = None
+    while len(done) < steps and why is None:
+        newest = _newest(book)
+        why = _not_theirs(newest, who)
+        if newest is None or newest.undo_id is None or why is not None:
+            break
+        if port.undo(newest.undo_id):
+            book.undone([newest.undo_id], by=who)
+            done.append(newest)
+        elif newest == _newest(book):  # else the application just told that the artist undid it
+            why = (
+                f"somebody else changed the scene after '{newest.words}', or opened another one; "
+                "leave it to the artist, or change it back with a call"
+            )
+    return _told("undone", done, why)
+
+
+def redo_own(port: UndoPort, book: ChangeBook, who: TokenHolder, steps: int) -> Json:
+    """Does again so many of the steps that :func:`undo_own` undid for that client, the one undone
+    last first. Raises HostError, and does nothing, where that can't be. Main thread, while no step
+    is open."""
+    done: list[SceneChange] = []
+    while len(done) < steps:
+        undone = [one for one in book.all() if one.undone and one.undone_by == who]
+        again = next((one for one in undone if one.undo_id and port.redo(one.undo_id)), None)
+        if again is None or again.undo_id is None:
+            break
+        book.undone([again.undo_id], undone=False)
+        done.append(again)
+    why = None if len(done) == steps else _no_more(book, who)
+    return _told("redone", done, why)
+
+
+def _newest(book: ChangeBook) -> SceneChange | None:
+    undoable = (one for one in reversed(book.all()) if one.undo_id is not None)
+    return next((one for one in undoable if not one.undone), None)
+
+
+def _not_theirs(newest: SceneChange | None, who: TokenHolder) -> str | None:
+    if newest is None:
+        return "no call changed anything here that can still be undone"
+    if newest.holder == who:
+        return None
+    if newest.holder is None:
+        return "the newest step is the artist's own; leave it to the artist to undo it"
+    return (
+        f"the newest step, '{newest.words}', is that of another client ({newest.client}); only "
+        "that client or the artist undoes it"
+    )
+
+
+def _no_more(book: ChangeBook, who: TokenHolder) -> str:
+    undone = [one for one in book.all() if one.undone]
+    if any(one.undone_by == who for one in undone):
+        return "the scene was changed since you undid it; make the calls again instead"
+    if undone:
+        return f"you undid nothing; '{undone[-1].words}' was undone by somebody else, who meant it"
+    return "nothing is undone here"
+
+
+def _told(what: str, done: Sequence[SceneChange], why: str | None) -> Json:
+    if not done:
+        raise HostError(f"nothing was {what}: {why}")
+    told = [{"undo_id": one.undo_id, "tool": one.tool, "did": one.words} for one in done]
+    return {what: told, "stopped": why}

@@ -1,0 +1,84 @@
+"""``callboard batch``: one tool on many files, by several hosts of this machine."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from callboard.batch.pool import BatchWork, HostPool
+from callboard.batch.report_file import ReportFile
+from callboard.batch.tasks import PLACES, tasks_of, unfilled
+from callboard.cli.call_command import add_tool_arguments, given_arguments
+from callboard.cli.numbers import count, repetitions, seconds
+from callboard.cli.serve_command import add_host, host_options, warn_of_folders
+from callboard.cli.task_lines import ended, tell, work_off
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_tool_arguments(parser)
+    add_host(parser)
+    parser.add_argument(
+        "--each",
+        metavar="FILES",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="a pattern, such as 'a/**/*.usd'",
+    )
+    parser.add_argument("-j", dest="hosts", type=count, default=1, help="hosts side by side")
+    add_task_options(parser)
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """How each task is done, and how often."""
+    add_scene_options(parser)
+    parser.add_argument("--report", metavar="FILE", type=Path, help="a later run goes on from it")
+    parser.add_argument(
+        "--retries",
+        metavar="N",
+        type=repetitions,
+        default=2,
+        help="for a file whose host was lost",
+    )
+    parser.add_argument("--max-failures", type=count, metavar="N", help="stop after so many")
+
+
+def add_scene_options(parser: argparse.ArgumentParser) -> None:
+    """What is done with the scene of a task, and for how long."""
+    parser.add_argument("--no-open", action="store_true", help="the tool itself takes the file")
+    parser.add_argument("--save", action="store_true", help="save each scene where it came from")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each file")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a line of JSON for each file. 0 where all are done, 1 where some failed."""
+    return ended(partial(_run, arguments))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    work = BatchWork(
+        arguments.tool,
+        given_arguments(arguments.arguments),
+        host_options(arguments),
+        open=not arguments.no_open,
+        save=arguments.save,
+        retries=arguments.retries,
+        timeout=arguments.timeout,
+    )
+    for word in unfilled(work.given):
+        places = ", ".join(f"{{{place}}}" for place in PLACES)
+        tell(f"{{{word}}} stays as it is: a file's are {places}")
+    tasks = tasks_of(arguments.each)
+    warn_of_folders(arguments)
+    report = _report(arguments.report, work, arguments.each)
+    pool = HostPool(work, arguments.hosts, tell)
+    return work_off(tasks, pool.run, report, arguments.max_failures, ordered=True)
+
+
+def _report(path: Path | None, work: BatchWork, patterns: Iterable[str]) -> ReportFile | None:
+    if path is None:
+        return None
+    files = [str(Path(pattern).absolute()) for pattern in patterns]
+    return ReportFile(path, {**work.described(), "files": files})

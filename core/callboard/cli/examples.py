@@ -1,0 +1,129 @@
+"""What ``--help`` shows of each command beside its options: examples, and what it ends with."""
+
+from __future__ import annotations
+
+import argparse
+
+#: By command: what is written after ``callboard``, and what that does.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "setup": (
+        ("setup --dry-run", "what it would do here, and nothing else"),
+        ("setup --yes", "everything on this machine, without asking"),
+        ("setup --host blender --client cursor --client codex", "only these"),
+        ("setup --undo", "all back as it was"),
+    ),
+    "serve": (
+        ("serve --scene shot.usda --root .", "an OpenUSD stage, and this folder for files"),
+        ("serve --host blender --skills ./skills", "Blender without a window, and your skills"),
+        ("serve --deny script.execute --port 8765", "no scripts; always the same port"),
+    ),
+    "list": (
+        ("list", "what runs, and where"),
+        ("list --json", "the same for programs"),
+    ),
+    "call": (
+        ("call scene__scene_info", "of the instance that runs"),
+        ('call scene__create_primitive --json \'{"kind": "cube"}\' --instance blender', "of one"),
+        ("call studio__publish --json @publish.json --wait", "arguments of a file, a job's end"),
+    ),
+    "gateway": (
+        ("gateway", "one address for every instance here"),
+        ("gateway --open", "its page in the browser"),
+        ("gateway --listen 10.0.0.5", "for other machines, too"),
+    ),
+    "run": (
+        ("run scene__scene_info --host blender --scene shot.blend", "what is in the file"),
+        ("run studio__clean --scene shot.usda --save", "change the file"),
+    ),
+    "batch": (
+        ("batch scene__scene_info --each '*.usda' --report out.jsonl", "go on from it later"),
+        ("batch studio__clean --host blender --each 'a/**/*.blend' -j 2 --save", "by two hosts"),
+    ),
+    "farm": (
+        ("farm run scene__scene_info --over '*.usda' -n 4", "by four hosts of this machine"),
+        ("farm run --help", "more of each part"),
+    ),
+    "farm local": (("farm local -n 4", "a scheduler and four hosts"),),
+    "farm worker": (
+        ("farm worker --scheduler tcp://10.0.0.5:8786 --host blender --offer gpu", "joins one"),
+    ),
+    "farm run": (
+        ("farm run scene__scene_info --over 'a/*.usda' -n 4", "over files"),
+        ("farm run render__still --over 1-100x2 --scheduler tcp://10.0.0.5:8786", "over frames"),
+    ),
+    "farm export": (
+        ("farm export scene__scene_info --over '*.usda' --openjd ./job", "for a render manager"),
+        ("farm export scene__scene_info --over '*.usda' --flamenco ./job --chunk 20", "Blender's"),
+    ),
+    "farm session": (("farm session enter ./session --host openusd", "a job's own first step"),),
+    "stdio": (
+        ("stdio", "what a client's configuration starts"),
+        ("stdio --instance blender", "always that application"),
+    ),
+    "connect": (
+        ("connect 'https://10.0.0.5:8765/mcp#sha256=…' --token-file token", "as it printed it"),
+    ),
+    "config": (
+        ("config claude-code", "what to write, and where"),
+        ("config cursor --write", "write it"),
+        ("config other --name alice --gateway", "address and token for any client"),
+    ),
+    "clients": (
+        ("clients", "who has a token"),
+        ("clients revoke cursor", "let it in no more"),
+        ("clients approve alice", "also from other machines"),
+    ),
+    "capabilities": (
+        ("capabilities", "what the instance offers"),
+        ("capabilities withdraw filesystem.write", "until it is restored"),
+    ),
+    "lint": (
+        ("lint skills/studio-publish", "file, line and remedy of each mistake"),
+        ("lint skills --strict --json", "for a check before a merge"),
+    ),
+    "vendor": (
+        ("vendor skills/studio-publish", "for this Python"),
+        ("vendor studio-publish --python 3.10 --python mayapy", "for others"),
+    ),
+    "new-skill": (
+        ("new-skill shot-tools --in skills", "a skill with a tool and its test"),
+        ("new-skill shot-tools --from-calls --since 1h", "of the newest conversation"),
+    ),
+    "new-bundle": (("new-bundle shot-notes", "a bundle with a server of its own"),),
+    "pack": (("pack shot-notes --out shot-notes.mcpb", "check it, and make the file"),),
+    "report": (
+        ("report", "of the last seven days"),
+        ("report --since 24h --html report.html", "as a page"),
+        ("report --call ID", "one call whole, with its traceback"),
+    ),
+    "doctor": (
+        ("doctor", "what is wrong, and how to mend it"),
+        ("doctor --settings", "what a server here is started with, and who says so"),
+    ),
+    "install": (
+        ("install blender", "into every version that is found"),
+        ("install maya --dry-run", "only say what would be done"),
+    ),
+    "uninstall": (("uninstall blender", "out of every version"),),
+    "install-skill": (
+        ("install-skill shot-notes.mcpb", "for you"),
+        ("install-skill ./shot-notes --scope project", "for this project"),
+    ),
+    "uninstall-skill": (("uninstall-skill shot-notes", "and its settings"),),
+    "skills": (
+        ("skills", "what is found here, with versions"),
+        ("skills --installed --json", "the bundles, for programs"),
+    ),
+}
+
+_EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 asked wrongly, 130 Ctrl+C"
+#: Of those that call a tool.
+_MORE_EXITS = ("call", "run", "batch", "farm run")
+
+
+def show_examples(parser: argparse.ArgumentParser, command: str) -> None:
+    """Puts them under the parser's help."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    lines = [f"  callboard {written}\n      {what}" for written, what in EXAMPLES[command]]
+    exits = f"{_EXITS}; 3 to 6: docs/commands.md" if command in _MORE_EXITS else _EXITS
+    parser.epilog = "\n".join(["examples:", *lines, "", exits])

@@ -1,0 +1,54 @@
+"""What commands take for a port, for seconds and for how many."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import threading
+
+
+def port_number(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """As long as a thread can wait."""
+    value = float(text)
+    if not 0 < value <= threading.TIMEOUT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time to wait; give seconds, such as 60")
+    return value
+
+
+def count(text: str) -> int:
+    """From 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def repetitions(text: str) -> int:
+    """How often again, 0 for not at all."""
+    return 0 if text == "0" else count(text)
+
+
+def size(text: str) -> int:
+    """Bytes, as 500M or 4G."""
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    digits, unit = (
+        (text[:-1], units[text[-1:].upper()]) if text[-1:].upper() in units else (text, 1)
+    )
+    return count(digits) * unit
+
+
+def amount(text: str) -> tuple[str, float]:
+    """A name and how much of it; 1 where that isn't said."""
+    name, equals, value = text.partition("=")
+    try:
+        number = float(value) if equals else 1.0
+    except ValueError:
+        number = math.nan
+    if not name or not (0 < number < math.inf):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount; give NAME or NAME=2")
+    return name, number

@@ -1,0 +1,24 @@
+"""How far something is, in one line of the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from callboard.cli.plain_text import plain
+
+_WIDTH = 30
+
+
+def bar(done: float, total: float | None, text: str) -> None:
+    """Draws on stderr, over the line before where that is a terminal. ``text`` may be anybody's."""
+    text = plain(text)
+    ended = bool(total) and done >= (total or 0)
+    if total:
+        filled = round(_WIDTH * min(1.0, done / total))
+        line = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done:g}/{total:g} {text}"
+    else:
+        line = f"{done:g} {text}"
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="\n" if ended else "", file=sys.stderr, flush=True)
+    else:
+        print(line, file=sys.stderr, flush=True)

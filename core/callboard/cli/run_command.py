@@ -1,0 +1,46 @@
+"""``callboard run``: one tool on one scene, by a host of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from callboard.batch.warm_host import UNSAVED, WarmHost, is_changed
+from callboard.cli.answers import ASKABLE, Answers
+from callboard.cli.call_command import add_call_arguments, given_arguments
+from callboard.cli.numbers import seconds
+from callboard.cli.outcome import show, told
+from callboard.cli.serve_command import add_host, host_options, warn_of_folders
+from callboard.content import Json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_call_arguments(parser)
+    add_host(parser)
+    parser.add_argument("--scene", metavar="FILE", help="open this scene first")
+    parser.add_argument("--save", action="store_true", help="save the scene where it came from")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for all of it")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ends as :data:`callboard.cli.outcome.EXITS` says."""
+
+    def work() -> Json:
+        given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
+        warn_of_folders(arguments)
+        host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
+        with host, answers.missing_told():
+            result = host.run(
+                arguments.tool,
+                given,
+                scene=arguments.scene and str(Path(arguments.scene).absolute()),
+                save=arguments.save,
+                timeout=arguments.timeout,
+                notified=show,
+            )
+        if arguments.scene and not arguments.save and is_changed(result):
+            print(f"callboard: {UNSAVED}", file=sys.stderr)
+        return result
+
+    return told(work)

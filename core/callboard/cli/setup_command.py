@@ -1,0 +1,105 @@
+"""``callboard setup``: from nothing to an agent in an application, and back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from callboard.cli.plain_text import plain
+from callboard.client_files.known import formats
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.install.hosts import HOSTS
+from callboard.setup.plan import Plan, plan
+from callboard.setup.trial import try_out
+from callboard.setup.undo import undo
+from callboard.setup.work import Tell, set_up, watched_all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--yes", action="store_true", help="don't ask")
+    parser.add_argument("--undo", action="store_true", help="put back what was there before")
+    parser.add_argument(
+        "--host", choices=sorted(HOSTS), action="append", default=[], help="only this; repeatable"
+    )
+    parser.add_argument(
+        "--client",
+        choices=sorted(formats().keys() - {"other"}),
+        action="append",
+        default=[],
+        help="only this, also where it isn't seen here; repeatable",
+    )
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="the gateway's address instead of the bridge, for clients that take one",
+    )
+    parser.add_argument("--no-trial", action="store_true", help="don't try it with one call")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if not arguments.json:
+            print(("would " if arguments.dry_run else "") + plain(line), flush=True)
+
+    try:
+        outcome = _undo(arguments, tell) if arguments.undo else _set_up(arguments, tell)
+    except OSError as error:
+        raise HostError(f"{error.strerror or error}: {error.filename}") from None
+    if arguments.json:
+        print(json.dumps({**outcome, "lines": told}, indent=2))
+    return 0 if outcome["done"] else 1
+
+
+def _undo(arguments: argparse.Namespace, tell: Tell) -> Json:
+    if not (arguments.dry_run or arguments.yes or _agreed("put everything back?")):
+        raise PeerError("nothing was changed")
+    return {"done": undo(tell, arguments.dry_run)}
+
+
+def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
+    intended = plan(arguments.host, arguments.client, arguments.gateway)
+    if not intended.hosts and not intended.clients:
+        raise HostError(
+            "neither an application nor a client is here; start each once, or name them with "
+            "--host and --client"
+        )
+    outcome = {**intended.as_json(), "done": not any(c.refused for c in intended.clients)}
+    if arguments.dry_run:
+        for line in intended.lines():
+            tell(line)
+        return outcome
+    if not arguments.yes:
+        print("\n".join(map(plain, intended.lines())), file=sys.stderr)
+        if not _agreed("do this?"):
+            raise PeerError("nothing was changed")
+    return {**outcome, **_done(intended, arguments, tell)}
+
+
+def _done(intended: Plan, arguments: argparse.Namespace, tell: Tell) -> Json:
+    kept = set_up(intended, tell)
+    client = next((one.name for one in intended.clients if not one.refused), None)
+    for one in intended.clients:
+        if one.refused:
+            print(f"callboard: left {one.known.title} alone: {plain(one.refused)}", file=sys.stderr)
+    trial = None
+    if client is not None and not arguments.no_trial:
+        with watched_all(intended, kept):
+            trial = try_out(client)
+        tell(trial)
+    tell("restart your clients, or have them read their servers again; `--undo` puts all back")
+    return {"trial": trial}
+
+
+def _agreed(question: str) -> bool:
+    """What whoever sits at the terminal says. Raises PeerError where nobody does."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise PeerError("nobody can be asked here; look with --dry-run, then give --yes")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,115 @@
+"""``callboard vendor``: puts the packages that a skill requires into its folder."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from callboard.cli.plain_text import plain
+from callboard.errors import HostError, PeerError
+from callboard.settings import config_from
+from callboard.skills.discovery import scan_and_load
+from callboard.skills.load import load_skill
+from callboard.skills.model import SkillMetadata, is_usable
+from callboard.skills.vendored import REQUIRED, this_python, vendor_folder
+
+_VERSION = re.compile(r"3\.\d{1,2}")
+_ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "skill", metavar="DIR|NAME", help="a skill's folder, or the name of one that is found"
+    )
+    parser.add_argument(
+        "--python",
+        metavar="VERSION|PROGRAM",
+        action="append",
+        default=[],
+        help="for which Python: 3.11, or such as mayapy; repeatable; by default this one",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    skill = _skill(arguments.skill)
+    if not skill.requires:
+        raise PeerError(
+            f"skill '{skill.name}' requires no packages; name them in SKILL.md, below "
+            "metadata.dcc-mcp, such as requires: [Pillow>=10]"
+        )
+    for python in arguments.python or [this_python()]:
+        version = _version_of(python)
+        folder = _vendor(skill, version)
+        brought = metadata.distributions(path=[str(folder)])
+        names = sorted(f"{each.metadata['Name']} {each.version}" for each in brought)
+        print(f"{folder.relative_to(skill.path).as_posix()}: {', '.join(names)}")
+    return 0
+
+
+def _skill(given: str) -> SkillMetadata:
+    """By its folder, else by its name. Raises PeerError."""
+    folder = Path(given).absolute()
+    if not folder.exists():
+        known, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
+        for skill in known:
+            if skill.name == given:
+                return skill
+        raise PeerError(
+            f"{given} is neither a folder nor a skill that `callboard skills` lists; give the "
+            "folder with its SKILL.md"
+        )
+    skill = load_skill(folder)
+    if not is_usable(skill):
+        problems = "; ".join(failure.editor_line for failure in skill.failures)
+        raise PeerError(f"{given} is no skill: {problems}")
+    return skill
+
+
+def _version_of(python: str) -> str:
+    """Raises PeerError for what is neither a version nor a Python."""
+    if _VERSION.fullmatch(python):
+        return python
+    try:
+        asked = subprocess.run([python, "-c", _ASK], capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PeerError(f"{python} can't be asked for its version: {error}") from None
+    words = asked.stdout.split()
+    if not words or _VERSION.fullmatch(words[-1]) is None:
+        raise PeerError(f"{python} is no Python; give a version, such as 3.11, or a program")
+    return words[-1]
+
+
+def _vendor(skill: SkillMetadata, version: str) -> Path:
+    """Replaces the folder for that version, once all is there. Raises HostError."""
+    folder = vendor_folder(skill.path, version)
+    new = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    try:
+        _install(skill.requires, new, version)
+        (new / REQUIRED).write_text("\n".join(skill.requires) + "\n", encoding="utf-8")
+        if folder.exists():
+            shutil.rmtree(folder)
+        new.rename(folder)
+    except OSError as error:
+        raise HostError(f"{folder} can't be replaced: {error}; does a host use it?") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return folder
+
+
+def _install(requires: Sequence[str], target: Path, version: str) -> None:
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-compile"]
+    command += ["--disable-pip-version-check", "--target", str(target)]
+    if version != this_python():
+        # What isn't built yet would be built for this Python.
+        command += ["--python-version", version, "--only-binary=:all:"]
+    done = subprocess.run([*command, "--", *requires], capture_output=True, text=True)
+    if done.returncode:
+        why = plain(done.stderr.strip()) or "pip says nothing; does this Python have it?"
+        raise HostError(f"the packages for Python {version} can't be had:\n{why}")

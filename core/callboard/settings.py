@@ -1,0 +1,315 @@
+"""What a server is started with: from the command line, the environment and files, by precedence.
+
+The first that says something of a setting counts: the command line (in an application, what the
+artist chose there), ``CALLBOARD_<NAME>``, the files that ``CALLBOARD_SETTINGS`` names, the site's
+file for the project that ``CALLBOARD_PROJECT`` names, the user's file, the site's file. Folders of
+skills and what is denied are added up instead, and ``strict`` stays strict: what a site forbids
+nobody below it allows. Nothing is read because a scene lies beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from callboard.config import McpHttpConfig
+from callboard.errors import PeerError
+from callboard.folders import data_folder, path_of, site_folder
+
+Kind = Literal[
+    "folders", "files", "words", "text", "port", "count", "seconds", "yes or no", "policy"
+]
+#: Kinds whose values are paths.
+_PATHS = ("folders", "files")
+FILE = "settings.yaml"
+_PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
+_MOST_BYTES = 2**20
+#: That a sentence names.
+_MOST_PROJECTS = 20
+
+
+class SettingsError(PeerError):
+    """A setting that can't be meant: the server isn't started without what it may forbid."""
+
+
+class ServerSetting(NamedTuple):
+    """``name`` is McpHttpConfig's. ``adds``: every source adds to it."""
+
+    name: str
+    kind: Kind
+    what: str
+    default: Any
+    adds: bool = False
+
+    @property
+    def variable(self) -> str:
+        return f"CALLBOARD_{self.name.upper()}"
+
+
+SETTINGS = (
+    ServerSetting("skill_paths", "folders", "folders of skills", (), adds=True),
+    ServerSetting("roots", "folders", "workspace folders", ()),
+    ServerSetting("roots_policy", "policy", "advisory, or strict", "advisory"),
+    ServerSetting("deny", "words", "capabilities that are withdrawn", (), adds=True),
+    ServerSetting("allow", "words", "capabilities offered though nobody attends", ()),
+    ServerSetting("port", "port", "0 lets the system choose", 0),
+    ServerSetting("call_timeout", "seconds", "a call's time where its tool says none", 300.0),
+    ServerSetting("poll_skills", "yes or no", "look for changed skills all the time", False),
+    ServerSetting("records", "yes or no", "whether calls are written down", True),
+    ServerSetting("record_results", "yes or no", "what calls answered, too", False),
+    ServerSetting("capture_intent", "yes or no", "agents are asked why they call", False),
+    ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
+    ServerSetting("farm_tls", "files", "its CA, certificate and key", ()),
+    ServerSetting("farm_limit", "count", "tasks of one map", 1000),
+    ServerSetting("farm_command", "words", "callboard's command line, with callboard[farm]", ()),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+class Source(NamedTuple):
+    """``label`` is how it is called, with the file where it is one. ``forbids``: what it denies and
+    its ``strict`` hold against the artist as well."""
+
+    label: str
+    values: Mapping[str, Any]
+    forbids: bool = False
+    #: File and line of each folder that it names.
+    places: Mapping[str, str] = {}
+
+
+class Settled(NamedTuple):
+    """One setting's value, and who said something of it, the most important first."""
+
+    setting: ServerSetting
+    value: Any
+    by: tuple[tuple[str, Any], ...]
+
+
+def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
+    """The configuration for what was given on the command line, or in the application, and for all
+    other sources. ``others`` are no settings. Raises SettingsError."""
+    named = sources(given)
+    values = {each.setting.name: each.value for each in settled(named)}
+    sites = [source.values for source in named if source.forbids]
+    return McpHttpConfig(
+        **values,
+        forbidden=tuple(dict.fromkeys(word for one in sites for word in one.get("deny", ()))),
+        always_strict=any(one.get("roots_policy") == "strict" for one in sites),
+        **others,
+    )
+
+
+def settled(named: list[Source]) -> list[Settled]:
+    """Each setting as these sources have it, the most important first."""
+    return [_settle(setting, named) for setting in SETTINGS]
+
+
+def told(one: Settled) -> str:
+    """A line: name, value, whose that is, and whom nobody heard."""
+    line = f"{one.setting.name:16}{_shown(one.value)}"
+    if not one.by:
+        return f"{line}  (default)"
+    if one.setting.adds:
+        everybody = "; ".join(f"{who}: {_shown(value)}" for who, value in one.by)
+        return f"{line}  ({everybody})"
+    counts = next(who for who, value in one.by if value == one.value)
+    others = [f"not {who}: {_shown(value)}" for who, value in one.by if who != counts]
+    return f"{line}  ({'; '.join([counts, *others])})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def named_skill_paths() -> list[Path]:
+    """Those of the setting skill_paths. Wrong settings name none: whoever starts a server, and
+    ``callboard doctor``, tell what is wrong with them."""
+    try:
+        return [Path(path) for path in config_from({}).skill_paths]
+    except SettingsError:
+        return []
+
+
+def unknown_project() -> str | None:
+    """A sentence where the site has files for projects, and none for this one. Looks at the
+    disk."""
+    site, project = site_folder(), os.environ.get("CALLBOARD_PROJECT", "")
+    if site is None or not re.fullmatch(_PROJECT, project):
+        return None
+    path = site / "projects" / f"{project}.yaml"
+    try:
+        stems = [] if path.is_file() else [each.stem for each in path.parent.glob("*.yaml")]
+    except OSError:  # who reads the settings says so
+        return None
+    known = sorted(stem for stem in stems if re.fullmatch(_PROJECT, stem))
+    if not known:
+        return None
+    shown = ", ".join(known[:_MOST_PROJECTS]) + (" …" if known[_MOST_PROJECTS:] else "")
+    return (
+        f"CALLBOARD_PROJECT is {project}, for which the site has no file, so no project's settings "
+        f"hold; there are: {shown}. Correct it, or write {path}, which may be empty"
+    )
+
+
+def absent(named: list[Source]) -> Iterator[str]:
+    """A sentence for the project without a file, and for each folder that somebody names and that
+    isn't there. Looks at the disk."""
+    if unknown := unknown_project():
+        yield unknown
+    for source in named:
+        for setting in SETTINGS:
+            for folder in source.values.get(setting.name, ()) if setting.kind == "folders" else ():
+                if not Path(folder).is_dir():
+                    where = source.places.get(folder, source.label)
+                    named_so = f"{where}: {setting.name} names {folder}"
+                    yield f"{named_so}, which isn't there; correct it, or mount it"
+
+
+def sources(given: Mapping[str, Any]) -> list[Source]:
+    """Whoever says anything, the most important first. Raises SettingsError."""
+    environ = os.environ
+    named = [Source("here", given), Source("environment", dict(_from(environ)))]
+    for written in environ.get("CALLBOARD_SETTINGS", "").split(os.pathsep):
+        if written.strip():
+            named.append(_file("CALLBOARD_SETTINGS", path_of(written), needed=True))
+    site = site_folder()
+    if site is not None and not site.is_dir():
+        raise SettingsError(
+            f"CALLBOARD_SITE is {site}, which isn't there; mount it, correct the variable, or unset"
+            " it to work without the site's settings"
+        )
+    project = environ.get("CALLBOARD_PROJECT", "")
+    if project and not re.fullmatch(_PROJECT, project):
+        raise SettingsError("CALLBOARD_PROJECT is a name: letters, digits, '_', '.' and '-'")
+    if project and site is not None:
+        path = site / "projects" / f"{project}.yaml"
+        named.append(_file(f"project {project}", path)._replace(forbids=True))
+    named.append(_file("user", data_folder() / FILE))
+    if site is not None:
+        named.append(_file("site", site / FILE)._replace(forbids=True))
+    return [source for source in named if source.values]
+
+
+def _settle(setting: ServerSetting, named: list[Source]) -> Settled:
+    by = tuple(
+        (source.label, source.values[setting.name])
+        for source in named
+        if setting.name in source.values
+    )
+    value = by[0][1] if by else setting.default
+    if setting.adds:
+        value = tuple(dict.fromkeys(each for _, values in by for each in values))
+    elif setting.kind == "policy" and any(each == "strict" for _, each in by):
+        value = "strict"
+    return Settled(setting, value, by)
+
+
+def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for setting in SETTINGS:
+        text = environ.get(setting.variable, "").strip()
+        # Discovery reads this one itself, for every host and beside those of dcc-mcp.
+        if text and setting.name != "skill_paths":
+            value: Any = text
+            if setting.kind in (*_PATHS, "words"):
+                value = text.split(os.pathsep if setting.kind in _PATHS else ",")
+                value = [each.strip() for each in value if each.strip()]
+            elif setting.kind in ("port", "count", "seconds"):
+                value = _number(text)
+            elif setting.kind == "yes or no":
+                value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower())
+            yield setting.name, _checked(setting, value, setting.variable, Path())
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
+def _file(label: str, path: Path, *, needed: bool = False) -> Source:
+    label = f"{label} ({path})"
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise SettingsError(f"{label} is over {_MOST_BYTES} bytes; shorten it")
+        text = data.decode("utf-8-sig")
+    except FileNotFoundError:
+        if needed:
+            raise SettingsError(f"{label}: there is no such file") from None
+        return Source(label, {})
+    except OSError as error:
+        raise SettingsError(f"{label} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{label} isn't UTF-8; save it as that") from None
+    return _read(label, path, text)
+
+
+def _read(label: str, path: Path, text: str) -> Source:
+    from callboard.skills import safe_yaml  # here, because most servers have no such file
+
+    try:
+        document = safe_yaml.load(text)
+    except safe_yaml.YamlError as error:
+        raise SettingsError(f"{path}:{error.line}: {error.message}") from None
+    written = {} if document.value is None else document.value
+    if not isinstance(written, dict):
+        raise SettingsError(f"{path} must hold names of settings with their values")
+    values = {}
+    places = {}
+    for name, value in written.items():
+        where = f"{path}:{document.line(name)}"
+        setting = _BY_NAME.get(name)
+        if setting is None:
+            raise SettingsError(f"{where}: {_unknown(name)}")
+        values[name] = _checked(setting, value, f"{where}: {name}", path.parent)
+        if setting.kind == "folders":
+            for index, folder in enumerate(values[name]):
+                places[folder] = f"{path}:{document.line(name, index)}"
+    for _, key, line in document.duplicates:
+        raise SettingsError(f"{path}:{line}: '{key}' is written twice")
+    return Source(label, values, places=places)
+
+
+def _unknown(name: str) -> str:
+    import difflib  # only for who errs
+
+    nearest = difflib.get_close_matches(name, _BY_NAME, 1)
+    hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(_BY_NAME)}"
+    return f"'{name[:80]}' is no setting; {hint}"
+
+
+def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> Any:
+    """The value, folders made absolute from ``folder``. Raises SettingsError."""
+    good, needed = False, ""
+    if setting.kind in (*_PATHS, "words"):
+        value = [value] if isinstance(value, str) else value
+        good = isinstance(value, list) and all(isinstance(each, str) and each for each in value)
+        needed = f"a list of {setting.kind}"
+    elif setting.kind == "port":
+        good, needed = type(value) is int and 0 <= value <= 65535, "a port, 0 to 65535"
+    elif setting.kind == "text":
+        good, needed = isinstance(value, str), "a text"
+    elif setting.kind == "count":
+        good, needed = type(value) is int and value > 0, "a whole number from 1 on"
+    elif setting.kind == "seconds":
+        good = type(value) in (int, float) and 0 < value < math.inf
+        needed = "a number of seconds"
+    elif setting.kind == "yes or no":
+        good, needed = isinstance(value, bool), "true or false"
+    else:
+        good, needed = value in ("advisory", "strict"), "advisory or strict"
+    if not good:
+        raise SettingsError(f"{where} must be {needed}")
+    if setting.kind in _PATHS:
+        return tuple(str((folder / path_of(each)).absolute()) for each in value)
+    return tuple(value) if setting.kind == "words" else value

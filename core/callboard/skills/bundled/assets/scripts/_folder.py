@@ -1,0 +1,167 @@
+"""The assets in a folder of the studio's: those that an ``asset.json`` describes, and what files'
+names tell. Any thread."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import HostError
+
+from ._asset import HDRIS, MANIFEST, MAPS, MODELS, PICTURES, PREVIEWS, Asset, plain, read_manifest
+
+#: Files that are looked at, folders below each other, and problems that are told.
+_MOST_FILES, _DEEPEST, _MOST_PROBLEMS = 50_000, 10, 20
+_WORDS = {word: name for name, words in MAPS.items() for word in words}
+_MAP = re.compile(
+    rf"(?:(.*)[_. -])?({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[_. -]\d+k)?",
+    re.IGNORECASE,
+)
+_RESOLUTION = re.compile(r"[_. -]\d+k(?:[_. -](?:jpg|png|exr|tif|hdr))?$", re.IGNORECASE)
+
+
+def library(folder: str | None, roots: Any) -> Path:
+    """The folder to look in: the given one, or ``assets`` in the first root. Raises HostError."""
+    if folder is None and (roots is None or roots.first is None):
+        raise HostError("there is no workspace root; give the folder of your assets")
+    path = Path(roots.resolve("workspace://assets") if folder is None else folder)
+    if not path.is_dir():
+        raise HostError(
+            f"there is no folder '{path.name}' there; give the folder of your assets as folder"
+        )
+    return path
+
+
+def assets_in(folder: Path) -> tuple[list[Asset], list[str]]:
+    """All assets, by their ids, and what can't be offered."""
+    assets: dict[str, Asset] = {}
+    problems: list[str] = []
+    for where, names in _folders(folder, problems):
+        above = where.relative_to(folder).as_posix().removeprefix(".")
+        try:
+            assets.update((one.id, one) for one in _assets_of(where, names, above))
+        except HostError as error:
+            problems.append(str(error))
+    return [assets[id] for id in sorted(assets)], problems[:_MOST_PROBLEMS]
+
+
+def asset(folder: Path, id: str) -> Asset:
+    """One of them; looks nowhere else. Raises HostError with the nearest ids."""
+    near: list[str] = []
+    *above, last = id.split("/")
+    for parts in ([*above, last], above):
+        if not all(map(plain, parts)):
+            continue
+        where = folder.joinpath(*parts)
+        # A link on the way may lead anywhere.
+        straight = where.resolve() == folder.resolve().joinpath(*parts)
+        if not (straight and where.is_dir()):
+            continue
+        files = (path for path in where.iterdir() if plain(path.name) and path.is_file())
+        names = sorted(path.name for path in files if _is_own(path))
+        for one in _assets_of(where, names, "/".join(parts)):
+            if one.id == id:
+                return one
+            near.append(one.id)
+    from callboard.hosting.contract import nearest_names
+
+    nearest = ", ".join(nearest_names(id, near))
+    hint = f"; nearest: {nearest}" if nearest else ""
+    raise HostError(f"no asset '{id}' there{hint}. List them with assets__search.")
+
+
+def _assets_of(where: Path, names: list[str], above: str) -> Iterable[Asset]:
+    """Those of one folder, whose path below the library is ``above``."""
+    if MANIFEST in names:
+        return [read_manifest(where / MANIFEST, above or where.name)]
+    return _told_by_names(where, names, above)
+
+
+def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Each folder with the files in it. Links to folders aren't followed, and nothing is looked for
+    below one with an ``asset.json``."""
+    left = _MOST_FILES
+    for where, folders, files in os.walk(folder):
+        path = Path(where)
+        deep = len(path.relative_to(folder).parts)
+        odd = [name for name in (*folders, *files) if not name.startswith(".") and not plain(name)]
+        problems += [f"'{name}' has a name that applications read differently" for name in odd[:3]]
+        names = sorted(name for name in files if plain(name) and _is_own(path / name))
+        left -= len(files)
+        if left < 0:
+            problems.append(f"more than {_MOST_FILES} files; give a folder further down")
+            return
+        ends = MANIFEST in names or deep >= _DEEPEST
+        folders[:] = [] if ends else sorted(name for name in folders if plain(name))
+        yield path, names
+
+
+def _is_own(path: Path) -> bool:
+    """Whether it is no link that leads out of its folder. Who reads an ``asset.json`` looks for
+    itself, and tells."""
+    if path.name == MANIFEST or not path.is_symlink():
+        return True
+    return path.resolve().is_relative_to(path.parent.resolve())
+
+
+def _told_by_names(where: Path, names: list[str], above: str) -> Iterator[Asset]:
+    by_suffix = {name: Path(name).suffix.lower() for name in names}
+    models = [name for name in names if by_suffix[name] in MODELS]
+    # What is above the library is no asset of it.
+    sets = {} if models or (above and _holds_models(where.parent)) else _sets(names)
+    used = {name for maps in sets.values() for name in maps.values()}
+    previews = _previews(name for name in names if name not in used)
+    hdris = [name for name in names if by_suffix[name] in HDRIS and name not in used]
+    for kind, files in (("model", models), ("hdri", [] if models else hdris)):
+        for name in files:
+            id = f"{above}/{name}" if above else name
+            preview = _preview(name, previews)
+            stem = _RESOLUTION.sub("", Path(name).stem)
+            yield Asset(id, stem, kind, "folder", where, {kind: name}, preview=preview)
+    for prefix, maps in sets.items():
+        stem = prefix or where.name
+        id = f"{above}/{stem}" if above else stem
+        preview = _preview(stem, previews)
+        color = maps.get("color")
+        if preview is None and color and by_suffix[color] in PREVIEWS:
+            preview = color
+        yield Asset(id, stem, "textures", "folder", where, maps, preview=preview)
+
+
+def _sets(names: list[str]) -> dict[str, dict[str, str]]:
+    """Maps that belong together, by what their names begin with. One picture alone is none."""
+    sets: dict[str, dict[str, str]] = {}
+    for name in names:
+        path = Path(name)
+        match = _MAP.fullmatch(path.stem) if path.suffix.lower() in PICTURES else None
+        if match is not None:
+            prefix = _RESOLUTION.sub("", match[1] or "")
+            sets.setdefault(prefix, {}).setdefault(_WORDS[match[2].lower()], name)
+    return {prefix: maps for prefix, maps in sets.items() if len(maps) > 1}
+
+
+def _holds_models(folder: Path) -> bool:
+    try:
+        return any(path.suffix.lower() in MODELS for path in folder.iterdir())
+    except OSError:
+        return False
+
+
+def _previews(names: Iterable[str]) -> dict[str, str]:
+    """Pictures that may be one, by what they are called without a suffix."""
+    by_stem: dict[str, str] = {}
+    for name in names:
+        path = Path(name)
+        if path.suffix.lower() in PREVIEWS:
+            by_stem.setdefault(path.stem.lower(), name)
+    return by_stem
+
+
+def _preview(name: str, previews: Mapping[str, str]) -> str | None:
+    """Its own, else the folder's."""
+    stem = _RESOLUTION.sub("", Path(name).stem if Path(name).suffix else name).lower()
+    wanted = (stem, f"{stem}_preview", f"{stem}_thumb", "preview", "thumbnail")
+    return next((previews[each] for each in wanted if each in previews), None)

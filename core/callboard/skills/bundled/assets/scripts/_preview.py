@@ -1,0 +1,38 @@
+"""An asset's preview, as a picture in the answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from callboard.content import Block, Image, Json, Result
+from callboard.hosting.pictures import fitted, shrunk
+from callboard.hosting.png import NotAPicture, decode, jpeg_size, png_size
+
+#: Pixels on the longer side, bytes that are shown, and bytes that are read.
+_LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000
+
+
+def preview_of(file: Path | None, told: Json) -> Result:
+    """The answer, with the picture where there is one that can be shown."""
+    image = None
+    if file is not None and file.stat().st_size <= _MOST_READ:
+        image = picture(file.read_bytes())
+    blocks: list[Block | str] = [json.dumps(told, ensure_ascii=False)]
+    return Result([*blocks, image] if image is not None else blocks, told)
+
+
+def picture(data: bytes) -> Image | None:
+    """The picture, small; None for what is none or too large to be made smaller here."""
+    if png_size(data) is not None:
+        try:
+            return Image(fitted(shrunk(decode(data), _LONGEST), _MOST_SHOWN)[1])
+        except NotAPicture:
+            return Image(data) if len(data) <= _MOST_SHOWN else None
+    if len(data) > _MOST_SHOWN:
+        return None
+    if jpeg_size(data) is not None:
+        return Image(data, "image/jpeg")
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return Image(data, "image/webp")
+    return None

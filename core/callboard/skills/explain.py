@@ -1,0 +1,56 @@
+"""What tools take from their functions, because ``tools.yaml`` doesn't say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.skills.called_function import Signature, Signatures
+from callboard.skills.discovery import load_all, skill_folders
+from callboard.skills.load import load_skill
+from callboard.skills.model import ToolDeclaration
+
+
+@dataclass(frozen=True)
+class Explained:
+    """``source`` is relative to the folder that was asked about, with forward slashes.
+    ``function`` is None where none can be read: any arguments pass."""
+
+    skill: str
+    tool: str
+    source: str
+    line: int
+    function: str | None
+    #: ``description``, ``input_schema``, ``output_schema``, those that the function gives.
+    gives: Json
+    #: Annotations that say nothing to JSON: any value passes.
+    unread: tuple[str, ...]
+
+
+def explain(folder: Path) -> Iterator[Explained]:
+    """For each tool of the skills in ``folder`` that leaves anything to its function. Runs nothing.
+    Raises OSError where the folder can't be listed."""
+    for place, skill in load_all(list(skill_folders(folder)), load_skill):
+        signatures = Signatures(skill.path)
+        for tool in skill.tools:
+            if tool.script is not None and tool.unwritten:
+                signature = signatures.of(tool.script, tool.name, tool.extra.get("entry_point"))
+                if signature is None and "input_schema" not in tool.unwritten:
+                    continue
+                shown = tool.script.relative_to(skill.path).as_posix()
+                source = shown if place == folder else f"{place.name}/{shown}"
+                yield _explained(skill.name, tool, source, signature)
+
+
+def _explained(
+    skill: str, tool: ToolDeclaration, source: str, signature: Signature | None
+) -> Explained:
+    if signature is None:
+        return Explained(skill, tool.name, source, 1, None, {}, ())
+    given = {key: value for key in tool.unwritten if (value := getattr(tool, key))}
+    return Explained(
+        *(skill, tool.name, source, signature.line, signature.function, given),
+        signature.unread if "input_schema" in tool.unwritten else (),
+    )

@@ -1,0 +1,1 @@
+"""A good run, as it was recorded, becomes a skill."""

@@ -1,0 +1,35 @@
+"""A script's syntax tree. Runs nothing."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import Path
+
+from callboard.hosting.python_tree import parse_python
+
+
+def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
+    """The syntax tree, or else line and message of why there is none."""
+    try:
+        with warnings.catch_warnings():
+            # Of the script's author, not of ours: an invalid escape, a comparison with `is`.
+            warnings.simplefilter("ignore")
+            return parse_python(source), (0, "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        return None, (line, f"can't be parsed: {getattr(error, 'msg', None) or error or 'deep'}")
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The script's syntax tree; None where it isn't Python."""
+    return parse(source)[0]
+
+
+def syntax_error(path: Path) -> tuple[int, str] | None:
+    """Line and message where a script isn't Python; None where it is, or can't be read."""
+    try:
+        tree, error = parse(path.read_bytes())
+    except OSError:
+        return None
+    return error if tree is None else None

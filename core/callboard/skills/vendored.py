@@ -1,0 +1,152 @@
+"""Packages that a skill needs beside Python's own: what it names under ``requires``, and the folder
+below it where ``callboard vendor`` puts them, one for each Python version and system."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from operator import eq, ge, gt, le, lt, ne
+from pathlib import Path
+
+from callboard.skills.file_stamps import VENDORED
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
+
+#: In such a folder: what was required when it was made, a line each.
+REQUIRED = "required.txt"
+#: Characters of one requirement.
+LONGEST = 500
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_OPERATOR = "~=|==|!=|<=|>=|<|>"
+_CLAUSE = re.compile(rf"({_OPERATOR})\s*({_NUMBER.pattern})(\.\*)?")
+_ONE = rf"(?:{_OPERATOR})\s*{_NUMBER.pattern}(?:\.\*)?"
+_WANTED = re.compile(rf"{_NAME.pattern}\s*(?:\[.*\])?\s*(?P<clauses>{_ONE}(?:\s*,\s*{_ONE})*)?")
+_RULE = r"(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+"
+#: As pip writes it (PEP 508): versions or an address, then what it depends on.
+_PACKAGE = re.compile(
+    rf"{_NAME.pattern}\s*(?:\[[^\]]*\]\s*)?"
+    rf"(?:@\s*\S+\s*|\(?(?:{_RULE}\s*(?:,\s*{_RULE}\s*)*)?\)?)(?:;.*)?"
+)
+_COMPARED: dict[str, Callable[[list[int], list[int]], bool]] = {
+    "==": eq,
+    "!=": ne,
+    "<=": le,
+    ">=": ge,
+    "<": lt,
+    ">": gt,
+}
+
+_changing = threading.Lock()
+#: How many loads of skills use a folder that is on the import path for their sake.
+_users: Counter[str] = Counter()
+
+
+def this_python() -> str:
+    return f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def vendor_folder(skill: Path, version: str = "") -> Path:
+    """Where its packages for a version of Python are on this system, ``3.11``; by default this
+    one's. It need not exist."""
+    version = version or this_python()
+    return skill / VENDORED[0] / f"py{version.replace('.', '')}-{sys.platform}"
+
+
+class ImportPath:
+    """What one load of a skill adds to the end of the import path, where it hides nothing. Any
+    thread."""
+
+    def __init__(self) -> None:
+        self._joined: set[str] = set()
+
+    def join(self, folder: Path) -> None:
+        """Adds the folder, if it is there, until :meth:`leave`."""
+        path = str(folder)
+        if path in self._joined or not folder.is_dir():
+            return
+        with _changing:
+            if path in sys.path and not _users[path]:
+                return  # somebody else's
+            if path not in sys.path:
+                sys.path.append(path)
+            _users[path] += 1
+            self._joined.add(path)
+
+    def leave(self) -> None:
+        """Takes away what nobody else uses."""
+        with _changing:
+            for path in self._joined:
+                _users[path] -= 1
+                if not _users[path] and path in sys.path:
+                    sys.path.remove(path)
+            self._joined.clear()
+
+
+def is_requirement(text: str) -> bool:
+    """Whether pip takes it for a package, not for an option."""
+    return len(text) <= LONGEST and _PACKAGE.fullmatch(text) is not None
+
+
+def satisfies(version: str, requirement: str) -> bool:
+    """Whether an installed version is one that was required, as far as numbers tell. What they
+    don't tell, such as a marker, an address or ``===``, is left to pip."""
+    wanted, number = _WANTED.fullmatch(requirement), _NUMBER.match(version)
+    if wanted is None or number is None:
+        return True
+    have = [int(part) for part in number[0].split(".")]
+    return all(_fits(have, *clause) for clause in _CLAUSE.findall(wanted["clauses"] or ""))
+
+
+def _fits(have: list[int], operator: str, number: str, star: str) -> bool:
+    want = [int(part) for part in number.split(".")]
+    have = have + [0] * (len(want) - len(have))
+    if operator == "~=":
+        return have >= want and have[: len(want) - 1] == want[:-1]
+    if star:
+        return (have[: len(want)] == want) == (operator == "==")
+    want = want + [0] * (len(have) - len(want))
+    return _COMPARED[operator](have, want)
+
+
+def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
+    """What this Python lacks of what the skill requires, or has in another version than the skill
+    brought along. Looks for files. ``called`` is what the command that mends it takes for the
+    skill; by default its name."""
+    if not skill.requires:
+        return
+    from importlib import metadata
+
+    folder = vendor_folder(skill.path)
+    remedy = f"run `callboard vendor {called or skill.name} --python {this_python()}`"
+    if not folder.is_dir():
+        for requirement in skill.requires:
+            name = _NAME.match(requirement)
+            there = None if name is None else next(iter(metadata.distributions(name=name[0])), None)
+            if there is not None and satisfies(there.version, requirement):
+                continue
+            version = f"{name[0]} {there.version}" if name and there else "nothing of it"
+            message = f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
+            yield Failure(skill.name, SKILL_FILE, "missing", message)
+        return
+    try:
+        required = (folder / REQUIRED).read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        required = []
+    if set(required) != set(skill.requires):
+        message = f"requires other packages than it brought for Python {this_python()}; {remedy}"
+        yield Failure(skill.name, SKILL_FILE, "missing", message)
+    for brought in metadata.distributions(path=[str(folder)]):
+        about = brought.metadata
+        if not about or "Name" not in about:
+            continue  # somebody's leavings
+        package = about["Name"]
+        used = next(iter(metadata.distributions(name=package)), brought)
+        if used.version != brought.version:
+            message = (
+                f"brought {package} {brought.version}, but {used.version}, there before it, "
+                f"is what it gets; require {package}=={used.version}, or take that away"
+            )
+            yield Failure(skill.name, SKILL_FILE, "metadata", message)

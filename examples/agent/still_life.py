@@ -1,0 +1,98 @@
+"""What an agent does, as a program: it builds a small scene, looks at it, checks it, mends what the
+check tells, and renders it. Prints each step; the pictures go into a folder.
+
+    pip install mcp
+    python examples/agent/still_life.py URL TOKEN FOLDER
+
+URL and TOKEN are those of the ready line of `callboard serve --host blender --root FOLDER`, or of a
+Blender with a window, from `callboard config other --http`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp import ClientSession
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+
+SMALL = {"width": 320, "height": 240}
+TABLE = {"kind": "cube", "name": "Table", "dimensions": [1.4, 0.9, 0.05]}
+#: Why, tool, arguments. A ball is placed in the air on purpose.
+BUILDS: list[tuple[str, str, dict[str, Any]]] = [
+    ("An empty scene.", "structure__new_scene", {"discard_changes": True}),
+    ("A table.", "scene__create_primitive", {**TABLE, "translate": [0, 0, 0.025]}),
+    (
+        "A ball on it.",
+        "scene__create_primitive",
+        {"kind": "sphere", "name": "Ball", "radius": 0.2, "translate": [0, 0, 0.6]},
+    ),
+    (
+        "Red, a little glossy.",
+        "materials__create",
+        {"name": "Red", "color": "#b3201a", "roughness": 0.3, "objects": ["Ball"]},
+    ),
+    ("Light from three sides.", "lights__three_point", {"objects": ["Table", "Ball"]}),
+    ("A camera.", "cameras__create", {"name": "View", "lens": 50}),
+    (
+        "That sees all of it.",
+        "cameras__frame",
+        {"name": "View", "objects": ["Table", "Ball"], "angle": "three_quarter"},
+    ),
+]
+
+
+class Agent:
+    def __init__(self, session: ClientSession, folder: Path) -> None:
+        self._session = session
+        self._folder = folder
+
+    async def does(self, why: str, tool: str, **arguments: Any) -> dict[str, Any]:
+        """One call: told, its picture kept. The result as a value."""
+        print(f"- {why} `{tool}` {json.dumps(arguments)}", flush=True)
+        answer = await self._session.call_tool(tool, arguments)
+        for block in answer.content:
+            if block.type == "text":
+                print(f"    {block.text[:200]}")
+            elif block.type == "image":
+                (self._folder / f"{tool}.png").write_bytes(base64.b64decode(block.data))
+        if answer.isError:
+            raise SystemExit(f"{tool} failed")
+        return dict(answer.structuredContent or {})
+
+
+async def still_life(agent: Agent) -> None:
+    for why, tool, arguments in BUILDS:
+        await agent.does(why, tool, **arguments)
+    await agent.does("How does it look?", "viewport__look", camera="View", **SMALL)
+    for finding in await misplaced(agent, "Is anything wrong?"):
+        why = f"The {finding['object']}: {finding['why']}. The table is 0.05 high."
+        await agent.does(why, "scene__transform", name="Ball", translate=[0, 0, 0.25])
+    if await misplaced(agent, "And now?"):
+        raise SystemExit("something is still where it can't be")
+    await agent.does("The picture.", "render__still", path="still.png", **SMALL)
+
+
+async def misplaced(agent: Agent, why: str) -> list[dict[str, Any]]:
+    """What is in the air, through the ground or in each other. That nothing has UVs is meant."""
+    findings = (await agent.does(why, "check__run"))["findings"]
+    return [f for f in findings if f["rule"] in ("floating", "sunk", "interpenetrating")]
+
+
+async def main(url: str, token: str, folder: str) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        create_mcp_http_client(headers) as http,
+        streamable_http_client(url, http_client=http) as streams,
+        ClientSession(*streams[:2]) as session,
+    ):
+        await session.initialize()
+        await still_life(Agent(session, Path(folder)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:4]))

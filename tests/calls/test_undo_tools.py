@@ -1,0 +1,105 @@
+"""``scene__undo`` and ``scene__redo``, over a whole server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from callboard.clients.holder import TokenHolder
+from callboard.testing.fake_client import FakeClient
+from serving import Served, served
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with served(skills=True) as server:
+        yield server
+
+
+def _create(client: FakeClient, *names: str) -> None:
+    for name in names:
+        result = client.call("scene__create_primitive", {"kind": "cube", "name": name})
+        assert not result["isError"], result
+
+
+def _names(server: Served) -> list[str]:
+    return [path.rsplit("/", 1)[-1] for path in server.on_main(server.host.scene.names)]
+
+
+def _did(result: dict[str, Any], what: str) -> list[str]:
+    assert not result["isError"], result
+    return [step["did"] for step in result["structuredContent"][what]]
+
+
+def _why(result: dict[str, Any]) -> str:
+    assert result["isError"], result
+    return str(result["content"][0]["text"])
+
+
+def test_the_newest_steps_are_undone_and_done_again(server: Served) -> None:
+    with server.client() as client:
+        _create(client, "One", "Two", "Three")
+        undone = client.call("scene__undo", {"steps": 2})
+        assert [did.rsplit("/", 1)[-1] for did in _did(undone, "undone")] == ["Three", "Two"]
+        assert undone["structuredContent"]["stopped"] is None
+        assert _names(server) == ["One"]
+        assert len(_did(client.call("scene__redo"), "redone")) == 1
+        assert _names(server) == ["One", "Two"]
+        again = client.call("scene__redo", {"steps": 5})
+        assert len(_did(again, "redone")) == 1
+        assert again["structuredContent"]["stopped"]
+        assert _names(server) == ["One", "Two", "Three"]
+        assert len(_did(client.call("scene__undo", {"steps": 9}), "undone")) == 3
+        assert _names(server) == []
+        assert "no call changed anything" in _why(client.call("scene__undo"))
+
+
+def test_what_the_artist_did_since_stays(server: Served) -> None:
+    with server.client() as client:
+        _create(client, "One", "Two")
+        server.on_main(lambda: server.host.scene.create("cube", "Theirs", {}))
+        assert "somebody else changed the scene after" in _why(client.call("scene__undo"))
+        assert _names(server) == ["One", "Two", "Theirs"]
+
+
+def test_what_the_artist_undid_is_not_done_again(server: Served) -> None:
+    with server.client() as client:
+        _create(client, "One", "Two")
+        server.on_main(lambda: server.host.undo_stack.artist("ctrl+z"))
+        assert "undone by somebody else" in _why(client.call("scene__redo"))
+        assert _names(server) == ["One"]
+        assert len(_did(client.call("scene__undo"), "undone")) == 1
+        assert _names(server) == []
+
+
+def test_what_was_undone_is_gone_once_the_scene_changed(server: Served) -> None:
+    with server.client() as client:
+        _create(client, "One", "Two")
+        client.call("scene__undo")
+        _create(client, "Three")
+        assert "since you undid it" in _why(client.call("scene__redo"))
+        assert _names(server) == ["One", "Three"]
+
+
+def test_another_clients_step_is_refused(server: Served) -> None:
+    with server.client() as client:
+        _create(client, "One")
+        book = server.app.dispatcher.changed
+        (change,) = book.all()
+        assert change.holder is not None
+        other = TokenHolder("other", "other")
+        book.add(change._replace(holder=other, client="painter"))
+        assert "that of another client (painter)" in _why(client.call("scene__undo"))
+        book.add(change._replace(holder=None))
+        assert "the artist's own" in _why(client.call("scene__undo"))
+        assert _names(server) == ["One"]
+
+
+def test_both_pass_the_gate(server: Served) -> None:
+    server.app.capabilities.withdraw("scene.mutate")
+    with server.client() as client:
+        for tool in ("scene__undo", "scene__redo"):
+            refused = client.request("tools/call", {"name": tool, "arguments": {}})
+            assert refused["error"]["code"] == -32001
