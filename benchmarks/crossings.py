@@ -41,7 +41,7 @@ WARM_UP = 5
 QUIET, PATIENCE = 0.05, 20.0
 
 SKILL = """---
-name: geometry
+name: rounding
 description: Geometry.
 metadata:
   dcc-mcp:
@@ -223,8 +223,8 @@ def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str,
     """What requests to a running server cost. This thread becomes the host's main thread."""
     use(tree)
     os.environ["CALLBOARD_HOME"] = str(folder / "home")
-    write(folder / "skills" / "geometry" / "SKILL.md", SKILL)
-    write(folder / "skills" / "geometry" / "prompts.yaml", PROMPTS)
+    write(folder / "skills" / "rounding" / "SKILL.md", SKILL)
+    write(folder / "skills" / "rounding" / "prompts.yaml", PROMPTS)
     profile = Profile(tree)
     profile.install()
     inbox = named("MainThreadInbox", "callboard.guest.inbox", "callboard.guest.headless")()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -33,6 +34,10 @@ settings.load_profile("callboard")
 #: `slow` stands at the test or at the top of its module.
 SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
 TESTS = Path(__file__).parent
+
+# What a shell starts in the background ignores Ctrl+C, and so would each program of a test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.testing.fake_client import Answerer, FakeClient
-from callboard.testing.fake_host import FakeHost, HostThread
+from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread
 from callboard.transport.http.limits import HttpLimits
 
 T = TypeVar("T")
@@ -65,6 +65,8 @@ def served(
 
     def start(thread: HostThread) -> Callboard:
         app = Callboard(thread.host, McpHttpConfig(**settings))
+        # A client that answers on a busy machine is late, not silent.
+        app.roots.call_patience = app.roots.answer_timeout = DEADLINE
         if queue_limit is not None:
             app.dispatcher.main._limit = queue_limit
         if limits is not None:

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from callboard.app import Callboard
@@ -108,6 +109,8 @@ def main() -> None:
     parser.add_argument("--record-odd", action="store_true", help="only echo's odd values")
     parser.add_argument("--max-sessions", type=int, default=256)
     parser.add_argument("--session-idle", type=float, default=3600.0)
+    parser.add_argument("--announce", action="store_true", help="for a gateway to find")
+    parser.add_argument("--tools", type=int, default=0, help="so many more tools")
     parser.add_argument("--bpy", action="store_true", help="Blender's module, for rendering")
     arguments = parser.parse_args()
     if arguments.bpy:
@@ -115,7 +118,7 @@ def main() -> None:
     inbox = MainThreadInbox()
     tools = ToolRegistry()
     config = McpHttpConfig(
-        announce=False,
+        announce=arguments.announce,
         records=not arguments.no_records,
         max_sessions=arguments.max_sessions,
         session_idle_secs=arguments.session_idle,
@@ -136,6 +139,9 @@ def main() -> None:
         tool(block, "Holds the main thread.", how="string", seconds="number"),
         tool(inside, "Counts what the server holds."),
     )
+    for number in range(arguments.tools):
+        name, about = f"other_{number}", f"Returns the value that it is given, number {number}."
+        tools.add(replace(tool(echo, about, value="integer"), name=name))
     app.start()
     process_facts.announce(app.url, app.token)
 

@@ -104,8 +104,9 @@ class Agent:
     def shapes(self, *shapes: dict[str, Any]) -> list[str]:
         """Creates them in one step; their paths."""
         tool = "scene__create_primitive"
-        made = self("batch__run", calls=[{"tool": tool, "arguments": each} for each in shapes])
-        return [each["result"]["object"]["path"] for each in made["results"]]
+        calls = [{"tool": tool, "arguments": each} for each in shapes]
+        made = self("batch__run", calls=calls, brief=True)
+        return [each["result"]["created"][0] for each in made["results"]]
 
 
 def close(a: Vector, b: Vector, tolerance: float = 0.01) -> bool:

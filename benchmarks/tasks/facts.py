@@ -11,7 +11,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
+from itertools import pairwise
 from math import atan, degrees
+from pathlib import Path
 from typing import Any
 
 Facts = dict[str, Any]
@@ -31,7 +34,13 @@ def of_usd(file: str) -> Facts:
     boxes = UsdGeom.BBoxCache(Usd.TimeCode.EarliestTime(), ["default", "render"])
     settings = UsdRender.Settings.GetStageRenderSettings(stage)
     active = settings.GetCameraRel().GetTargets() if settings else []
-    facts: Facts = {"unit": unit, "objects": {}, "materials": {}, "groups": {}}
+    facts: Facts = {
+        "objects": {},
+        "materials": {},
+        "groups": {},
+        "environment": None,
+        "pictures": [],
+    }
     for prim in stage.Traverse():
         name = prim.GetName()
         if prim.IsA(UsdShade.Material):
@@ -42,7 +51,20 @@ def of_usd(file: str) -> Facts:
                 "color": [round(part, 4) for part in values.get("diffuseColor") or ()],
                 "metalness": values.get("metallic", 0.0),
                 "roughness": values.get("roughness", 0.5),
+                "glow": max(values.get("emissiveColor") or (0.0,)),
                 "textures": [each.GetBaseName() for each in inputs if each.HasConnectedSource()],
+            }
+        if (source := UsdShade.Shader(prim).GetInput("file")) and (picture := source.Get()):
+            facts["pictures"].append(Path(picture.path).name)
+        if (
+            prim.IsA(UsdLux.DomeLight)
+            and UsdGeom.Imageable(prim).ComputeVisibility() != "invisible"
+        ):
+            dome = UsdLux.DomeLight(prim)
+            picture = dome.GetTextureFileAttr().Get()
+            facts["environment"] = {
+                "picture": Path(picture.path).name if picture else None,
+                "strength": dome.GetIntensityAttr().Get(),
             }
         if prim.HasAPI(Usd.CollectionAPI, "objects"):
             targets = Usd.CollectionAPI(prim, "objects").GetIncludesRel().GetTargets()
@@ -58,6 +80,8 @@ def of_usd(file: str) -> Facts:
             if corners
             else (None, None)
         )
+        if name in facts["objects"]:  # below another parent
+            name = f"{name} of {prim.GetParent().GetPath()}"
         bound = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
         lit = prim.HasAPI(UsdLux.LightAPI)
         facts["objects"][name] = {
@@ -71,6 +95,9 @@ def of_usd(file: str) -> Facts:
             "material": bound.GetPrim().GetName() if bound else None,
             "light": prim.GetTypeName()[: -len("Light")].lower() if lit else None,
             "power": UsdLux.LightAPI(prim).GetIntensityAttr().Get() if lit else None,
+            "tint": _tint_of_usd(UsdLux.LightAPI(prim)) if lit else None,
+            "scale": [round(matrix.GetRow3(row).GetLength(), 5) for row in range(3)],
+            **_mesh_of_usd(prim, matrix, unit),
             "keys": UsdGeom.Xformable(prim).GetTimeSamples(),
             "custom": {
                 each.GetName(): each.Get() for each in prim.GetAttributes() if each.IsCustom()
@@ -89,6 +116,38 @@ def of_usd(file: str) -> Facts:
     return facts
 
 
+def _mesh_of_usd(prim: Any, matrix: Any, unit: float) -> Facts:
+    """Faces, UVs and the volume in cubic metres, negative where faces look inwards."""
+    from pxr import UsdGeom
+
+    mesh = UsdGeom.Mesh(prim)
+    if not mesh:
+        return {"faces": None, "uvs": False, "volume": None}
+    points = [matrix.Transform(point) * unit for point in mesh.GetPointsAttr().Get()]
+    counts, corners = mesh.GetFaceVertexCountsAttr().Get(), mesh.GetFaceVertexIndicesAttr().Get()
+    volume, at = 0.0, 0
+    for count in counts:
+        first, *rest = (points[corner] for corner in corners[at : at + count])
+        volume += sum(first * (a ^ b) for a, b in pairwise(rest)) / 6
+        at += count
+    if mesh.GetOrientationAttr().Get() == "leftHanded":
+        volume = -volume
+    uvs = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st")
+    return {"faces": len(counts), "uvs": bool(uvs and uvs.HasValue()), "volume": volume}
+
+
+def _tint_of_usd(light: Any) -> list[float]:
+    from pxr import UsdLux
+
+    warmth = light.GetEnableColorTemperatureAttr().Get()
+    color = light.GetColorAttr().Get()
+    if warmth:
+        kelvin = light.GetColorTemperatureAttr().Get()
+        warm = UsdLux.BlackbodyTemperatureAsRgb(kelvin)
+        color = [a * b for a, b in zip(color, warm, strict=True)]
+    return [*color]
+
+
 def of_blend(file: str) -> Facts:
     import bpy
     from mathutils import Vector
@@ -97,7 +156,17 @@ def of_blend(file: str) -> Facts:
     scene = bpy.context.scene
     scene.frame_set(scene.frame_start)
     unit = scene.unit_settings.scale_length
-    facts: Facts = {"unit": unit, "objects": {}, "materials": {}, "groups": {}}
+    facts: Facts = {
+        "objects": {},
+        "materials": {},
+        "groups": {},
+        "environment": None,
+        "pictures": [],
+    }
+    if scene.world is not None and scene.world.node_tree is not None:
+        facts["environment"] = _environment_of(scene.world.node_tree.nodes)
+    used = [each.filepath for each in bpy.data.images if each.users and each.filepath]
+    facts["pictures"] = [Path(bpy.path.abspath(path)).name for path in used]
     for material in bpy.data.materials:
         nodes = material.node_tree.nodes if material.node_tree else []
         for shader in (node for node in nodes if node.type == "BSDF_PRINCIPLED"):
@@ -106,6 +175,8 @@ def of_blend(file: str) -> Facts:
                 "color": [round(part, 4) for part in inputs["Base Color"].default_value[:3]],
                 "metalness": inputs["Metallic"].default_value,
                 "roughness": inputs["Roughness"].default_value,
+                "glow": max(inputs["Emission Color"].default_value[:3])
+                * inputs["Emission Strength"].default_value,
                 "textures": [each.name for each in inputs if each.is_linked],
             }
     for collection in scene.collection.children_recursive:
@@ -127,6 +198,9 @@ def of_blend(file: str) -> Facts:
             "material": obj.active_material.name if obj.active_material else None,
             "light": obj.data.type.lower() if lit else None,
             "power": obj.data.energy if lit else None,
+            "tint": _tint_of(obj.data) if lit else None,
+            "scale": [round(part, 5) for part in obj.matrix_world.to_scale()],
+            **(_mesh_of(obj, unit) if axes else {"faces": None, "uvs": False, "volume": None}),
             "keys": sorted({point.co.x for curve in curves for point in curve.keyframe_points}),
             "custom": {key: value for key, value in obj.items() if isinstance(value, (int, str))},
         }
@@ -141,6 +215,41 @@ def of_blend(file: str) -> Facts:
                 "active": scene.camera == obj,
             }
     return facts
+
+
+def _mesh_of(obj: Any, unit: float) -> Facts:
+    """As it is shown, after its modifiers."""
+    import bmesh
+    import bpy
+
+    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh, building = shown.to_mesh(), bmesh.new()
+    building.from_mesh(mesh)
+    building.transform(obj.matrix_world)
+    volume = building.calc_volume(signed=True) * unit**3
+    slots = [each.name if each else "" for each in mesh.materials] or [""]
+    facts = {
+        "faces": len(mesh.polygons),
+        "faces_of": Counter(slots[face.material_index] for face in mesh.polygons),
+        "uvs": bool(mesh.uv_layers),
+        "volume": volume,
+    }
+    building.free()
+    shown.to_mesh_clear()
+    return facts
+
+
+def _tint_of(light: Any) -> list[float]:
+    color = [*light.color]
+    if getattr(light, "use_temperature", False):  # since 4.5
+        color = [a * b for a, b in zip(color, light.temperature_color, strict=True)]
+    return color
+
+
+def _environment_of(nodes: Any) -> Facts:
+    pictures = [node.image.name for node in nodes if node.type == "TEX_ENVIRONMENT" and node.image]
+    shine = [node.inputs["Strength"].default_value for node in nodes if node.type == "BACKGROUND"]
+    return {"picture": (pictures or [None])[0], "strength": (shine or [0.0])[0]}
 
 
 if __name__ == "__main__":

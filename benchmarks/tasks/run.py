@@ -26,6 +26,8 @@ sys.path[:0] = [str(PROJECT / "core"), str(PROJECT / "hosts"), str(Path(__file__
 
 import making  # noqa: E402, F401 - lists its tasks
 import mending  # noqa: E402, F401
+import modelling  # noqa: E402, F401
+import staging  # noqa: E402, F401
 from agent import TASKS, Agent, Lacking, Task  # noqa: E402
 
 from callboard.testing.fake_client import FakeClient  # noqa: E402

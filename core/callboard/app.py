@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property, partial
@@ -14,18 +13,21 @@ from callboard import __version__
 from callboard.bundles.installed.origin import bundle_of
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
-from callboard.calls.batch import batch_tool
+from callboard.calls.batch_tool import batch_tool
 from callboard.calls.capabilities import Capabilities
+from callboard.calls.debugging import stop_here
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.project_rules import RuleKeeper
 from callboard.calls.recent_log import RecentLog
 from callboard.calls.tools import ToolRegistry
+from callboard.calls.undo_tools import undo_tools
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.demand.served import report_on
 from callboard.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
+from callboard.hosting.capability_names import FARM
 from callboard.hosting.contract import Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
@@ -36,10 +38,12 @@ from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.file_tools import file_template, file_tools
 from callboard.service.job_results import job_results
-from callboard.service.live_resources import is_scene, live_resources
+from callboard.service.live_resources import live_resources
+from callboard.service.resource_updates import ResourceUpdates
 from callboard.service.resources import ResourceRegistry
 from callboard.service.served_skills import SKILLS, ServedSkills
 from callboard.service.service import Service
+from callboard.service.skill_resources import SkillResources
 from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.prompts.registry import PromptRegistry
@@ -55,15 +59,7 @@ from callboard.workspace.roots import RootsBook
 if TYPE_CHECKING:
     from callboard.jobs.workflows.runs import Workflows
     from callboard.panel.controls import Controls
-    from callboard.skills.watch import SkillWatcher
     from callboard.transport.rest.endpoint import RestEndpoint
-
-log = logging.getLogger(__name__)
-
-#: With more skills than this the search is prepared before anybody searches.
-FEW_SKILLS = 20
-#: Seconds within which several changes of the scene are one update to who watches it.
-SCENE_PAUSE = 0.2
 
 
 class Callboard:
@@ -89,12 +85,14 @@ class Callboard:
         self.prompts = prompts if prompts is not None else PromptRegistry()
         self.resources = ResourceRegistry()
         offered, deny = config.declared_capabilities, config.deny
-        self.capabilities = Capabilities(host, offered, deny, config.allow)
-        self.roots = RootsBook(config.roots, config.roots_policy)
+        own = [FARM] if config.farm_scheduler else []
+        self.capabilities = Capabilities(host, offered, deny, config.allow, config.forbidden, own)
+        self.roots = RootsBook(config.roots, config.roots_policy, config.always_strict)
         kind, paths = host.identity.kind, _skill_paths(host, config)
         self._skill_paths = [path for path, _ in paths]
         self.catalog = SkillCatalog(paths, kind, _cache_file(config), bundle_of)
         self.skills = LoadedSkills(self.catalog, self.tools, self.prompts)
+        self._skill_resources = SkillResources(self.catalog, self.skills, self.resources)
         offering = (self.tools, self.roots, self.capabilities, self.guest.loop, self.prompts)
         self.bundles = HostBundles(kind, self.catalog, paths, *offering, self.resources.take)
         self.dispatcher = Dispatcher(
@@ -109,14 +107,18 @@ class Callboard:
         )
         self._rules = self._make_rules()
         self._export = export_target(config.export)
-        self.records = store(self._export) if config.records else None
+        kept = config.record_results
+        self.records = store(self._export, kept) if config.records else None
         self.jobs = Jobs()
         self.service = self._make_service()
         self.endpoint = self._make_endpoint()
+        subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
+        self._updates = ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
         self._listener = Listener()
         #: What undoes the start, newest first.
         self._ending = ExitStack()
-        self._scene_pending = False
+        self._scene: str | None = None
+        self._announcement = instances.Announcement()
 
     def _make_rules(self) -> RuleKeeper | None:
         consent = self.dispatcher.consent
@@ -190,11 +192,13 @@ class Callboard:
     @cached_property
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
+        from callboard.panel.artist_routes import artist_routes
         from callboard.transport.rest.endpoint import RestEndpoint
         from callboard.transport.rest.offering import offering_routes
 
         report = None if self.records is None else partial(report_on, self.records)
-        others, reread = offering_routes(self.capabilities), self.clients.reread
+        artists = artist_routes(lambda: self.controls, self.id)
+        others, reread = (*offering_routes(self.capabilities), *artists), self.clients.reread
         return RestEndpoint(self.id, self.service, self.catalog, report, reread, others)
 
     @cached_property
@@ -227,15 +231,17 @@ class Callboard:
                 exporter = Exporter(self.records.folder, self._export)
                 exporter.start()
                 began.callback(exporter.close)
-        output.attach()
-        began.callback(output.detach)
+        output.attach(stop_here)
+        began.callback(output.detach, stop_here)
         began.callback(self.skills.close)
+        began.callback(self._skill_resources.close)
         began.callback(self.guest.close)
         self._listener.bind(self.config.port)
         began.callback(lambda: self.guest.run(self._close()))
         began.callback(self.dispatcher.close)
         began.callback(self._close_workflows)
         began.callback(self.capabilities.close)
+        self._scene = self.host.scene_file()
         self.roots.set_project(project := self.host.project_roots())
         self._use_rules(project)
         self._offer()
@@ -243,16 +249,18 @@ class Callboard:
         began.callback(self.host.watch(self._host_event))
         self.guest.start()
         self._tell_of_changes(began)
-        if len(self.catalog.known) > FEW_SKILLS:
-            prepare = self.catalog.prepare_search
-            self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, prepare)
-        watcher = self._watch_skills()
+        for work in self.skills.left_for_later():
+            self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, work)
+        # What ships doesn't change under us, and bundles are looked at by their keeper.
+        shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
+        own = [path for path in self._skill_paths if path not in shipped]
+        watcher = self.skills.watcher(own, self.config.poll_skills)
         if watcher is not None:
+            watcher.start()
             began.callback(watcher.stop)
         if self.config.announce:
-            announced = self._announce()
-            if announced is not None:
-                began.callback(instances.withdraw, announced)
+            self._announcement.begin(self._instance())
+            began.callback(self._announcement.end)
 
     def _listen(self) -> None:
         self._started = time()
@@ -291,6 +299,7 @@ class Callboard:
         began.callback(self.capabilities.watch(partial(tell, "tools")))
         began.callback(self.prompts.watch(partial(tell, "prompts")))
         began.callback(self.resources.watch(partial(tell, "resources")))
+        began.callback(self._updates.watch())
 
     def stop(self) -> None:
         """Ends every call and connection and gives everything back. Main thread; idempotent."""
@@ -311,10 +320,12 @@ class Callboard:
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
-            self.tools.add(batch_tool(), *catalog_tools(self.catalog, self.capabilities))
+            self.tools.add(batch_tool(), *undo_tools(self.dispatcher))
+            self.tools.add(*catalog_tools(self.catalog, self.capabilities))
             files = file_tools(self.bundles.workspaces)
             self.tools.add(*workflow_tools(lambda: self.workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))
+            self._offer_farm()
             skills = ServedSkills(self.catalog)
             self.service.extend(SKILLS, skills.methods)
             self.resources.add(skills.files())
@@ -322,36 +333,20 @@ class Callboard:
         self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
 
-    def _watch_skills(self) -> SkillWatcher | None:
-        # What ships doesn't change under us, and bundles are looked at by their keeper.
-        shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
-        paths = [path for path in self._skill_paths if path not in shipped]
-        if not paths:
-            return None
-        from callboard.skills.watch import SkillWatcher
+    def _offer_farm(self) -> None:
+        if not self.config.farm_scheduler:
+            self.tools.explain_absent(_why_no_farm)
+            return
+        from callboard.mapping.maps import Maps
+        from callboard.mapping.tools import farm_tools
 
-        watcher = SkillWatcher(paths, self.catalog.refresh)
-        watcher.start()
-        return watcher
+        maps = Maps(self.dispatcher, self.jobs, self.config, data_folder() / "farm")
+        self.tools.add(*farm_tools(maps))
 
     def _instance(self) -> instances.Instance:
         identity = self.host.identity
-        return instances.Instance(
-            self.id,
-            identity.kind,
-            identity.name,
-            self.url,
-            self.token,
-            identity.pid,
-            self._started,
-        )
-
-    def _announce(self) -> Path | None:
-        try:
-            return instances.announce(self._instance())
-        except OSError as error:
-            log.warning("callboard list will not show this instance: %s", error)
-            return None
+        about = (self.id, identity.kind, identity.name, self.url, self.token, identity.pid)
+        return instances.Instance(*about, self._started, self._scene)
 
     def _tell(self, topic: Topic) -> None:
         changed = self.endpoint.subscriptions.list_changed
@@ -361,12 +356,13 @@ class Callboard:
         loop = self.guest.loop
         if event == "project":
             by_call, folders = self.dispatcher.main.running is not None, self.host.project_roots()
+            self._scene = self.host.scene_file()
             loop.call_soon_threadsafe(self._set_project, folders, by_call)
-        elif event == "scene" and not self._scene_pending:
-            self._scene_pending = True
-            loop.call_soon_threadsafe(loop.call_later, SCENE_PAUSE, self._tell_scene)
+        elif event == "scene":
+            self._updates.scene_changed()
 
     def _set_project(self, folders: list[str], by_call: bool) -> None:
+        self._announcement.renew(self._instance())
         if self.roots.project_changed(folders, by_call):
             self._use_rules(folders)
             self.bundles.project_changed()
@@ -375,15 +371,19 @@ class Callboard:
         if self._rules is not None:
             self._rules.use(project_of(self.host.identity.kind, folders))
 
-    def _tell_scene(self) -> None:
-        self._scene_pending = False
-        for uri in filter(is_scene, self.endpoint.subscriptions.watched()):
-            self.endpoint.subscriptions.resource_updated(uri)
-
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
     """Starts a server inside ``host``. Main thread."""
     return Callboard(host, config).start()
+
+
+def _why_no_farm(tool: str) -> str | None:
+    if not tool.startswith("farm__"):
+        return None
+    return (
+        "isn't offered: callboard knows no farm here. Have who keeps its settings name the farm's "
+        "scheduler in farm_scheduler (CALLBOARD_FARM_SCHEDULER) and start callboard again"
+    )
 
 
 def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:

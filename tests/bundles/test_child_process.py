@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard.testing.fake_host import DEADLINE
 
@@ -22,6 +24,12 @@ held.recv(1)
 """
 STARTS = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
 PRINTS = 'import sys; print(\'{"name": "W\\u00fcrfel \\u043a\\u0443\\u0431"}\', flush=True)'
+CONSOLE = """
+import ctypes, json
+kernel = ctypes.windll.kernel32
+answer = {"window": bool(kernel.GetConsoleWindow()), "console": bool(kernel.GetConsoleCP())}
+print(json.dumps(answer), flush=True)
+"""
 
 
 @contextmanager
@@ -60,3 +68,10 @@ def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
     """Python's own pipes have an old code page on Windows."""
     with running(tmp_path, "-c", PRINTS) as (_, received):
         assert received.get(timeout=DEADLINE) == {"name": "Würfel куб"}
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="elsewhere no program has a window")
+def test_it_opens_no_window(tmp_path: Path) -> None:
+    """It has a console, for what it starts, that nobody sees."""
+    with running(tmp_path, "-c", CONSOLE) as (_, received):
+        assert received.get(timeout=DEADLINE) == {"window": False, "console": True}

@@ -13,6 +13,7 @@ from server_bundles import CHILD, Kid, server_bundle
 
 from callboard.bundles.installed.places import user_bundles
 from callboard.testing.fake_client import FakeClient
+from callboard.testing.fake_host import DEADLINE
 from e2e.serving import serve
 from serving import served, text_of
 from waiting import until
@@ -131,13 +132,14 @@ def test_cancel_reaches_it(kid: Kid) -> None:
         client.notify("notifications/cancelled", {"requestId": 77})
         assert text_of(client.call("kid__cancelled")) == "yes"
         with pytest.raises(AssertionError):
-            hanging.result(1)  # nobody answers a cancelled request
+            hanging.result(DEADLINE)  # nobody answers a cancelled request
 
 
 def test_one_that_hangs_runs_into_the_limit(kid: Kid) -> None:
     with kid(call_timeout=0.5) as running, running.client() as client:
         response = client.request("tools/call", {"name": "kid__hang", "arguments": {}})
         assert response["error"]["code"] == -31002
+        running.app.dispatcher.default_timeout = DEADLINE
         assert text_of(client.call("kid__cancelled")) == "yes"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 from pathlib import Path
 
@@ -272,7 +273,10 @@ def dies_at(bundles: Bundles, source: Path, action: str, step: int) -> bool:
     """Runs it in a process that dies before the given step; whether it did."""
     run = subprocess.run(
         [sys.executable, "-S", "-c", DIES_AT, str(bundles.folder), str(source), action, str(step)],
-        env={**os.environ, "PYTHONPATH": str(CORE)},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(CORE), sysconfig.get_path("purelib"))),
+        },
         capture_output=True,
         text=True,
         timeout=60,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ from server_bundles import skill_bundle
 
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
+from callboard.skills.file_stamps import tree_stamps
 from e2e.serving import environment
 from serving import Served, served
 from waiting import until
@@ -168,3 +171,27 @@ def test_a_project_that_is_opened_later_brings_its_bundles(command: Any, tmp_pat
         running.host.project = [str(tmp_path / "one")]
         running.on_main(lambda: running.host.announce("project"))
         until(lambda: version_served(running) == "1.0.0", "the project's bundle")
+
+
+def test_a_sites_bundle_serves_everybody_and_nobody_writes_there(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = bundle(tmp_path)
+    status, _, err = command("install-skill", source, "--scope", "site")
+    assert (status, "CALLBOARD_SITE names no folder" in err) == (1, True)
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.setenv("CALLBOARD_SITE", str(site))
+    status, _, err = command("install-skill", source, "--scope", "site", "--set", "a=b")
+    assert (status, "answers are kept for one user" in err) == (1, True)
+    assert command("install-skill", source, "--scope", "site")[0] == 0
+    assert "rig 1.0.0  (site)" in command("skills", "--installed")[1]
+    (state,) = site.glob("bundles/*/current.json")
+    assert os.name == "nt" or state.stat().st_mode & stat.S_IROTH
+    before = tree_stamps(site)
+    with served(skills=True) as running:
+        assert version_served(running) == "1.0.0"
+    assert tree_stamps(site) == before
+    monkeypatch.delenv("CALLBOARD_SITE")
+    with served(skills=True) as running:
+        assert version_served(running) is None

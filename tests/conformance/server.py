@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 # Blender runs a script without its folder on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from asking_tools import add_asking_tools
@@ -31,6 +32,7 @@ from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host
 from callboard.hosting.headless import HOSTS, make_host
+from one_era import ERAS, speak_only
 
 
 def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Namespace:
@@ -38,6 +40,8 @@ def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Names
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--auth", choices=("token", "none"), default="none")
     parser.add_argument("--host", choices=hosts, default=hosts[0])
+    parser.add_argument("--announce", action="store_true", help="for a gateway to find")
+    parser.add_argument("--only", choices=ERAS, help="speaks one era alone")
     # What follows Blender's own arguments is ours.
     own = given[given.index("--") + 1 :] if "--" in given else given
     return parser.parse_args(own)
@@ -45,8 +49,11 @@ def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Names
 
 def make_server(host: Host, arguments: argparse.Namespace) -> Callboard:
     """The server, with the fixtures, not yet started."""
-    config = McpHttpConfig(port=arguments.port, auth=arguments.auth, announce=False)
+    port, auth, announced = arguments.port, arguments.auth, arguments.announce
+    config = McpHttpConfig(port=port, auth=auth, announce=announced)
     server = Callboard(host, config)
+    if arguments.only is not None:
+        speak_only(server, arguments.only)
     add_content_tools(server.tools)
     add_asking_tools(server.tools)
     add_list_changers(server.tools, server.prompts)

@@ -49,7 +49,8 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: str, tmp_path: Path)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     bundle = tmp_path / "shot-notes"
     bundle.mkdir()
-    (bundle / "server.py").write_text("")
+    assert main(["new-bundle", "new", "--in", str(tmp_path)]) == 0
+    (tmp_path / "new" / "server.py").rename(bundle / "server.py")
     for name, text in blocks(page, "json"):
         (bundle / name).write_text(text)
     lines = [line for _, text in blocks(page, "console") for line in text.splitlines()]

@@ -7,15 +7,19 @@ import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from callboard.hosting.contract import SceneEditor, SceneReader
 from callboard.skills.lint import lint
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
 GUIDE = (PROJECT / "docs" / "skills.md").read_text(encoding="utf-8")
+#: Of the ports, what not every host has.
+OPTIONAL = {"details"}
 QUOTED = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
@@ -27,6 +31,18 @@ def test_there_are_examples_and_quotes():
 @pytest.mark.parametrize(("path", "text"), QUOTED, ids=[path for path, _ in QUOTED])
 def test_the_guide_quotes_files_as_they_are(path, text):
     assert text in (PROJECT / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("port", "contract"), [("scene.read", SceneReader), ("scene.mutate", SceneEditor)]
+)
+def test_the_guide_tells_what_a_port_has(port, contract):
+    table = GUIDE.partition(f'| `ctx.port("{port}")` |')[2].partition("\n\n")[0]
+    told = dict(re.findall(r"`(\w+)\(([\w, ]*)\)`", table))
+    assert told.keys() == {name for name in vars(contract) if name[0] != "_"} - OPTIONAL
+    for name, parameters in told.items():
+        taken = list(signature(getattr(contract, name)).parameters)[1:]
+        assert parameters.split(", ") == (taken or [""])
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from runpy import run_path
 from time import perf_counter
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from guest_rig import guest_in
 
+from callboard.calls import call
 from callboard.guest import loop, main_thread
 from callboard.host import Host, HostIdentity
+from callboard.records import recorder
+from callboard.skills.discovery import BUNDLED
 from callboard.testing.fake_host import FakeHost
+from serving import served
 
 
 class Windowed(Host):
@@ -45,6 +54,60 @@ def test_a_budget_is_kept_while_the_common_clock_stands_still(
         _, done = guest.job(slices)
         host.tick_until(done.done)
     assert len(ticks) > 2
+
+
+class Slow(list[str]):
+    """Takes more than a slice of 5 ms to be asked for anything."""
+
+    def __getitem__(self, at: Any) -> Any:
+        until = perf_counter() + 0.006
+        while perf_counter() < until:
+            pass
+        return [{"name": name, "type": "mesh", "path": name} for name in super().__getitem__(at)]
+
+    def entries(self) -> Iterator[SimpleNamespace]:
+        for at in range(len(self)):
+            for entry in self[at : at + 1]:
+                yield SimpleNamespace(name=entry["name"], text="")
+
+    def summaries(self) -> Slow:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("script", "tool", "words"),
+    [
+        ("scene/scripts/reading.py", "list_objects", {"pattern": "c*"}),
+        ("docs/scripts/looking_up.py", "lookup", {"words": "no such word"}),
+    ],
+)
+def test_so_is_that_of_a_tool_that_goes_through_a_whole_scene_or_manual(
+    script: str, tool: str, words: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as stopped:
+        stopped.setattr(time, "monotonic", lambda: 0.0)
+        tools = run_path(str(BUNDLED / script))
+    port = Slow(f"c{number}" for number in range(60))
+    ctx = SimpleNamespace(
+        port=lambda name: port, progress=lambda *told: None, host_identity=Windowed().identity
+    )
+    assert list(tools[tool](ctx, **words))
+
+
+def test_a_short_call_is_recorded_with_what_it_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    for module in (call, recorder):
+        monkeypatch.setattr(module, "monotonic", lambda: 0.0, raising=False)
+    with served(records=True) as server:
+        server.tool("wait", lambda: len(Slow(["c"])[:1]))
+        with server.client() as client:
+            client.call("wait")
+        assert server.app.records is not None
+        assert server.app.records.flush()
+        (recorded,) = server.app.records.reader().recent().calls
+    assert recorded.duration_ms >= 6
 
 
 @pytest.mark.parametrize("platform", ["win32", "linux"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import count
@@ -19,6 +19,7 @@ from callboard.guest import interruption, main_thread
 from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.main_thread import Turn
 from callboard.host import Work
+from callboard.hosting.by_itself import BY_ITSELF
 from callboard.testing.fake_host import DEADLINE, FakeHost
 
 
@@ -48,6 +49,42 @@ def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> F
     turn = Turn(str(kind), work, done, kind=kind, waiter=_Waiting(reasons.append))
     guest.on_loop(lambda: guest.main.submit(turn))
     return outcome
+
+
+def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
+    """A render that goes on by itself holds up changes, and not the call that it belongs to."""
+    host = _Dragged()
+    host.doing = None
+    with guest_in(host) as guest:
+        over, closed = Event(), Event()
+
+        def renders() -> Iterator[object]:
+            host.doing = "rendering"
+            try:
+                while not over.is_set():
+                    yield BY_ITSELF
+            finally:
+                host.doing = None
+                closed.set()
+
+        told: list[str | None] = []
+        own = _submit(guest, renders, "render", told)
+        host.tick_until(lambda: host.doing is not None)
+        change = _submit(guest, lambda: "changed", "change", reasons := [])
+        host.tick_until(lambda: bool(reasons))
+        assert not own.done()
+        assert not change.done()
+        over.set()
+        host.tick_until(lambda: own.done() and change.done())
+        assert (change.result(), told) == ("changed", [])
+        over.clear()
+        closed.clear()
+        turn, ended = guest.job(renders, kind="render")
+        host.tick_until(lambda: host.doing is not None)
+        guest.on_loop(lambda: guest.main.cancel(turn))
+        host.tick_until(ended.done)
+        assert isinstance(ended.exception(), CallCancelled)
+        assert closed.is_set(), "a cancel reaches it while the host is busy with it"
 
 
 def test_a_change_waits_for_the_drag_to_end_while_reading_goes_on() -> None:
@@ -95,13 +132,15 @@ def test_a_host_that_cannot_say_is_busy_until_it_can_and_tells_the_log_once(
         broken = True
 
     host = Failing()
-    with guest_in(host, patience=0.5) as guest:
+    with guest_in(host) as guest:
         reasons: list[str | None] = []
         refused = _submit(guest, lambda: None, "read", reasons)
+        host.tick_until(lambda: host.asked > 2)
+        guest.main._patience = 0.0
         host.tick_until(refused.done)
         with pytest.raises(HostBusy, match=r"could not name \(RuntimeError\)"):
             refused.result()
-        assert host.asked > 2
+        guest.main._patience = main_thread.PATIENCE
         logged = [one for one in caplog.records if "could not say" in one.getMessage()]
         assert len(logged) == 1
         held = _submit(guest, lambda: "ran", "read", reasons)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.host import ANIMATION, LIGHTS, MATERIALS, SCENE_READ, STRUCTURE, Host
+from callboard.hosting.network import NETWORK, SERVERS, Network
 from callboard.skills.discovery import scan_and_load
 from callboard.testing.direct import DirectCaller
 from hostile.making import NUMBERS, TEXTS
@@ -127,6 +128,9 @@ class ToolsUnderFire:
     """One host with a small scene, and every tool of the skills that ship for it."""
 
     def __init__(self, host: Host, folder: Path) -> None:
+        # Nothing answers there, and nobody else is asked.
+        nobody = Network(dict.fromkeys(SERVERS, "http://127.0.0.1:9"))
+        host.set_ports({**host.ports, NETWORK: nobody})
         self.call = DirectCaller(host)
         self.host = host
         self._folder = folder

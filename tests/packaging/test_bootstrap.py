@@ -23,12 +23,13 @@ def python(path: str, version: str, *, bits: int = 64, venv: bool = True) -> Int
 @pytest.mark.parametrize(
     ("arguments", "extras", "versions"),
     [
-        ([], ["usd"], find_python.VERSIONS),
-        (["--port", "0", "--scene", "a.usda"], ["usd"], find_python.VERSIONS),
-        (["--host", "openusd"], ["usd"], find_python.VERSIONS),
-        (["--host", "blender"], ["blender"], ("3.11",)),
-        (["--root", "/x", "--host=blender", "--ui"], ["blender", "ui"], ("3.11",)),
-        (["--deny", "usd", "--ui"], ["usd", "ui"], find_python.VERSIONS),
+        ([], ["usd", "skills"], find_python.VERSIONS),
+        (["--port", "0", "--scene", "a.usda"], ["usd", "skills"], find_python.VERSIONS),
+        (["--host", "openusd"], ["usd", "skills"], find_python.VERSIONS),
+        (["--host", "blender"], ["blender", "skills"], ("3.11",)),
+        (["--root", "/x", "--host=blender", "--ui"], ["blender", "ui", "skills"], ("3.11",)),
+        (["--debugpy", "5678"], ["usd", "skills", "debug"], find_python.VERSIONS),
+        (["--deny", "usd", "--ui"], ["usd", "ui", "skills"], find_python.VERSIONS),
     ],
 )
 def test_serve_installs_what_its_host_needs(

@@ -20,6 +20,7 @@ from callboard.protocol.session import (
     PeerEvent,
     Session,
     SessionEra,
+    SessionRequest,
     Sessions,
     TooManySessions,
 )
@@ -238,6 +239,18 @@ def test_messages_wait_for_a_stream_and_keep_their_order() -> None:
     session.listen(wire)
     session.notify("notifications/message", {"n": 3})
     assert [m["params"]["n"] for m in wire.sent] == [0, 1, 2, 3]
+
+
+def test_what_waits_goes_round_no_loop_once_the_request_that_carries_it_is_over() -> None:
+    session, _ = opened(SessionEra(Backstage()))
+    session.notify("notifications/message", {"n": 0})
+    wire = Wire(open=False)
+    outer = SessionRequest(session, Request(2, "tools/call", {}), wire)
+    inner = SessionRequest(session, Request(3, "tools/call", {}), outer)
+    inner.flush_waiting()
+    wire.open = True
+    inner.flush_waiting()
+    assert [message["params"]["n"] for message in wire.sent] == [0]
 
 
 def test_what_waits_is_bounded_and_the_oldest_goes_first() -> None:

@@ -19,7 +19,9 @@ from qtpy.QtWidgets import QApplication
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.records.model import CallRecord
 from callboard.records.store import Store
+from callboard.skills.lint import lint
 from callboard_ui.panel import ACTIVITY, ROOTS
+from callboard_ui.save_run_dialog import SaveRunDialog
 
 FEW = {"type": "object", "properties": {"colour": {"type": "string"}}}
 
@@ -359,3 +361,39 @@ def test_without_records_only_what_runs_shows(open_panel: Any) -> None:
         shown.wait(future)
         shown.until(lambda: model.rowCount() == 0)
     assert shown.panel.tabs.currentIndex() == ACTIVITY
+
+
+def test_selected_calls_are_saved_as_a_workflow(open_panel: Any, tmp_path: Path) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        create(shown, client, "first", "second", "third")
+        shown.call(client, "scene__transform", name="second", translate=[0, 2, 0])
+        shown.until(lambda: len(lines(shown)) == 4)
+    view, model = shown.panel.activity.view, shown.panel.activity.model
+    shown.click_row(view, model.index(0, 0))
+    shown.qtbot.mouseClick(
+        view.viewport(),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.ControlModifier,
+        view.visualRect(model.index(2, 0)).center(),
+    )
+    view.customContextMenuRequested.emit(view.visualRect(model.index(2, 0)).center())
+    assert view.menu.isVisible()
+    assert view.save_run.isEnabled()
+    view.menu.hide()
+    view.save_run.trigger()
+    dialog = shown.panel.findChild(SaveRunDialog)
+    shown.until(lambda: dialog.folder.text())
+    assert not dialog.save.isEnabled()
+    dialog.folder.setText(str(tmp_path))
+    shown.qtbot.keyClicks(dialog.name, "Raise It")
+    shown.click(dialog.save)
+    shown.until(lambda: reads(dialog, "can't be a skill's name"))
+    dialog.name.setText("raise-it")
+    shown.click(dialog.save)
+    shown.until(lambda: reads(dialog, "raise-it, steps: 2."))
+    assert lint(tmp_path / "raise-it") == []
+    text = (tmp_path / "raise-it" / "raise_it.workflow.yaml").read_text("utf-8")
+    assert "{{create_primitive.created.0}}" in text
+    assert "third" not in text
+    dialog.close()

@@ -11,6 +11,7 @@ from panel_rig import reads, texts
 from qtpy.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from qtpy.QtGui import QWheelEvent
 
+from callboard.clients.book import ClientBook
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.testing.fake_host import FakeHost
 from callboard_ui.panel import ACTIVITY, CONSENT
@@ -313,3 +314,24 @@ def test_shutting_the_panel_refuses_what_waits(shown: Any) -> None:
         shown.panel.close()
         assert shown.wait(future)["error"]["code"] == REFUSED_BY_ARTIST
     assert not shown.ran
+
+
+def test_a_client_from_another_machine_is_approved_where_questions_are(shown: Any) -> None:
+    book = ClientBook()
+    entry, _ = book.make("ada")
+    book.ask(entry.id, "10.0.0.7", "")
+    shown.until(lambda: cards(shown))
+    assert reads(shown.panel.banner, "ada asks to connect from another machine")
+    show_consent(shown)
+    (card,) = cards(shown)
+    assert reads(card, "ada wants to connect from another machine")
+    assert "10.0.0.7" in card.text.toPlainText()
+    assert entry.fingerprint in card.text.toPlainText()
+    assert [card.once.text(), card.session.isVisible(), card.more.isVisible()] == [
+        "Approve",
+        False,
+        False,
+    ]
+    shown.click(card.once)
+    shown.until(lambda: not cards(shown))
+    assert [one.remote for one in ClientBook().all()] == [True]

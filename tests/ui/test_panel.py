@@ -165,7 +165,8 @@ def test_every_client_gets_its_own_words(
 
 def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {"other": {}}}', encoding="utf-8")
+    before = '{\n  "mcpServers": {\n    "other": {}\n  }\n}\n'
+    file.write_text(before, encoding="utf-8")
     shown = open_panel()
     shown.click(shown.panel.header.connect_button)
     dialog = shown.panel.findChild(ConnectDialog)
@@ -173,7 +174,7 @@ def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_pa
     dialog.file.selectAll()
     shown.qtbot.keyClicks(dialog.file, str(file))
     shown.until(lambda: '+    "callboard": {' in dialog.difference.toPlainText())
-    assert file.read_text("utf-8") == '{"mcpServers": {"other": {}}}'
+    assert file.read_text("utf-8") == before
     assert ClientBook().all() == []
     dialog.name.selectAll()
     shown.qtbot.keyClicks(dialog.name, "my cursor")

@@ -167,16 +167,23 @@ def test_a_client_that_never_answers_still_gets_its_tools(server: Served) -> Non
         assert seen(client) is None
 
 
-def test_the_time_to_answer_begins_when_the_question_leaves(server: Served, tmp_path: Path) -> None:
+def test_the_time_to_answer_begins_when_the_question_leaves(server: Served) -> None:
     server.app.roots.answer_timeout = 0.05
     expired = threading.Event()
-    with offering(server, Roots(tmp_path)) as client:
+    asked = threading.Event()
+    with offering(server, lambda params: asked.set()) as client:
         # No stream is open, so the question waits; longer than it may take to answer it.
         loop = server.app.guest.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, expired.set)
         assert expired.wait(DEADLINE)
-        server.app.roots.answer_timeout = DEADLINE
-        assert seen(client) == [str(tmp_path)]
+        entry = server.app.roots.known(next(iter(server.app.endpoint.sessions)))
+        assert entry.problem is None
+        assert not asked.is_set()
+        assert seen(client) is None
+        assert asked.is_set()
+        problem = until(lambda: entry.problem, "the end of the time to answer")
+        assert problem is not None
+        assert "did not answer" in problem
 
 
 def test_a_job_of_a_client_that_cannot_be_asked_has_the_artists_roots(tmp_path: Path) -> None:

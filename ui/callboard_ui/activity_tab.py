@@ -28,6 +28,7 @@ from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
 from callboard_ui.look import em
+from callboard_ui.save_run_dialog import SaveRunDialog
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3
@@ -84,6 +85,7 @@ class ActivityTab(QWidget):
         self._ticking = self._timer(TICK_MS, self._tick)
         self.search.textChanged.connect(lambda text: self._typing.start())
         self.outcome.currentIndexChanged.connect(lambda index: self._filter_changed())
+        self.view.save_run.triggered.connect(lambda checked: self._save_run())
         self.view.selectionModel().currentRowChanged.connect(lambda new, old: self._selected())
         self.view.verticalScrollBar().valueChanged.connect(lambda value: self._scrolled())
         self._history: History | None = None
@@ -307,6 +309,11 @@ class ActivityTab(QWidget):
             self._arrange()
         if row is not None:
             self._show_details()
+
+    def _save_run(self) -> None:
+        runs, ids = self._link.controls.saved_runs, self.view.chosen_ids()
+        if runs is not None and ids:
+            SaveRunDialog(runs, ids, self._link.folders, self).open()
 
     def _show_details(self) -> None:
         row = self.model.row(self.view.currentIndex())

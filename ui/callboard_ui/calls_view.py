@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qtpy.QtCore import QEvent, Qt, QTimer
+from qtpy.QtCore import QEvent, QPoint, Qt, QTimer
 from qtpy.QtGui import QResizeEvent
-from qtpy.QtWidgets import QHeaderView, QTreeView, QWidget
+from qtpy.QtWidgets import QHeaderView, QMenu, QTreeView, QWidget
 
 from callboard_ui import calls_model as columns
 from callboard_ui.calls_model import CallsModel
@@ -39,12 +39,18 @@ class CallsView(QTreeView):
     def __init__(self, model: CallsModel, rested: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
         self._rested = rested
+        self._calls = model
         self._pointing = QTimer(self)
         self._pointing.setSingleShot(True)
         self._pointing.setInterval(POINTING_MS)
         self._pointing.timeout.connect(lambda: self._rested())
         self.setModel(model)
         self.setAccessibleName(self.tr("Calls"))
+        self.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
+        self.menu = QMenu(self)
+        self.save_run = self.menu.addAction(self.tr("Save as Workflow…"))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
@@ -63,6 +69,11 @@ class CallsView(QTreeView):
         """Whether somebody may be about to click: what is under the pointer stays there."""
         return bool(self._pointing.isActive())
 
+    def chosen_ids(self) -> list[str]:
+        """The selected calls that ended."""
+        rows = [self._calls.row(index) for index in self.selectionModel().selectedRows()]
+        return [row.id for row in rows if row is not None and not row.runs]
+
     def arrange(self) -> None:
         """As many columns as there is room for."""
         width = self.width()
@@ -74,6 +85,10 @@ class CallsView(QTreeView):
     def close_down(self) -> None:
         """Stops its timer."""
         self._pointing.stop()
+
+    def _show_menu(self, place: QPoint) -> None:
+        self.save_run.setEnabled(bool(self.chosen_ids()))
+        self.menu.popup(self.viewport().mapToGlobal(place))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +32,6 @@ from callboard.panel.client_files import (
     ClientFormat,
     Instance,
     bridge,
-    bridge_entry,
     formats,
     own_token,
     planned,
@@ -161,8 +159,8 @@ class ConnectDialog(QDialog):
         """What makes the client's entry with its token, on any thread."""
         client, instance, name = self._format, self._instance, self.name.text()
         if not self.direct.isChecked():
-            return lambda token: bridge_entry(name, command=self._bridge)
-        return lambda token: client.entry(replace(instance, token=token or None))
+            return lambda token: client.bridge(name, command=self._bridge)
+        return lambda token: client.entry(instance.url, token or None)
 
     @property
     def _shown_entry(self) -> dict[str, Any]:
@@ -178,8 +176,7 @@ class ConnectDialog(QDialog):
         self._changed()
 
     def _changed(self) -> None:
-        entry = {self._format.key: {"callboard": self._shown_entry}}
-        self.configuration.setPlainText(json.dumps(entry, indent=2, ensure_ascii=False))
+        self.configuration.setPlainText(self._format.text(self._shown_entry))
         self._about.setText(self._explained())
         tint(self._about, "bad" if self._lacks_bridge else "text")
         for widget in (self._file_label, self.file, self.browse, self._difference_label):
@@ -224,13 +221,13 @@ class ConnectDialog(QDialog):
         if not path.is_absolute():
             self.difference.setPlainText(self.tr("Give the full path of the client's file."))
             return
-        asked, key, entry = self._asked, self._format.key, self._shown_entry
+        asked, client, entry = self._asked, self._format, self._shown_entry
 
         def show(change: Change | None, error: Exception | None) -> None:
             if asked == self._asked:
                 self._show_change(change, error)
 
-        self._background.run(lambda: planned(path, key, entry), show)
+        self._background.run(lambda: planned(client, path, entry), show)
 
     def _show_change(self, change: Change | None, error: Exception | None) -> None:
         if change is None:
@@ -252,26 +249,21 @@ class ConnectDialog(QDialog):
     # -- letting it in --------------------------------------------------------------------------
 
     def _copy(self) -> None:
-        key = self._format.key
-
-        def in_text(entry: dict[str, Any]) -> str:
-            return json.dumps({key: {"callboard": entry}}, indent=2, ensure_ascii=False)
-
         def copy(text: str | None) -> None:
             QGuiApplication.clipboard().setText(text or "")
             self._say(self.tr("Copied."))
 
-        self._let_in(in_text, copy)
+        self._let_in(self._format.text, copy)
 
     def _write(self) -> None:
-        change, key, preview = self._change, self._format.key, self._shown_entry
+        change, client, preview = self._change, self._format, self._shown_entry
         if change is None:
             return
 
         def write(entry: dict[str, Any]) -> None:
-            if planned(change.path, key, preview) != change:
+            if planned(client, change.path, preview) != change:
                 raise PeerError(self.tr("the file changed meanwhile; look again"))
-            planned(change.path, key, entry).write()
+            planned(client, change.path, entry).write()
 
         def written(nothing: object) -> None:
             self._change = None

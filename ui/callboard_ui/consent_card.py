@@ -52,21 +52,22 @@ class ConsentCard(QFrame):
         self._answered = answered
         self.setFrameShape(QFrame.Shape.StyledPanel)
         client, tool = one_line(question.client), one_line(question.tool)
-        self.setAccessibleName(self.tr("{0} asks to call {1}").format(client, tool))
+        asks = self.tr("{0} asks to call {1}") if tool else self.tr("{0} asks to connect")
+        self.setAccessibleName(asks.format(client, tool))
         self._glyph = QLabel(self)
         self._title = plain(self, wrap=True)
         self._title.setFont(bold(self.font()))
         self._title.setText(self.tr("{0} asks").format(client))
         self._left = plain(self)
         self._why = plain(self, wrap=True)
-        called = f"{one_line(title)} ({tool})" if title else tool
+        called = f"{one_line(title)} ({tool})" if title else tool or client
         self._why.setText(f"{called} {words.reason(self.question, self.tr)}.")
         self._waited = False
         self._more = plain(self, wrap=True)
         self.text = _Text(arguments_text(question.arguments), self._show_more, self)
-        self.text.setAccessibleName(self.tr("Arguments"))
+        self.text.setAccessibleName(self.tr("Arguments") if tool else self.tr("About it"))
         self.refuse = self._button(self.tr("Refuse"), "refuse")
-        self.once = self._button(self.tr("Allow once"), "allow")
+        self.once = self._button(self.tr("Allow once") if tool else self.tr("Approve"), "allow")
         self.session = self._button(self.tr("For session"), "allow_session")
         self.session.setAccessibleName(self.tr("Allow for this session"))
         self.session.setToolTip(self.tr("Allow, and don't ask again until this client disconnects"))
@@ -80,8 +81,8 @@ class ConsentCard(QFrame):
         self.for_project = menu.addAction(self._all_of_it())
         self.for_project.triggered.connect(lambda checked=False: self._say("allow_project"))
         self.more.setMenu(menu)
-        # Folders are the client's for a session at most: what a project keeps are the artist's own.
-        self.more.setVisible(question.subject != "client_roots")
+        self.session.setVisible("allow_session" in question.choices)
+        self.more.setVisible("allow_project" in question.choices)
         self._guard = QTimer(self)
         self._guard.setSingleShot(True)
         self._guard.setInterval(GUARD_MS)
@@ -99,6 +100,8 @@ class ConsentCard(QFrame):
 
     def tick(self) -> None:
         """Shows how long there is left to answer."""
+        if not self.question.deadline:
+            return
         left = max(0, round(self.question.deadline - time()))
         self._left.setText(f"{left // 60}:{left % 60:02d}")
         self._left.setToolTip(self.tr("Without an answer by then it is refused"))

@@ -37,6 +37,7 @@ class SkillsTab(QWidget):
             "bundled": self.tr("ships"),
             "user": self.tr("yours"),
             "project": self.tr("project"),
+            "site": self.tr("the site's"),
         }
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(self.tr("Filter skills and prompts"))

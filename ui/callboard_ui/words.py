@@ -13,6 +13,7 @@ from callboard.host import (
     CHECK,
     DOCS,
     EXCHANGE,
+    FARM,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     GEOMETRY,
@@ -20,6 +21,7 @@ from callboard.host import (
     LOOK,
     MATERIALS,
     MODELLING,
+    NETWORK,
     RENDER,
     SCENE_MUTATE,
     SCENE_READ,
@@ -58,10 +60,12 @@ AREAS = (
             FILESYSTEM_READ: "Open files",
             FILESYSTEM_WRITE: "Write files",
             EXCHANGE: "Files of other programs",
+            NETWORK: "Assets from polyhaven.com",
         },
     ),
     ("Pictures", {VIEWPORT: "See the viewport", LOOK: "Look around the scene", RENDER: "Render"}),
     ("Code", {DOCS: "Look up documentation", SCRIPT: "Run code of its own"}),
+    ("Farm", {FARM: "Run tools on the farm"}),
 )
 CAPABILITIES = {name: title for _, named in AREAS for name, title in named.items()}
 _REASONS = {
@@ -133,6 +137,8 @@ def waiting(shown: Snapshot, tr: Translate = str) -> str:
     if len(questions) > 1:
         return tr("{0} questions, first {1}").format(len(questions), who)
     name = questions[0].tool
+    if not name:
+        return tr("{0} asks to connect from another machine").format(who)
     own = one_line(_own_title(shown, name))
     asks = tr("{0} asks: {1}") if own else tr("{0} asks to call {1}")
     return asks.format(who, own or one_line(name))

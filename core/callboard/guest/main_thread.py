@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from callboard.errors import CallCancelled, HostBusy
 from callboard.guest.interruption import Interruptible
 from callboard.guest.loop import GuestLoop
+from callboard.hosting.by_itself import BY_ITSELF
 from callboard.hosting.contract import Work
 
 log = logging.getLogger(__name__)
@@ -95,6 +96,8 @@ class Turn:
         self._transaction = transaction
         self._context = context or contextvars.copy_context()
         self._slices: Generator[Any, None, Any] | None = None
+        #: The application does by itself what it waits for: it looks, whatever else holds turns up.
+        self.looks = False
         self._wants_park = False
         self._woken = False
         self._waiter = waiter
@@ -135,7 +138,7 @@ class Turn:
     @property
     def exclusive(self) -> bool:
         """Turns that make undo steps never overlap: nothing else of ours comes between two."""
-        return self._transaction is not None
+        return self._transaction is not None and not self.looks
 
     def step(self) -> None:
         """Runs the turn, or its next slice. Main thread."""
@@ -158,13 +161,15 @@ class Turn:
         if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
             self.started_at = perf_counter()
-        if self._transaction is not None:
-            self._transaction.enter()
+        # Looking is part of no undo step: the artist goes on.
+        step = None if self.looks else self._transaction
+        if step is not None:
+            step.enter()
         finished, value = self._visit()
-        if self._transaction is not None:
+        if step is not None:
             if finished and self.cancelled:
                 raise CallCancelled("cancelled")
-            self._transaction.leave()
+            step.leave()
         return finished, value
 
     def _visit(self) -> tuple[bool, Any]:
@@ -178,11 +183,13 @@ class Turn:
             self._code.run(slices.close)
             raise CallCancelled("cancelled")
         # Before the slice looks whether there is anything to do.
-        self._woken = False
+        self._woken = self.looks = False
         try:
-            self._wants_park = self._code.run(partial(next, slices)) is PARK
+            told = self._code.run(partial(next, slices))
         except StopIteration as stop:
             return True, stop.value
+        self.looks = told is BY_ITSELF
+        self._wants_park = self.looks or told is PARK
         return False, None
 
     def _finish(self, value: Any, error: BaseException | None) -> None:
@@ -275,6 +282,9 @@ class MainThread:
         turn.unpark()
         self._guest.attend_turns()
 
+    def _look_later(self, turn: Turn) -> None:
+        self._guest.loop.call_later(ASK_AGAIN, self.unpark, turn)
+
     def complete(self, callback: Callable[[], None]) -> None:
         """Runs ``callback`` on the server's loop, soon. Main thread, from within a turn."""
         self._guest.complete(callback)
@@ -338,7 +348,7 @@ class MainThread:
         """One slice of every generator, then queued turns until time is up; at least one turn. Main
         thread."""
         for turn in list(self._active):
-            if turn.parked or self._held(turn):
+            if turn.parked or (not turn.looks and self._held(turn)):
                 continue
             self._step(turn)
             if turn.state is TurnState.DONE and turn in self._active:
@@ -366,6 +376,8 @@ class MainThread:
             turn.step()
             if self._abandoned and turn.state is not TurnState.DONE:
                 turn.step()  # it stopped the server that ran it: this was its last slice
+            if turn.looks:
+                self._guest.complete(partial(self._look_later, turn))
         finally:
             self.running = None
             if turn.interrupted:

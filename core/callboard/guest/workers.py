@@ -6,7 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -17,12 +16,12 @@ T = TypeVar("T")
 MOST_ABANDONED = 64
 
 
-@dataclass(eq=False)
 class _Job:
-    future: Future[Any]
-    run: Callable[[], Any]
-    queued: float = field(default_factory=monotonic)
-    abandoned: bool = False
+    def __init__(self, future: Future[Any], run: Callable[[], Any]) -> None:
+        self.future = future
+        self.run = run
+        self.queued = monotonic()
+        self.abandoned = False
 
 
 class Workers(Executor):

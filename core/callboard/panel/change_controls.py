@@ -7,9 +7,10 @@ from collections.abc import Callable
 from time import time
 from typing import Any, TypeVar
 
-from callboard.calls.changed import Alone, SceneChange, undo_newest
+from callboard.calls.changed import SceneChange
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.undo_step import UndoStep
+from callboard.calls.undoing import Alone, undo_newest
 from callboard.errors import CallboardError, HostError
 from callboard.guest.main_thread import Transaction, Turn
 from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, Host

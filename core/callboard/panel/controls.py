@@ -22,6 +22,8 @@ from callboard.guest.main_thread import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.panel.change_controls import ChangeControls
+from callboard.panel.saved_runs import SavedRuns
+from callboard.panel.snapshot_parts import NEWCOMER
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.records.reader import Reader
@@ -39,7 +41,7 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two snapshots at most often, and between two looks at a stalled main thread.
 SNAPSHOT_PAUSE = 0.1
-STALL_LOOK = 0.5
+STALL_LOOK = 0.25
 
 
 class Serving(Protocol):
@@ -98,6 +100,14 @@ class Controls:
     def records(self) -> Reader | None:
         """Reads the calls that ended; None where none are kept."""
         return None if self._records is None else self._records.reader()
+
+    @property
+    def saved_runs(self) -> SavedRuns | None:
+        """Makes skills of calls that ended; None where none are kept."""
+        if self._records is None:
+            return None
+        redact = self._records.redactor.text
+        return SavedRuns(self._records.reader(), self._catalog, redact, self._host)
 
     # -- commands ---------------------------------------------------------------------------
 
@@ -160,8 +170,12 @@ class Controls:
         self._do(self._dispatcher.consent.set_policy, subject, policy)
 
     def answer(self, question: str, answer: Decision) -> None:
-        """Answers one question of the consent desk."""
-        self._do(self._dispatcher.consent.answer, question, answer)
+        """Answers one question that the snapshot shows."""
+        if question.startswith(NEWCOMER):
+            id = question.removeprefix(NEWCOMER)
+            self._do(self._in_thread, lambda: self._answer_newcomer(id, yes=answer == "allow"))
+        else:
+            self._do(self._dispatcher.consent.answer, question, answer)
 
     def revoke_grant(self, grant: str) -> None:
         """Ends what the artist allowed a client, by the grant's id."""
@@ -249,6 +263,13 @@ class Controls:
         elif self.status.wanted and not self._pending and not self._loop.is_closed():
             self._pending = True
             self._loop.call_soon_threadsafe(self._loop.call_later, SNAPSHOT_PAUSE, self._publish)
+
+    def _answer_newcomer(self, client: str, *, yes: bool) -> None:
+        try:
+            ClientBook().answer(client, yes=yes)
+        except CallboardError as error:  # somebody else's answer was first
+            log.warning("%s", error.message)
+        self._do(self._clients.reread)
 
     # -- on the server's loop ---------------------------------------------------------------
 

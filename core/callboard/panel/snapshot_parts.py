@@ -10,11 +10,14 @@ from callboard.bundles.installed.install import InstalledBundle
 from callboard.calls.capabilities import Offer
 from callboard.calls.grants import Grant
 from callboard.calls.tools import Tool
+from callboard.clients.book import KnownClient
 from callboard.hosting.contract import PlugIn
 from callboard.panel.status import (
+    OTHER_MACHINE,
     BundleStatus,
     CapabilityStatus,
     GrantStatus,
+    QuestionStatus,
     RootStatus,
     SkillStatus,
     ToolStatus,
@@ -22,6 +25,9 @@ from callboard.panel.status import (
 from callboard.skills.catalog import KnownSkill
 from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root
+
+#: How the id of such a question begins; the client's id follows.
+NEWCOMER = "client "
 
 
 class Served:
@@ -104,6 +110,16 @@ def skill_status(
 
 def root_status(root: Root) -> RootStatus:
     return RootStatus(root.uri, root.name, root.path, root.source, root.read_only)
+
+
+def newcomer(known: KnownClient) -> QuestionStatus:
+    """A client that asks to come from another machine, as a question of every host's."""
+    told = {"address": known.asks_from, "fingerprint of its token": known.fingerprint}
+    if known.asks_as:
+        told["says it is"] = known.asks_as
+    why = "wants to connect from another machine, to every application of this one"
+    id = NEWCOMER + known.id
+    return QuestionStatus(id, "", known.name, OTHER_MACHINE, why, told, 0.0, known.name)
 
 
 def grant_status(grant: Grant) -> GrantStatus:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from callboard.calls.changed import SceneChange
+from callboard.calls.consent import Decision
 from callboard.changes import Changes
 
 __all__ = [
+    "OTHER_MACHINE",
     "BundleStatus",
     "CallStatus",
     "CapabilityStatus",
@@ -101,9 +103,20 @@ class CallStatus:
     held_by: str | None = None
 
 
+#: What a question is about that no call asks.
+OTHER_MACHINE = "other_machine"
+_CHOICES: dict[str, tuple[Decision, ...]] = {
+    OTHER_MACHINE: ("allow", "refuse"),
+    # Folders are the client's for a session at most: what a project keeps are the artist's own.
+    "client_roots": ("allow", "allow_session", "refuse"),
+    "farm": ("allow", "refuse"),  # each map by itself
+}
+
+
 @dataclass(frozen=True)
 class QuestionStatus:
-    """One thing the artist is asked. ``deadline`` is Unix time, seconds."""
+    """One thing the artist is asked. ``deadline`` is Unix time, seconds; 0 is never. ``tool`` is
+    empty where it isn't about a call."""
 
     id: str
     tool: str
@@ -115,6 +128,11 @@ class QuestionStatus:
     #: The name of the client's token, and the answer that the policy has in mind for a yes.
     holder: str = ""
     suggests: str = "allow"
+
+    @property
+    def choices(self) -> tuple[Decision, ...]:
+        """The answers that make sense."""
+        return _CHOICES.get(self.subject, get_args(Decision))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from time import monotonic, time
+from time import monotonic, perf_counter, time
 
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls.capabilities import Capabilities
@@ -16,6 +15,7 @@ from callboard.panel.snapshot_parts import (
     Served,
     bundle_status,
     grant_status,
+    newcomer,
     root_status,
     skill_status,
 )
@@ -72,6 +72,7 @@ class ServedView:
         self._dispatcher.ended.watch(lambda *ended: changed())
         self._dispatcher.activity.watch(changed)
         self._dispatcher.changed.changed.watch(changed)
+        self._clients.changed.watch(changed)
         for part in (
             self._dispatcher.consent,
             self._roots,
@@ -104,20 +105,7 @@ class ServedView:
             capabilities=served.capabilities,
             tools=served.tools,
             calls=self._calls(),
-            questions=tuple(
-                QuestionStatus(
-                    q.id,
-                    q.tool,
-                    q.client,
-                    q.subject,
-                    q.why,
-                    q.arguments,
-                    q.deadline,
-                    q.holder.name,
-                    q.suggests,
-                )
-                for q in dispatcher.consent.questions.values()
-            ),
+            questions=(*self._questions(), *map(newcomer, self._clients.newcomers())),
             policies=tuple(sorted(dispatcher.consent.policies.items())),
             grants=tuple(map(grant_status, dispatcher.consent.grants.all())),
             tokens=self._tokens(),
@@ -158,6 +146,22 @@ class ServedView:
             session.lost,
         )
 
+    def _questions(self) -> tuple[QuestionStatus, ...]:
+        return tuple(
+            QuestionStatus(
+                q.id,
+                q.tool,
+                q.client,
+                q.subject,
+                q.why,
+                q.arguments,
+                q.deadline,
+                q.holder.name,
+                q.suggests,
+            )
+            for q in self._dispatcher.consent.questions.values()
+        )
+
     def _tokens(self) -> tuple[TokenStatus, ...]:
         sessions, now = list(self._endpoint.sessions), time() - monotonic()
         tokens = []
@@ -190,7 +194,7 @@ class ServedView:
         return self._served
 
     def _calls(self) -> tuple[CallStatus, ...]:
-        now, since = time(), asyncio.get_running_loop().time()
+        now, since = time(), perf_counter()
         return tuple(
             CallStatus(
                 call.id,

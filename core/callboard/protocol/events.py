@@ -17,11 +17,23 @@ def event(message: Json) -> bytes:
 class EventReader:
     """Takes a stream in pieces."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        """``most`` is how many bytes one event may have; None is what any may."""
+        self._most = EVENT_LIMIT if most is None else most
         #: The line that isn't complete yet.
         self._line: list[bytes] = []
         self._data: list[bytes] = []
         self._size = 0
+        self._told = False
+
+    def beginning(self, least: int) -> bytes | None:
+        """What is there of an event's data that are still on their way, once they are ``least``
+        bytes; for each event once at most."""
+        if self._size < least or self._told or self._data:
+            return None
+        self._told = True
+        line = b"".join(self._line)
+        return line[5:].removeprefix(b" ") if line.startswith(b"data:") else None
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of each event that ends in ``chunk``. Comments and other fields are passed
@@ -38,8 +50,8 @@ class EventReader:
             elif not line:
                 if self._data:
                     messages.append(b"\n".join(self._data))
-                self._data = []
+                self._data, self._told = [], False
                 self._size = len(following)
-        if self._size > EVENT_LIMIT:
-            raise ValueError(f"an event is over {EVENT_LIMIT} bytes")
+        if self._size > self._most:
+            raise ValueError(f"an event is over {self._most} bytes")
         return messages

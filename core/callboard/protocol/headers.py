@@ -11,6 +11,8 @@ from callboard.errors import HeaderMismatch
 from callboard.protocol.jsonrpc import Request
 
 VERSION_HEADER = "MCP-Protocol-Version"
+#: A session's id, in the revisions that have sessions.
+SESSION_HEADER = "Mcp-Session-Id"
 METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 PARAM_HEADER = "Mcp-Param-"

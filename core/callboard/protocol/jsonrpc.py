@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from callboard.content import Json
 from callboard.errors import CallboardError, InvalidParams, ParseError, PeerError
@@ -32,15 +32,13 @@ class Notification:
     params: Json = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(NamedTuple):
     id: Id
     result: Json | None
     error: Json | None
 
 
-@dataclass(frozen=True)
-class Invalid:
+class Invalid(NamedTuple):
     """Not a message. ``id`` is the offender's where it could be read, else None."""
 
     id: Id | None
@@ -74,11 +72,12 @@ class _NotANumber(ValueError):
     pass
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """For ``parse_constant``: Infinity and NaN are Python's, not JSON's. Raises ValueError."""
     raise _NotANumber(f"{name} is not a JSON number")
 
 
-_decode_plain = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decode_plain = json.JSONDecoder(parse_constant=refuse_constant).decode
 
 
 def _check_depth(value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
@@ -17,8 +17,7 @@ from callboard.protocol.revisions import Revision
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
-@dataclass(frozen=True)
-class ClientInfo:
+class ClientInfo(NamedTuple):
     """What the client calls itself; never trusted for anything but showing it."""
 
     name: str = "unknown"
@@ -154,3 +153,18 @@ class PeerRequest(ABC):
         if isinstance(answer, AskFailed):
             raise answer
         return answer
+
+
+class UnaskableRequest(PeerRequest):
+    """One request whose client hears nothing before the answer, and can't be asked: ``why`` says
+    so, and what to do."""
+
+    def __init__(self, peer: Peer, id: Id, method: str, params: Json, why: str) -> None:
+        super().__init__(peer, id, method, params)
+        self._why = why
+
+    def notify(self, method: str, params: Json) -> None:
+        """Nobody listens."""
+
+    async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
+        return dict.fromkeys(asks, AskFailed(self._why))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from callboard.content import Json
 from callboard.errors import CallboardError
@@ -14,12 +13,12 @@ from callboard.protocol.jsonrpc import Id, Response
 MESSAGE_LIMIT = 2000
 
 
-@dataclass
 class _Waiting:
-    answer: asyncio.Future[Json]
-    #: Seconds for the answer, from the moment that the request has left.
-    patience: float | None
-    clock: asyncio.TimerHandle | None = None
+    def __init__(self, answer: asyncio.Future[Json], patience: float | None) -> None:
+        self.answer = answer
+        #: Seconds for the answer, from the moment that the request has left.
+        self.patience = patience
+        self.clock: asyncio.TimerHandle | None = None
 
 
 class PendingAnswers:

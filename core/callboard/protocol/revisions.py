@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(NamedTuple):
     """One revision of the specification. The flags say what may be put on the wire to a peer that
     speaks it; unknown fields are left out rather than sent and hoped to be ignored."""
 

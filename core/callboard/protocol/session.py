@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from time import monotonic
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
@@ -52,6 +52,21 @@ class Channel(Protocol):
 
     def send(self, message: Json) -> bool:
         """Streams a message to the client. False when this channel can't, or is closed."""
+
+
+@runtime_checkable
+class Outlet(Channel, Protocol):
+    """A channel that also takes the response itself, as bytes that are still on their way."""
+
+    def can_pour(self, size: int | None) -> bool:
+        """Whether it takes so many bytes; None is not known."""
+
+    async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
+        """Sends them; nothing else is sent after them. Raises what ``parts`` raises."""
+
+
+class Answered(Exception):
+    """The response was poured: nothing is left to be sent."""
 
 
 class Stream(Channel, Protocol):
@@ -114,16 +129,18 @@ class Session(Peer):
             return  # "the list changed" once is enough
         self.send(message)
 
-    def send(self, message: Json) -> None:
-        """Sends on the session's own stream, or keeps the message until one is open."""
+    def send(self, message: Json) -> bool:
+        """Sends on the session's own stream, or keeps the message until one is open. False once
+        the session has ended."""
         if self.closed:
-            return
+            return False
         if self._listener is not None and self._listener.send(message):
             self._sent(message)
-            return
+            return True
         if len(self._outbox) >= OUTBOX_LIMIT:
             self._drop(self._outbox.popleft())
         self._outbox.append(message)
+        return True
 
     def listen(self, stream: Stream) -> None:
         """Makes ``stream`` the session's own; a newer one replaces and ends an older one."""
@@ -193,15 +210,17 @@ class SessionRequest(PeerRequest):
     def __init__(self, session: Session, request: Request, channel: Channel) -> None:
         super().__init__(session, request.id, request.method, request.params)
         self.session = session
-        self._channel = channel
+        self.channel = channel
         #: What answers it, while something does.
         self.task: asyncio.Task[Any] | None = None
         self.cancelled = False
 
     def notify(self, method: str, params: Json) -> None:
-        message = jsonrpc.notification_message(method, params)
-        if not self._channel.send(message):
-            self.session.send(message)
+        self.send(jsonrpc.notification_message(method, params))
+
+    def send(self, message: Json) -> bool:
+        """Sends what belongs to this request on its own stream, where it has one."""
+        return self.channel.send(message) or self.session.send(message)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         async def ask_one(ask: Ask) -> Json | AskFailed:
@@ -209,7 +228,7 @@ class SessionRequest(PeerRequest):
                 needed = ", ".join(ask.needs)
                 return AskFailed(f"the client did not declare that it can be asked: {needed}")
             try:
-                return await self.session.ask_on(self._channel, ask)
+                return await self.session.ask_on(self.channel, ask)
             except AskFailed as refused:
                 return refused
 
@@ -219,7 +238,13 @@ class SessionRequest(PeerRequest):
     def flush_waiting(self) -> None:
         """Lets this request's stream carry what the client has no other stream for."""
         if not self.session.listening:
-            self.session.flush(self._channel)
+            self.session.flush(self._stream())
+
+    def _stream(self) -> Channel:
+        """Its own alone: a request that falls back on what its session keeps would be handed that
+        again and again."""
+        channel = self.channel
+        return channel._stream() if isinstance(channel, SessionRequest) else channel
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -270,7 +295,7 @@ class SessionEra:
                     under_way.cancel()
 
     async def answer(self, session: Session, message: Request, channel: Channel) -> Json | None:
-        """The response to one request, or None when the client cancelled it."""
+        """The response to one request, or None where the client cancelled it, or has it."""
         session.last_seen = monotonic()
         session.lost = False
         if message.method == "ping":
@@ -297,6 +322,8 @@ class SessionEra:
             if isinstance(failed, ResourceNotFound):
                 failed.code = RESOURCE_NOT_FOUND
             return jsonrpc.error_message(message.id, failed)
+        except Answered:
+            return None
         except asyncio.CancelledError:
             if not request.cancelled:
                 raise

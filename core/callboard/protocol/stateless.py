@@ -39,6 +39,8 @@ CLIENT_KEY = META + "clientInfo"
 CAPABILITIES_KEY = META + "clientCapabilities"
 LOG_LEVEL_KEY = META + "logLevel"
 SERVER_KEY = META + "serverInfo"
+#: What a request's ``_meta`` says of its client.
+META_KEYS = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY)
 
 #: Newest first; what ``server/discover`` and the version error both name.
 SUPPORTED_VERSIONS = sorted(REVISIONS, reverse=True)
@@ -54,7 +56,7 @@ _CACHEABLE = {
     "skills/get": 5_000,
 }
 #: Methods that may answer with questions (2026-07-28, Multi Round-Trip Requests).
-_MAY_ASK = ("tools/call", "prompts/get", "resources/read")
+MAY_ASK = ("tools/call", "prompts/get", "resources/read")
 #: Methods of other revisions that this one took out.
 _REMOVED = (
     "initialize",
@@ -86,7 +88,7 @@ def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
     if isinstance(meta, dict) and VERSION_KEY in meta:
         return True
     version = headers.get(header_rules.VERSION_HEADER)
-    if version is None or "Mcp-Session-Id" in headers:
+    if version is None or header_rules.SESSION_HEADER in headers:
         return False
     revision = REVISIONS.get(version)
     if revision is None:
@@ -108,7 +110,7 @@ class StatelessRequest(PeerRequest):
         self._channel.send(jsonrpc.notification_message(method, params))
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        if self.method not in _MAY_ASK:
+        if self.method not in MAY_ASK:
             raise PeerError(f"{self.method} can't ask its client anything")
         needed: Json = {}
         for ask in asks.values():

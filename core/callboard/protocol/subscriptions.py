@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Literal
 
 from callboard.content import Json
@@ -25,14 +24,14 @@ _FLAGS: dict[str, Topic] = {
 }
 
 
-@dataclass(eq=False)
 class Subscriber:
     """One ``subscriptions/listen`` (2026-07-28, Subscriptions)."""
 
-    id: Id
-    channel: Channel
-    topics: set[Topic] = field(default_factory=set)
-    uris: set[str] = field(default_factory=set)
+    def __init__(self, id: Id, channel: Channel, topics: set[Topic], uris: set[str]) -> None:
+        self.id = id
+        self.channel = channel
+        self.topics = topics
+        self.uris = uris
 
     def tell(self, method: str, params: Json) -> None:
         tagged = {**params, "_meta": {SUBSCRIPTION_KEY: self.id}}

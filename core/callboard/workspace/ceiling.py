@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """A client's roots beside the artist's. ``inside`` keep what the artist marked read-only."""
 
     client: WorkspaceRoots

@@ -13,7 +13,7 @@ from callboard.workspace.path_text import is_windows_absolute
 WORKSPACE_PATH = "workspace-path"
 DEPTH_LIMIT = 16
 #: Names of files and folders. What only ends in ``path`` may name a node or a prim.
-_OF_FILES = re.compile(
+_OF_FILES = (
     r"(?:.*_)?(?:files?|file_?(?:path|name)s?|dir|directory|folder)(?:_(?:path|name))?|"
     r"(?:output|export|import|save|open|load|texture|image|cache|scene_file|source_file|dest|"
     r"destination|target_file|render|usd_file|alembic|fbx|hdri?)_paths?"
@@ -53,7 +53,7 @@ class PathFields:
         named: dict[str, PathFields] = {}
         for name in properties if isinstance(properties, Mapping) else ():
             spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower().replace("-", "_")
-            if _OF_FILES.fullmatch(spelt) or (files and spelt in ("path", "paths")):
+            if re.fullmatch(_OF_FILES, spelt) or (files and spelt in ("path", "paths")):
                 named[name] = PathFields(True, {}, PathFields(True))
         return PathFields(False, named)
 

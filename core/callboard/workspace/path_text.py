@@ -15,16 +15,13 @@ Flavour = Literal["posix", "windows"]
 _LONGEST = {"posix": 4096, "windows": 32767}
 _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-_WINDOWS_DEVICE = re.compile(
-    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
-)
+_WINDOWS_DEVICE = r"(?is)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?"
 #: ``\\?\C:\x``, ``\\.\C:\x`` and ``\??\C:\x``: names that Windows hands on as they are.
-_DEVICE_PATH = re.compile(r"[\\/]{2}[?.]([\\/]|$)|[\\/]\?\?[\\/]")
+_DEVICE_PATH = r"[\\/]{2}[?.]([\\/]|$)|[\\/]\?\?[\\/]"
 #: ``\\server\C$``, ``\\localhost\x`` and ``\\127.0.0.1\x``: a machine's drive by the network.
-_WAY_ROUND = re.compile(
-    r"[\\/]{2}([^\\/]+[\\/]+([a-z]|admin)\$|(localhost|127\.[0-9.]+|[0-9-]*--1\.ipv6-literal\.net)"
-    r"([\\/]|$))",
-    re.IGNORECASE,
+_WAY_ROUND = (
+    r"(?i)[\\/]{2}([^\\/]+[\\/]+([a-z]|admin)\$|(localhost|127\.[0-9.]+|[0-9-]*--1\.ipv6-literal\.net)"
+    r"([\\/]|$))"
 )
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -81,11 +78,11 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
     """WorkspaceResolveError where applications on POSIX differ about what ``path`` names, and where
     one on Windows names a local file by a way that no root is compared with."""
     if flavour == "windows":
-        if _DEVICE_PATH.match(path):
+        if re.match(_DEVICE_PATH, path):
             raise WorkspaceResolveError(
                 f"{shown(path)} is a device path; write a drive's, such as C:\\folder\\file"
             )
-        if _WAY_ROUND.match(path) or _server(path) in _this_machine():
+        if re.match(_WAY_ROUND, path) or _server(path) in _this_machine():
             raise WorkspaceResolveError(
                 f"{shown(path)} names a drive of a machine by the network; write the drive's own "
                 "path, such as C:\\folder\\file"
@@ -126,7 +123,7 @@ def require_windows_name(part: str, path: str) -> None:
         raise WorkspaceResolveError(
             f"{shown(path)}: Windows drops the dot or space that ends {shown(part)}; leave it out"
         )
-    if _WINDOWS_DEVICE.fullmatch(part):
+    if re.fullmatch(_WINDOWS_DEVICE, part):
         raise WorkspaceResolveError(
             f"{shown(path)}: {shown(part)} is a device on Windows, not a file; use another name"
         )

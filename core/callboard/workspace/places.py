@@ -17,15 +17,23 @@ class Places:
     def __init__(self, roots: WorkspaceRoots) -> None:
         self._roots = roots
         self._inside: set[str] = set()
+        #: What a tool is given may be a folder, and what is below it is the call's as well.
+        self._given: set[str] = set()
 
     def note(self, path: str) -> None:
         """A path that a tool is given, and that a root holds."""
         self._inside.add(str(Path(path).parent))
+        self._given.add(str(Path(path)))
+
+    def _is_the_calls(self, folder: str) -> bool:
+        if folder in self._inside:
+            return True
+        return any(str(one) in self._given for one in (Path(folder), *Path(folder).parents))
 
     def __call__(self, folder: str, real: str) -> None:
         """Raises WorkspaceResolveError where the folder was one of them, and where it really is now
         no longer suits. What a call writes elsewhere isn't looked at."""
-        if folder not in self._inside:
+        if not self._is_the_calls(folder):
             return
         root = self._roots.above(real)
         if root is None:
@@ -41,7 +49,7 @@ class Places:
     def make(self, folder: str) -> None:
         """Makes the folder, and those above it, where it was one of them and a root holds it; else
         nothing. Never a root itself. Raises HostError where the disk refuses."""
-        if folder not in self._inside:
+        if not self._is_the_calls(folder):
             return
         real = os.path.realpath(folder)
         root = self._roots.above(real)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -40,25 +39,32 @@ AskPerson = Callable[
 ]
 
 
-@dataclass
 class ClientRoots:
     """What one client said about its roots. ``problem`` is for the panel: why there are none."""
 
-    roots: WorkspaceRoots | None = None
-    problem: str | None = None
-    asking: asyncio.Task[Any] | None = field(default=None, repr=False)
-    #: The roots beside the artist's, as they were when a call last needed them.
-    judged: Judged | None = None
+    def __init__(self, roots: WorkspaceRoots | None = None) -> None:
+        self.roots = roots
+        self.problem: str | None = None
+        self.asking: asyncio.Task[Any] | None = None
+        #: The roots beside the artist's, as they were when a call last needed them.
+        self.judged: Judged | None = None
 
 
 class RootsBook:
     """Remembers each session's roots and answers what a call's roots are. On the server's loop."""
 
-    def __init__(self, artist: Sequence[str | Root] = (), policy: RootsPolicy = "advisory") -> None:
+    def __init__(
+        self,
+        artist: Sequence[str | Root] = (),
+        policy: RootsPolicy = "advisory",
+        always_strict: bool = False,
+    ) -> None:
+        """``always_strict``: the policy is strict, whoever wants it otherwise."""
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
         self._chosen_by_call: list[str] | None = None
-        self.policy: RootsPolicy = policy
+        self._always_strict = always_strict
+        self.policy: RootsPolicy = "strict" if always_strict else policy
         self.answer_timeout = ANSWER_TIMEOUT
         self.call_patience = CALL_PATIENCE
         self._changes: Changes[[]] = Changes()
@@ -98,7 +104,7 @@ class RootsBook:
 
     def set_policy(self, policy: RootsPolicy) -> None:
         """Replaces the policy, for clients that are connected too."""
-        self.policy = policy
+        self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 
     def known(self, peer: Peer) -> ClientRoots:

@@ -90,6 +90,12 @@ class InstalledBundle:
         }
 
 
+def require_content(manifest: BundleManifest, folder: Path) -> None:
+    """Raises ManifestError where there is nothing in it to use."""
+    if manifest.server is None and not (folder / SKILL).is_file():
+        raise ManifestError(f"the bundle has neither a {SKILL} nor a server to run")
+
+
 class Bundles:
     """The bundles in one folder, the user's or a project's. Any thread, any process: changes are
     made one at a time. Every method works on the disk and may take a second."""
@@ -134,8 +140,7 @@ class Bundles:
         unpack(source, unpacked)
         manifest = read_manifest(unpacked)
         missing = gate(manifest, provided)
-        if manifest.server is None and not (unpacked / SKILL).is_file():
-            raise ManifestError(f"the bundle has neither a {SKILL} nor a server to run")
+        require_content(manifest, unpacked)
         home = self.folder / folder_name(manifest.name)
         check_name(PurePosixPath(home.name))
         old = self._replaced(home, manifest)
@@ -325,13 +330,14 @@ def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _write_state(home: Path, state: dict[str, Any]) -> None:
-    _write_json(home, CURRENT, state)
+    # Whoever may read a site's folder must see which version counts.
+    _write_json(home, CURRENT, state, 0o666)
 
 
-def _write_json(home: Path, name: str, value: dict[str, Any]) -> None:
-    """Readable by the user alone: answers may be secrets."""
+def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600) -> None:
+    """Readable by the user alone, unless ``mode`` lets others: answers may be secrets."""
     with replacing(str(home / name)) as path:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             json.dump(value, file)
             file.flush()

@@ -10,7 +10,7 @@ from callboard.bundles.installed.user_config import how_to_answer, unanswered, v
 from callboard.bundles.running.programs import as_called_here
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
-from callboard.skills.script_check import syntax_error
+from callboard.skills.syntax_tree import syntax_error
 
 #: Failures of a whole file.
 _FILE_KINDS = ("read", "parse", "missing", "empty")

@@ -140,6 +140,11 @@ def read_manifest(folder: Path) -> BundleManifest:
         with (folder / "manifest.json").open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
+        if (folder / "SKILL.md").is_file():
+            raise ManifestError(
+                "this is a skill and no bundle, so it isn't installed: name its folder by "
+                "`callboard serve --skills`, or in the setting skill_paths"
+            ) from None
         raise ManifestError("there is no manifest.json at the top of the bundle") from None
     except OSError as error:
         raise ManifestError(f"manifest.json can't be read: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Where bundles are installed: the user's, and those of one project.
+"""Where bundles are installed: the user's, those of one project, and the site's.
 
 A project's bundles are kept with the user's data under the project's name, not inside the project:
 opening a folder that someone sent must not run what lies in it.
@@ -15,9 +15,9 @@ from typing import Literal
 
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import Bundles, InstalledBundle
-from callboard.folders import data_folder
+from callboard.folders import data_folder, site_folder
 
-BundleScope = Literal["user", "project"]
+BundleScope = Literal["user", "project", "site"]
 
 #: What this host provides to bundles; the gate at installation compares with it.
 PROVIDED = (CAPABILITY,)
@@ -39,12 +39,21 @@ def project_bundles(project: str | Path) -> Bundles:
     return Bundles(bundles_folder() / f"project-{name}")
 
 
+def site_bundles() -> Bundles | None:
+    """Those that a studio gives all its users, where there is a site. Hosts only read them."""
+    site = site_folder()
+    return None if site is None else Bundles(site / "bundles")
+
+
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
     """Where to look, the most important first."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]
-    return [*project_places, (user_bundles(), "user")]
+    listed: list[tuple[Bundles, BundleScope]] = [*project_places, (user_bundles(), "user")]
+    if (site := site_bundles()) is not None:
+        listed.append((site, "site"))
+    return listed
 
 
 def as_offered(

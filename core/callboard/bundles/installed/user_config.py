@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import SkillError
+from callboard.folders import path_of
 
 KINDS = ("string", "number", "boolean", "directory", "file")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -62,7 +63,7 @@ class Setting:
         if not text:
             raise SettingError(f"the setting '{self.key}' is empty")
         if self.kind in ("directory", "file"):
-            path = Path(text).expanduser().absolute()
+            path = path_of(text).absolute()
             there = path.is_dir() if self.kind == "directory" else path.is_file()
             if not there:
                 raise SettingError(f"the setting '{self.key}': there is no {self.kind} '{path}'")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from callboard.folders import data_folder
+from callboard.folders import data_folder, site_folder
 
 if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources
@@ -102,7 +102,7 @@ class HostBundles:
             await self.keeper.close()
 
     def _find_keeper(self) -> BundleKeeper | None:
-        if self.keeper is None and (data_folder() / "bundles").is_dir():
+        if self.keeper is None and any(one.is_dir() for one in _folders()):
             self.keeper = self._make()
             self.keeper.set_projects(self._projects())
         return self.keeper
@@ -111,3 +111,8 @@ class HostBundles:
         """The folders whose own bundles are used: the artist's roots and the host's project."""
         roots = [*self._roots.artist, *self._roots.project]
         return [root.path for root in roots if root.path is not None]
+
+
+def _folders() -> list[Path]:
+    """Where bundles may be; without them their code isn't even imported."""
+    return [home / "bundles" for home in (data_folder(), site_folder()) if home is not None]

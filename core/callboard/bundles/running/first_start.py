@@ -1,0 +1,134 @@
+"""A bundle's server, started once before anybody relies on it: whether it runs, and its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from callboard import __version__
+from callboard.bundles.files.host_resources import CAPABILITY, advertisement
+from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.loading import command_of
+from callboard.bundles.running import child_process
+from callboard.bundles.running.child_process import ChildProcess, environment
+from callboard.bundles.running.errors import BundleError, Refused
+from callboard.bundles.running.listing import listed
+from callboard.content import Json
+from callboard.errors import PeerError, SkillError
+from callboard.protocol import jsonrpc
+from callboard.protocol.conversation import Conversation
+from callboard.protocol.opening import open_talk
+
+#: Seconds; a server may have to fetch itself first, as ``npx`` and ``uvx`` do.
+PATIENCE = 60.0
+#: Lines of what it said before it ended that are told.
+_LAST_LINES = 5
+
+
+@dataclass(frozen=True)
+class FirstStart:
+    """``problem`` is why it has no tools to show, in one line; ``late`` where it just took too
+    long, which a slow network explains."""
+
+    tools: tuple[str, ...] = ()
+    problem: str | None = None
+    late: bool = False
+
+
+def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStart:
+    """Starts the bundle's server, asks for its tools and ends it. It is told no folders, and nobody
+    answers its questions. Blocks; outside any loop. The bundle has a server, and this machine has
+    what it needs."""
+    lines: deque[str] = deque(maxlen=_LAST_LINES)
+    listener = _Listener(lines)
+    logger = logging.getLogger(child_process.__name__)
+    level = logger.level
+    logger.addHandler(listener)
+    logger.setLevel(logging.INFO)
+    try:
+        return asyncio.run(_start(bundle, patience))
+    except asyncio.TimeoutError:
+        return FirstStart(problem=f"hasn't answered for {patience:g} s", late=True)
+    except SkillError as error:
+        last = f". Its last words: {' | '.join(lines)}" if lines else ""
+        return FirstStart(problem=error.message + last)
+    except OSError as error:
+        return FirstStart(problem=f"can't be started: {error.strerror or type(error).__name__}")
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(level)
+
+
+class _Listener(logging.Handler):
+    """Keeps what a server prints."""
+
+    def __init__(self, lines: deque[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append(_shown(record.getMessage()))
+
+
+async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
+    """Raises SkillError, OSError, TimeoutError."""
+    loop = asyncio.get_running_loop()
+    command, additions = command_of(bundle)
+    # As a host does it: outside the version's own folder.
+    home = bundle.folder.parent.parent.parent
+    process = ChildProcess(bundle.name, command, environment(additions), home)
+    connection = Conversation(
+        lambda message: process.send(jsonrpc.encode(message)),
+        _answer,
+        lambda method, params: None,
+        refused=Refused,
+        lost=BundleError,
+    )
+
+    def take(value: Any) -> None:
+        try:
+            connection.received(value)
+        finally:
+            process.taken()
+
+    def on_loop(function: Callable[[Any], None], value: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            loop.call_soon_threadsafe(function, value)
+
+    process.start(partial(on_loop, take), partial(on_loop, connection.lose))
+    try:
+        tools = await asyncio.wait_for(_tools(connection, bundle), patience)
+    finally:
+        await asyncio.to_thread(process.stop)
+    return FirstStart(tools)
+
+
+async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str, ...]:
+    wants_files = CAPABILITY in bundle.manifest.capabilities
+    capabilities: Json = {
+        "roots": {"listChanged": True},
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {},
+        "extensions": {CAPABILITY: advertisement()},
+    }
+    about = {"name": "callboard", "version": __version__}
+    talk = await open_talk(connection, about, capabilities, sessions_first=wants_files)
+    entries = await listed(connection, talk, "tools")
+    return tuple(_shown(str(one.get("name"))) for one in entries if isinstance(one, dict))
+
+
+def _shown(text: str) -> str:
+    """Without what a terminal obeys."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text[:300])
+
+
+async def _answer(method: str, params: Json) -> Json:
+    if method == "roots/list":
+        return {"roots": []}
+    raise PeerError("nobody is here to answer while the bundle is looked at")

@@ -1,0 +1,197 @@
+"""What the gateway's page is shown of this server and may do here: some of what a panel may.
+
+Only who proves to be the artist is answered (``clients/artist_key.py``); a client's token alone
+isn't enough, the instance's own neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+from callboard.calls.consent import Decision
+from callboard.clients.artist_key import ARTIST_HEADER, is_artist
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.panel.status import (
+    OTHER_MACHINE,
+    QuestionStatus,
+    RootStatus,
+    Snapshot,
+    UndoAnswer,
+    living,
+)
+from callboard.protocol.jsonrpc import encode
+from callboard.transport.rest.problems import NotFound, Unacceptable
+from callboard.transport.rest.routes import Asked, RestAnswer, Route
+from callboard.transport.rest.schemas import ARTIST_ACT
+
+if TYPE_CHECKING:  # most hosts that answer over REST have no page
+    from callboard.panel.controls import Controls
+
+EVENTS = "/v1/artist/events"
+ACT = "/v1/artist/act"
+
+#: Changes that are told of, the newest.
+MOST_CHANGES = 50
+#: Bytes of a question's arguments. Whoever can't be shown all of them can only refuse.
+MOST_ARGUMENTS = 200_000
+#: Seconds that an undo may take before nobody waits for it.
+UNDO_PATIENCE = 30.0
+
+
+def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Route, ...]:
+    """``controls`` are made with the first who may use them; ``instance`` is the server's id."""
+
+    async def require(asked: Asked) -> Controls:
+        word = asked.exchange.headers.get(ARTIST_HEADER, "")
+        if not word or not await asyncio.to_thread(is_artist, instance, word):
+            raise Unacceptable(
+                403,
+                "only this user's own page may ask here: open it with `callboard gateway --open`; "
+                "an agent asks the artist in the application's panel",
+            )
+        return controls()
+
+    async def events(asked: Asked) -> RestAnswer:
+        status, exchange = (await require(asked)).status, asked.exchange
+        if exchange.method == "HEAD":
+            return 200, {}
+        stream = exchange.open_stream()
+
+        def tell(snapshot: Snapshot) -> None:
+            # The last one, of a server that ends, may come from any thread; the stream ends too.
+            if snapshot.serving:
+                stream.send(snapshot_as_json(snapshot))
+
+        exchange.on_gone = status.watch(tell)
+        tell(status.snapshot)
+        return None
+
+    async def act(asked: Asked) -> RestAnswer:
+        controls, body = await require(asked), asked.body
+        return 200, await _ACTS[body["do"]](controls, body["id"])
+
+    return (
+        Route("GET", EVENTS, "What a panel shows", events, {200: "text/event-stream"}),
+        Route("POST", ACT, "What a panel does", act, {200: "Acted"}, body=ARTIST_ACT),
+    )
+
+
+async def _cancel(controls: Controls, call: str) -> Json:
+    if all(one.id != call for one in controls.status.snapshot.calls):
+        raise NotFound("that call has ended")
+    controls.cancel(call)
+    return {"done": True}
+
+
+async def _answer(answer: Decision, controls: Controls, question: str) -> Json:
+    asked = _question(controls, question)
+    if answer not in asked.choices:
+        raise Unacceptable(403, "that isn't among the answers to this question")
+    if answer != "refuse" and _arguments(asked) is None:
+        raise Unacceptable(
+            403, "this call is too long to be read here: answer it in the application's panel"
+        )
+    controls.answer(question, answer)
+    return {"done": True}
+
+
+def _question(controls: Controls, id: str) -> QuestionStatus:
+    for question in _asked_here(controls.status.snapshot):
+        if question.id == id:
+            return question
+    raise NotFound("that question is answered, or its time is over")
+
+
+async def _undo(controls: Controls, call: str) -> Json:
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[UndoAnswer] = loop.create_future()
+
+    def settle(undone: UndoAnswer) -> None:
+        if not answer.done():
+            answer.set_result(undone)
+
+    def answered(undone: UndoAnswer) -> None:
+        loop.call_soon_threadsafe(settle, undone)
+
+    controls.changes.undo_back(call, answered)
+    try:
+        undone = await asyncio.wait_for(answer, UNDO_PATIENCE)
+    except asyncio.TimeoutError:
+        raise HostError(
+            "the application is busy; the undo comes once it is free: watch what changed"
+        ) from None
+    return {"done": not undone.left, "undone": undone.undone, "problem": undone.problem}
+
+
+#: What each asks of the controls, by the id of a call or a question.
+_ACTS: dict[str, Callable[[Controls, str], Awaitable[Json]]] = {
+    "cancel": _cancel,
+    "undo": _undo,
+    **{answer: partial(_answer, answer) for answer in get_args(Decision)},
+}
+
+
+def _asked_here(snapshot: Snapshot) -> list[QuestionStatus]:
+    """Who comes from another machine the gateway asks about itself."""
+    return [one for one in snapshot.questions if one.subject != OTHER_MACHINE]
+
+
+def snapshot_as_json(snapshot: Snapshot) -> Json:
+    """What the page shows of it."""
+    return {
+        "host": snapshot.host_name,
+        "version": snapshot.host_version,
+        "scene": snapshot.scene,
+        "paused": snapshot.paused,
+        "stalled_ms": snapshot.stalled_ms,
+        "stalled_by": snapshot.stalled_by,
+        "roots": list(map(_root, snapshot.roots)),
+        "roots_policy": snapshot.roots_policy,
+        "capabilities": [
+            {"name": one.name, "offered": one.offered, "withdrawn": one.withdrawn}
+            | {"unlocks": one.unlocks, "plug_in": one.plug_in, "advice": one.advice}
+            for one in snapshot.capabilities
+        ],
+        "clients": [
+            {"id": one.id, "name": one.name, "version": one.version, "holder": one.holder}
+            | {"lost": one.lost, "roots": list(map(_root, one.roots))}
+            | {"problem": one.roots_problem}
+            for one in living(snapshot.clients)
+        ],
+        "calls": [
+            {"id": one.id, "tool": one.tool, "client": one.client, "state": one.state}
+            | {"started": one.started, "done": one.done, "total": one.total}
+            | {"message": one.message, "held_by": one.held_by}
+            for one in snapshot.calls
+        ],
+        "questions": [
+            {"id": one.id, "tool": one.tool, "client": one.client, "holder": one.holder}
+            | {"why": one.why, "deadline": one.deadline, "arguments": _arguments(one)}
+            | {"subject": one.subject, "choices": list(one.choices)}
+            for one in _asked_here(snapshot)
+        ],
+        "changes": [
+            {"call": one.call, "tool": one.tool, "client": one.client, "started": one.started}
+            | {"words": one.words, "undo": one.undo_id is not None, "undone": one.undone}
+            | {"failed": one.failed}
+            for one in snapshot.changes[-MOST_CHANGES:]
+        ],
+        "ended": snapshot.ended_calls,
+    }
+
+
+def _root(root: RootStatus) -> Json:
+    about = {"name": root.name, "path": root.path, "uri": root.uri}
+    return {**about, "source": root.source, "read_only": root.read_only}
+
+
+def _arguments(question: QuestionStatus) -> Any:
+    """None where they are too long."""
+    try:
+        return question.arguments if len(encode(question.arguments)) <= MOST_ARGUMENTS else None
+    except ValueError:
+        return None

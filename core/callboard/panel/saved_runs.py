@@ -1,0 +1,62 @@
+"""Calls that went well, saved as a skill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.errors import PeerError
+from callboard.hosting.contract import Host
+from callboard.records.reader import Reader
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.discovery import BUNDLED
+from callboard.skills.new_folder import write_folder
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """``left_out`` says, a sentence each, which calls aren't in it; ``wanted`` are the inputs that
+    whoever runs it must give."""
+
+    folder: Path
+    steps: int
+    left_out: Sequence[str]
+    wanted: Sequence[str]
+
+
+class SavedRuns:
+    """Writes skills of one server's recorded calls. Any thread but the main one: it reads the
+    records and writes files."""
+
+    def __init__(
+        self, reader: Reader, catalog: SkillCatalog, redact: Callable[[str], str], host: Host
+    ) -> None:
+        """``redact`` takes secrets out of a text."""
+        self._reader = reader
+        self._catalog = catalog
+        self._redact = redact
+        self._host = host
+
+    @property
+    def folder(self) -> Path:
+        """Where own skills lie: the first search path that can be written, else the home folder."""
+        shipped = {BUNDLED, *map(Path, self._host.skill_paths)}
+        for path in self._catalog.paths:
+            if path not in shipped and path.is_dir() and os.access(path, os.W_OK):
+                return path
+        return Path.home()
+
+    def save(self, ids: Sequence[str], name: str, parent: Path) -> SavedRun:
+        """Writes ``parent/name``. Raises CallboardError, and sqlite3.Error for damaged records."""
+        # Most panels never save any.
+        from callboard.skills.from_calls.make import make_skill
+
+        calls = self._reader.several(ids)
+        if not calls:
+            raise PeerError("these calls aren't kept any more; choose newer ones")
+        skills = [known.skill for known in self._catalog.known]
+        new = make_skill(name, calls, skills, self._redact)
+        folder = write_folder(parent, name, new.files)
+        return SavedRun(folder, len(new.draft.steps), new.left_out, new.draft.wanted)

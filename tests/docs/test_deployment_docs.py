@@ -1,0 +1,90 @@
+"""docs/deployment.md names what there is, and its files can be used as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.settings import SETTINGS, config_from
+from skills.skill_tree import write_files
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+PAGE = (PROJECT / "docs" / "deployment.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+_VARIABLE = re.compile(r"(?:CALLBOARD|DCC_MCP)_[A-Z][A-Z_]*[A-Z]")
+#: Classes of Blender's begin like this.
+_CLASSES = ("CALLBOARD_OT_", "CALLBOARD_PT_", "CALLBOARD_OT", "CALLBOARD_PT")
+
+
+def test_every_variable_is_on_the_page() -> None:
+    named = {setting.variable for setting in SETTINGS}
+    for root in ("core", "hosts", "ui", "packaging"):
+        for pattern in ("*.py", "*.json", "*.ms"):
+            for path in (PROJECT / root).rglob(pattern):
+                named.update(_VARIABLE.findall(path.read_text(encoding="utf-8")))
+    named = {name for name in named if not name.startswith(_CLASSES)}
+    assert {"CALLBOARD_SITE", "CALLBOARD_TOKEN"} <= named
+    assert sorted(named) == sorted(set(_VARIABLE.findall(PAGE)))
+
+
+def test_every_setting_is_in_the_table() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|.*\| `(\w+)` \|$", PAGE, re.MULTILINE)
+    assert rows == [(setting.name, setting.variable) for setting in SETTINGS]
+
+
+def test_the_pages_files_mean_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    write_files(site, {name: text for name, text in FILES.items() if name.endswith(".yaml")})
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CALLBOARD_SITE", str(site))
+    monkeypatch.setenv("CALLBOARD_PROJECT", "sh_010")
+    config = config_from({"roots_policy": "advisory"})
+    folders = [Path(os.path.normpath(path)).relative_to(site) for path in config.skill_paths]
+    assert [path.as_posix() for path in folders] == [
+        "skills/studio-publish/1.3.2",
+        "skills/studio-publish/1.4.0",
+        "skills/studio-review/2.1.0",
+    ]
+    assert list(config.deny) == ["script.execute"]
+    assert (config.roots_policy, config.poll_skills) == ("strict", True)
+
+
+class _Variable(list[str]):
+    def prepend(self, value: str) -> None:
+        self.insert(0, value)
+
+
+class _Environment(defaultdict[str, Any]):
+    """What Rez calls ``env``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+def test_the_packages_for_rez_set_the_variables() -> None:
+    environment = _Environment(_Variable)
+    for name in ("callboard/package.py", "studio_publish/package.py"):
+        package: dict[str, Any] = {"env": environment}
+        exec(FILES[name], package)
+        assert package["name"] == name.split("/")[0]
+        package["commands"]()
+    assert environment["CALLBOARD_SITE"] == "/studio/callboard"
+    assert environment["CALLBOARD_SKILL_PATHS"] == ["{root}/skills"]
+
+
+def test_the_environment_for_ayon_is_json() -> None:
+    (text,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    environment = json.loads(text)
+    assert environment.keys() <= set(_VARIABLE.findall(PAGE))
+    assert environment["CALLBOARD_SITE"].keys() == {"windows", "linux", "darwin"}
