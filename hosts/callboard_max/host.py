@@ -8,7 +8,14 @@ from pymxs import runtime as rt
 
 from callboard.hosting import contract as host
 from callboard.hosting import picture_ports
-from callboard.hosting.capability_names import ATTRIBUTES, CHECK, DOCS, EXCHANGE, STRUCTURE
+from callboard.hosting.capability_names import (
+    ATTRIBUTES,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    GEOMETRY,
+    STRUCTURE,
+)
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard_max.animation import MaxAnimation
 from callboard_max.attributes import MaxAttributes
@@ -18,6 +25,7 @@ from callboard_max.docs import MaxDocs
 from callboard_max.edit import MaxSceneEditor
 from callboard_max.exchange import MaxExchange
 from callboard_max.files import MaxFiles
+from callboard_max.geometry import MaxGeometry
 from callboard_max.lights import MaxLights
 from callboard_max.looks import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
@@ -65,6 +73,7 @@ class MaxHost(QtHost):
                 host.RENDER: MaxRender(),
                 host.VIEWPORT: MaxViewport(),
                 CHECK: checks,
+                GEOMETRY: MaxGeometry(),
                 EXCHANGE: MaxExchange(reader, checks, materials, lambda: usd),
                 DOCS: MaxDocs(),
                 **({} if usd is None else {host.USD: usd}),

@@ -49,7 +49,7 @@ def test_every_call_is_on_the_main_thread() -> None:
         lambda: pymxs.undo(True, "x").__enter__(),
     ):
         with pytest.raises(RuntimeError, match="was called from"):
-            _elsewhere(call)
+            elsewhere(call)
 
 
 def test_calls_after_the_unload_raise() -> None:
@@ -87,7 +87,7 @@ def test_what_python_does_outside_of_an_undo_block_is_recorded_nowhere() -> None
         node.name  # noqa: B018
 
 
-def _elsewhere(call: Any) -> None:
+def elsewhere(call: Any) -> None:
     """Calls on another thread; raises here what that raises."""
     outcome: Future[None] = Future()
 

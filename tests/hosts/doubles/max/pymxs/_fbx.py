@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import _objects as objects
 from . import _scene as sc
+from ._polygons import Polygons
 from ._session import session
 from ._values import Class, Name, single
 
@@ -83,7 +84,8 @@ def import_file(path, *flags, using=None):
         node = sc.NodeData(session.scene.next_id(), part["name"], "Dummy", {})
         if part["points"]:
             points = [[value * factor for value in point] for point in part["points"]]
-            node.type, node.values = "Editable_Poly", {"points": points, "faces": part["faces"]}
+            node.type = "Editable_Poly"
+            node.poly = Polygons(points, part["faces"], *part["mapped"], part["groups"])
         matrix = [*part["matrix"][:3], [value * factor for value in part["matrix"][3]]]
         if part["above"] is not None:
             node.parent = made[part["above"]].id
@@ -148,14 +150,16 @@ def _part(node, numbers, factor, up):
     if top and up == "Y":
         matrix = sc.times(matrix, sc._turn(0, -90))
     drawn = sc.OBJECTS[node.shape[0]][0] == "GeometryClass"
-    points = sc.outline(*node.shape) if drawn else []
-    placed = [[a + b for a, b in zip(point, node.offset, strict=True)] for point in points]
+    shape = node.polygons() if drawn else Polygons()
+    placed = [[a + b for a, b in zip(point, node.offset, strict=True)] for point in shape.points]
     return {
         "name": node.name,
         "above": None if top else numbers[node.parent],
         "matrix": [*matrix[:3], [value * factor for value in matrix[3]]],
         "points": [[value * factor for value in point] for point in placed],
-        "faces": session.scene.faces(node),
+        "faces": shape.faces,
+        "mapped": [shape.map_points, shape.map_faces],
+        "groups": shape.groups,
     }
 
 

@@ -111,6 +111,12 @@ class Node(Wrapper):
         session.scene.set_world(self._changing(), value.rows(), now())
 
     @property
+    def objectTransform(self):
+        world = session.scene.world(self._data, now())
+        offset = [*sc.IDENTITY[:3], list(self._data.offset)]
+        return Matrix3.of(sc.times(offset, world))
+
+    @property
     def min(self):
         return Point3(*session.scene.bounds(self._data, now())[0])
 
@@ -309,9 +315,20 @@ class Modifier(Strict):
         return modifier.values[key_of(modifier.values, name)]
 
 
-class NewModifier:
+class NewModifier(Strict):
+    """One that no object has yet."""
+
     def __init__(self, type) -> None:
-        self._type = type
+        self._type, self._values = type, dict(sc.MODIFIERS[type])
+
+    def __setattr__(self, name, value):
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        key = key_of(self._values, name)
+        if isinstance(value, bool) != isinstance(self._values[key], bool):
+            raise RuntimeError(f"-- Unable to convert: {value} to type of {name}")
+        self._values[key] = type(self._values[key])(value)
 
 
 def key_time(controller, index):

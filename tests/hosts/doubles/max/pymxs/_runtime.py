@@ -13,6 +13,7 @@ from pathlib import Path
 from . import _custom as custom
 from . import _fbx as fbx
 from . import _materials as materials
+from . import _meshes as meshes
 from . import _objects as objects
 from . import _scene as sc
 from . import _sets as sets
@@ -27,7 +28,10 @@ class _Struct:
     """A structure's functions: each asks the session first."""
 
     def __init_subclass__(cls) -> None:
-        for name, member in list(vars(cls).items()):
+        members = {
+            name: member for of in reversed(cls.__mro__) for name, member in vars(of).items()
+        }
+        for name, member in members.items():
             if not name.startswith("_") and callable(member):
                 setattr(cls, name, _guarded(member, f"rt.{cls.__name__.strip('_')}.{name}"))
 
@@ -228,7 +232,7 @@ def getHandleByAnim(what):
 
 
 def getPropertyController(controller, name):
-    if isinstance(controller, (objects.Node, objects.Material)):
+    if isinstance(controller, (objects.Node, objects.Material, objects.Modifier)):
         if not isProperty(controller, name):
             raise RuntimeError(f"-- Unknown property: {name}")
         return session.controllers.get((controller._id, name.text.lower()))
@@ -262,52 +266,12 @@ def deleteKey(controller, index):
         del controller._above._data.keys[controller._above._component]
 
 
-class TriMesh:
-    """A box, or a poly, in the world. It has no UVs."""
-
-    def __init__(self, node) -> None:
-        data = node._data
-        if data.type not in ("Box", "Editable_Poly") or data.modifiers:
-            raise NotImplementedError("the triangles of other shapes")
-        world = session.scene.world(data, objects.now())
-        outline = sc.outline(data.type, data.values)
-        placed = ([a + b for a, b in zip(p, data.offset, strict=True)] for p in outline)
-        self._points = [values.Point3(*sc.apply(point, world)) for point in placed]
-        quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        self._faces = [part for a, b, c, d in quads for part in ((a, b, c), (a, c, d))]
-        if data.type == "Editable_Poly":
-            # How many it has is modelled, and not where.
-            self._faces = [(0, 1, 2)] * data.values["faces"]
+class _Polyop(_Struct, meshes.Polyop):
+    pass
 
 
-def snapshotAsMesh(node):
-    session.snapshots += 1
-    return TriMesh(node)
-
-
-def free(mesh):
-    session.snapshots -= 1
-
-
-def getNumVerts(mesh):
-    return len(mesh._points)
-
-
-def getVert(mesh, number):
-    return mesh._points[number - 1]
-
-
-def getNumFaces(mesh):
-    return len(mesh._faces)
-
-
-def getFace(mesh, number):
-    return values.Point3(*(index + 1 for index in mesh._faces[number - 1]))
-
-
-class _Meshop(_Struct):
-    def getMapSupport(self, mesh, channel):
-        return False
+class _Meshop(_Struct, meshes.Meshop):
+    pass
 
 
 class _MapPaths(_Struct):
@@ -320,11 +284,11 @@ def getTriMeshFaceCount(node):
 
 
 def addModifier(node, modifier, before=0):
-    if sc.OBJECTS[node._data.type][0] != "GeometryClass":
+    if sc.OBJECTS[node._data.shape[0]][0] != "GeometryClass":
         raise RuntimeError("-- Runtime error: modifier does not apply to this object")
     session.record()
     id = session.scene.next_id()
-    made = sc.Modifier(id, modifier._type, modifier._type, dict(sc.MODIFIERS[modifier._type]))
+    made = sc.Modifier(id, modifier._type, modifier._type, dict(modifier._values))
     node._data.modifiers.insert(before, made)
 
 
@@ -335,19 +299,8 @@ def deleteModifier(node, modifier):
     stack.remove(next(each for each in stack if each.id == data.id))
 
 
-def maxOps_collapse(node, off):
-    session.record()
-    data = node._data
-    if data.source is not None:
-        raise NotImplementedError("collapsing an XRef")
-    points = sc.outline(data.type, data.values)
-    faces = session.scene.faces(data)
-    data.type, data.values = "Editable_Poly", {"points": points, "faces": faces}
-    data.modifiers, data.mat_ids = [], {}
-
-
 def convertToPoly(node):
-    maxOps_collapse(node, True)
+    meshes.to_poly(node)
     return node
 
 
@@ -510,7 +463,14 @@ class _MaxOps(_Struct):
     def CollapseNode(self, node, noWarning):
         if not noWarning:
             raise RuntimeError("a modal prompt: collapsing can't be undone")
-        maxOps_collapse(node, noWarning)
+        meshes.to_poly(node)
+
+    def CollapseNodeTo(self, node, modifier, noWarning):
+        if not noWarning:
+            raise RuntimeError("a modal prompt: collapsing can't be undone")
+        if not 1 <= modifier <= len(node._data.modifiers):
+            raise RuntimeError(f"-- Runtime error: no modifier {modifier}")
+        meshes.collapse(node, modifier - 1)
 
 
 class _Hold(_Struct):
@@ -563,34 +523,6 @@ class _CustAttributes(_Struct):
 def _not_of_the_shape(baseobject):
     if baseobject:
         raise NotImplementedError("attributes of what a node is made of")
-
-
-class _Polyop(_Struct):
-    def getNumFaces(self, node):
-        return session.scene.faces(_poly(node))
-
-    def getFaceMatID(self, node, face):
-        _poly(node)
-        return node._data.mat_ids.get(_face(node, face), 1)
-
-    def setFaceMatID(self, node, faces, number):
-        _poly(node)
-        session.record()
-        for face in faces:
-            node._data.mat_ids[_face(node, face)] = int(number)
-
-
-def _poly(node):
-    data = node._data
-    if data.type != "Editable_Poly":
-        raise RuntimeError("-- Runtime error: polyop needs an Editable Poly")
-    return data
-
-
-def _face(node, face):
-    if not 1 <= face <= session.scene.faces(node._data):
-        raise RuntimeError(f"-- Runtime error: no face {face}")
-    return face
 
 
 class _PathConfig(_Struct):
@@ -772,12 +704,14 @@ _NAMES = {
                 deleteModifier,
                 getTriMeshFaceCount,
                 getClassInstances,
-                snapshotAsMesh,
-                free,
-                getNumVerts,
-                getVert,
-                getNumFaces,
-                getFace,
+                meshes.snapshotAsMesh,
+                meshes.free,
+                meshes.getNumVerts,
+                meshes.getVert,
+                meshes.getNumFaces,
+                meshes.getFace,
+                meshes.getFaceSmoothGroup,
+                meshes.update,
             ),
             *(maxVersion, IsNetServer, getSaveRequired, setSaveRequired),
             *(loadMaxFile, saveMaxFile, resetMaxFile),

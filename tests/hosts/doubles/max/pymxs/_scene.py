@@ -3,11 +3,13 @@ each step of undo."""
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import asin, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
+from math import asin, atan2, cos, degrees, hypot, radians, sin, sqrt
 from typing import Any
 
+from ._polygons import Polygons, outline, primitive
 from ._values import single
 
 #: Classes of objects: their superclass, and their parameters.
@@ -22,7 +24,8 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"radius1": 25.0, "radius2": 0.0, "height": 25.0, "sides": 24},
     ),
     "Torus": ("GeometryClass", {"radius1": 25.0, "radius2": 10.0, "segs": 24, "sides": 12}),
-    "Editable_Poly": ("GeometryClass", {"points": (), "faces": 0}),
+    "Editable_Poly": ("GeometryClass", {}),
+    "Editable_mesh": ("GeometryClass", {}),
     "Dummy": ("helper", {}),
     "Omnilight": ("light", {"rgb": (180.0, 180.0, 180.0), "multiplier": 1.0}),
     "Arnold_Light": (
@@ -83,6 +86,20 @@ MODIFIERS: dict[str, dict[str, Any]] = {
     "Taper": {"amount": 0.5, "curve": 0.0},
     "TurboSmooth": {"iterations": 1, "renderIterations": 0, "useRenderIterations": False},
     "Shell": {"innerAmount": 0.0, "outerAmount": 1.0},
+    "Smooth": {
+        "autosmooth": False,
+        "preventIndirect": False,
+        "threshold": 30.0,
+        "smoothingBits": 0,
+    },
+    "Turn_to_Mesh": {"useInvisibleEdges": True},
+    "Turn_to_Poly": {
+        "keepConvex": False,
+        "limitPolySize": False,
+        "maxPolySize": 4,
+        "requirePlanar": False,
+        "removeMidEdgeVertices": True,
+    },
 }
 _SLOTS = (
     *("base_color", "reflectivity", "roughness", "metalness", "transparency", "trans_ior"),
@@ -164,8 +181,8 @@ class NodeData:
     controller: str = "prs"
     offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     material: int | None = None
-    #: Of an editable poly, by face from 1; those that aren't here have 1.
-    mat_ids: dict[int, int] = field(default_factory=dict)
+    #: Of an editable poly or mesh.
+    poly: Polygons | None = None
     hidden: bool = False
     #: Of nine: position, rotation and scale, by X, Y and Z.
     locks: list[int] = field(default_factory=list)
@@ -179,6 +196,17 @@ class NodeData:
     @property
     def shape(self) -> tuple[str, dict[str, Any]]:
         return self.source or (self.type, self.values)
+
+    @property
+    def points(self) -> list[list[float]]:
+        return self.poly.points if self.poly else outline(*self.shape)
+
+    def polygons(self) -> Polygons:
+        """Below its modifiers."""
+        made = copy.deepcopy(self.poly) or primitive(*self.shape)
+        if made is None:
+            raise RuntimeError(f"-- Runtime error: {self.type} has no faces")
+        return made
 
 
 @dataclass
@@ -244,20 +272,21 @@ class Scene:
         world = self.world(node, frame)
         points = [
             apply([a + b for a, b in zip(point, node.offset, strict=True)], world)
-            for point in outline(*node.shape)
+            for point in node.points
         ]
         axes = list(zip(*points, strict=True))
         return [min(axis) for axis in axes], [max(axis) for axis in axes]
 
     def faces(self, node: NodeData) -> int:
-        count = {"Box": 12, "Plane": 32, "Editable_Poly": node.values.get("faces", 0)}.get(
-            node.type, 960
-        )
+        """Triangles, with its modifiers."""
+        made = node.polygons()
+        count, corners = made.triangles, sum(map(len, made.faces))
         for modifier in reversed(node.modifiers):
             if modifier.enabled and modifier.type == "TurboSmooth":
-                count *= 4 ** int(modifier.values["iterations"])
+                corners *= 4 ** (int(modifier.values["iterations"]) - 1)
+                count, corners = 2 * corners, 4 * corners
             elif modifier.enabled and modifier.type == "Shell":
-                count = 2 * count + 24
+                count, corners = 2 * count, 2 * corners
         return count
 
 
@@ -270,35 +299,6 @@ def at(keys: dict[float, list[float]], frame: float) -> list[float]:
             part = (frame - low) / (high - low)
             return [a + (b - a) * part for a, b in zip(keys[low], keys[high], strict=True)]
     return keys[frames[-1]]
-
-
-def outline(type: str, of: dict[str, Any]) -> list[list[float]]:
-    """Points that hold the object, as 3ds Max makes it: on the ground, its pivot below."""
-    if type in ("Sphere", "GeoSphere"):
-        rings = [pi * i / 16 for i in range(17)]
-        return [p for a in rings for p in circle(of["radius"] * sin(a), of["radius"] * cos(a))]
-    if type == "Box":
-        x, y, z = of["width"] / 2, of["length"] / 2, of["height"]
-        return [[a * x, b * y, c * z] for a in (-1, 1) for b in (-1, 1) for c in (0, 1)]
-    if type == "Plane":
-        x, y = of["width"] / 2, of["length"] / 2
-        return [[a * x, b * y, 0.0] for a in (-1, 1) for b in (-1, 1)]
-    if type == "Cylinder":
-        return [*circle(of["radius"], 0.0), *circle(of["radius"], of["height"])]
-    if type == "Cone":
-        return [*circle(of["radius1"], 0.0), *circle(of["radius2"], of["height"])]
-    if type == "Torus":
-        turn = [2 * pi * i / 16 for i in range(16)]
-        major, minor = of["radius1"], of["radius2"]
-        return [p for a in turn for p in circle(major + minor * cos(a), minor * sin(a))]
-    if type == "Editable_Poly":
-        return [list(point) for point in of["points"]]
-    return [[-5.0, -5.0, -5.0], [5.0, 5.0, 5.0]]
-
-
-def circle(radius: float, height: float) -> list[list[float]]:
-    turn = [2 * pi * i / 32 for i in range(32)]
-    return [[radius * cos(a), radius * sin(a), height] for a in turn]
 
 
 # -- matrices -------------------------------------------------------------------------------------

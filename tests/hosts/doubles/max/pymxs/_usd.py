@@ -6,6 +6,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
 
 from . import _objects as objects
 from . import _scene as sc
+from ._polygons import Polygons, cut, primitive
 from ._session import session
 from ._values import Name, Strict, single
 
@@ -82,13 +83,11 @@ def _write(stage, node, above, chosen):
     rows = scene.local(node, objects.now())
     made.MakeMatrixXform().Set(Gf.Matrix4d(*[v for r in rows for v in (*r, float(r is rows[3]))]))
     if drawn:
-        points = [
-            [a + b for a, b in zip(point, node.offset, strict=True)]
-            for point in sc.outline(node.type, node.values)
-        ]
+        shape = node.polygons()
+        points = [[a + b for a, b in zip(at, node.offset, strict=True)] for at in shape.points]
         made.CreatePointsAttr(Vt.Vec3fArray([Gf.Vec3f(*point) for point in points]))
-        made.CreateFaceVertexCountsAttr([3])
-        made.CreateFaceVertexIndicesAttr([0, 1, 2])
+        made.CreateFaceVertexCountsAttr([len(face) for face in shape.faces])
+        made.CreateFaceVertexIndicesAttr([at for face in shape.faces for at in face])
         material = scene.materials.get(node.material or -1)
         if material is not None:
             color = [value / 255 for value in material.values["base_color"]]
@@ -115,15 +114,18 @@ def _conversion(stage):
 def _read(prim, above, frame):
     node = None
     if prim.IsA(UsdGeom.Xformable):
-        points = _points(prim)
+        shape = _polygons(prim)
         id = session.scene.next_id()
-        type, of = ("Editable_Poly", {"points": points, "faces": 1}) if points else ("Dummy", {})
-        node = sc.NodeData(id, prim.GetName(), type, of, above)
+        type = "Dummy"
+        if shape is not None:
+            type = "Editable_Poly" if shape.fits_a_poly() else "Editable_mesh"
+            shape = shape if type == "Editable_Poly" else cut(shape)
+        node = sc.NodeData(id, prim.GetName(), type, {}, above, poly=shape)
         matrix = UsdGeom.Xformable(prim).GetLocalTransformation()
         local = sc.times([list(matrix.GetRow3(i)) for i in range(4)], frame)
         node.local = [[single(value) for value in row] for row in local]
         session.scene.nodes[id] = node
-        colors = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get() if points else None
+        colors = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get() if shape else None
         if colors:
             node.material = session.scene.next_id()
             color = tuple(single(value * 255) for value in colors[0])
@@ -134,12 +136,32 @@ def _read(prim, above, frame):
         _read(child, node.id if node else above, sc.IDENTITY if node else frame)
 
 
-def _points(prim):
+def _polygons(prim):
     if prim.IsA(UsdGeom.Cube):
-        half = UsdGeom.Cube(prim).GetSizeAttr().Get() / 2
-        return [[x, y, z] for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+        half = UsdGeom.Cube(prim).GetSizeAttr().Get()
+        made = primitive("Box", {"width": half, "length": half, "height": half})
+        made.points = [[x, y, z - half / 2] for x, y, z in made.points]
+        return made
     if prim.IsA(UsdGeom.Sphere):
-        return sc.outline("Sphere", {"radius": UsdGeom.Sphere(prim).GetRadiusAttr().Get()})
-    if prim.IsA(UsdGeom.Mesh):
-        return [list(point) for point in UsdGeom.Mesh(prim).GetPointsAttr().Get() or ()]
-    return []
+        return primitive("Sphere", {"radius": UsdGeom.Sphere(prim).GetRadiusAttr().Get()})
+    if not prim.IsA(UsdGeom.Mesh):
+        return None
+    mesh = UsdGeom.Mesh(prim)
+    corners = list(mesh.GetFaceVertexIndicesAttr().Get() or ())
+    made = Polygons([list(point) for point in mesh.GetPointsAttr().Get() or ()])
+    at, starts = 0, []
+    for count in mesh.GetFaceVertexCountsAttr().Get() or ():
+        made.faces.append(corners[at : at + count])
+        starts.append(at)
+        at += count
+    uvs = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st")
+    if uvs.HasValue():
+        if uvs.GetInterpolation() != UsdGeom.Tokens.faceVarying:
+            raise NotImplementedError("UVs that aren't the faces' own")
+        made.map_points = [[*uv, 0.0] for uv in uvs.Get()]
+        made.map_faces = [
+            list(range(start, start + len(face)))
+            for start, face in zip(starts, made.faces, strict=True)
+        ]
+    made.groups, made.ids = [1] * len(made.faces), [1] * len(made.faces)
+    return made if made.points else None

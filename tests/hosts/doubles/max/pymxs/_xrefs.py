@@ -28,6 +28,7 @@ def add(file: sc.Scene, path: str) -> bool:
         made.parent = None if node.parent is None else ids[node.parent]
         made.local, made.offset, made.hidden = node.local, node.offset, node.hidden
         made.controller, made.source = "XRef_Controller", (node.type, node.values)
+        made.poly = node.poly
         if node.material is not None:
             name = file.materials[node.material].name
             made.material = scene.next_id()
