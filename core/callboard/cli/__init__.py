@@ -13,6 +13,7 @@ from importlib import import_module
 
 from callboard import __version__
 from callboard.cli.examples import show_examples
+from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import CallboardError
 
 #: What each does, in the order in which they are shown.
@@ -42,6 +43,7 @@ COMMANDS = {
     "install-skill": "install or upgrade a skill bundle",
     "uninstall-skill": "remove an installed skill bundle",
     "skills": "list skills and installed bundles",
+    "completion": "what has your shell complete these commands",
 }
 
 
@@ -49,6 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
     words = sys.argv[1:] if argv is None else list(argv)
     _speak_utf8()
+    arguments = parser_of(words).parse_args(words)
+    try:
+        status = int(arguments.run(arguments))
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what can't be written is told, not thrown when Python ends
+        return status
+    except CallboardError as error:
+        return _failed(error.message, arguments)
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        _drop_unwritten()
+        # What Windows says of a pipe that nobody reads is an invalid argument without a name.
+        unread = os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
+        if not (unread or isinstance(error, BrokenPipeError)):
+            named = "" if error.filename is None else f"{str(error.filename)[:200]!r}: "
+            return _failed(f"{named}{error.strerror or error}", arguments)
+        return 1
+
+
+def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
+    """What reads those words: with the options of the one command that they name."""
     parser = argparse.ArgumentParser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
     )
@@ -62,25 +86,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             module.add_arguments(command)
             show_examples(command, name)
             command.set_defaults(run=module.run)
-    arguments = parser.parse_args(words)
-    try:
-        status = int(arguments.run(arguments))
-        if sys.stdout is not None:
-            sys.stdout.flush()  # what can't be written is told, not thrown when Python ends
-        return status
-    except CallboardError as error:
-        print(f"callboard: {error.message}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        _drop_unwritten()
-        # What Windows says of a pipe that nobody reads is an invalid argument without a name.
-        unread = os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
-        if not (unread or isinstance(error, BrokenPipeError)):
-            named = "" if error.filename is None else f"{str(error.filename)[:200]!r}: "
-            print(f"callboard: {named}{error.strerror or error}", file=sys.stderr)
-        return 1
+    return parser
+
+
+def _failed(why: str, arguments: argparse.Namespace) -> int:
+    """Says so in a sentence, and to programs as the commands that call a tool do."""
+    print(f"callboard: {plain(why)}", file=sys.stderr)
+    if getattr(arguments, "json", False):
+        print(plain_json({"error": {"kind": "failed", "message": why}}))
+    return 1
 
 
 def _drop_unwritten() -> None:

@@ -7,7 +7,7 @@ import json
 import sys
 from datetime import datetime
 
-from callboard.cli.plain_text import plain
+from callboard.cli.plain_text import plain, plain_json
 from callboard.clients.book import ClientBook
 from callboard.errors import PeerError
 from callboard.transport.revoking import revoke
@@ -20,13 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ending.add_argument("name", metavar="NAME")
     approving = actions.add_parser("approve", help="let a client come from other machines, too")
     approving.add_argument("name", metavar="NAME")
+    for action in (ending, approving):
+        # Or it would take back a --json before the action.
+        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "revoke":
-        return _revoke(arguments.name)
+        return _revoke(arguments.name, as_json=arguments.json)
     if arguments.action == "approve":
-        return _approve(arguments.name)
+        return _approve(arguments.name, as_json=arguments.json)
     clients = ClientBook().all()
     if arguments.json:
         rows = [
@@ -46,15 +49,23 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _approve(name: str) -> int:
+def _approve(name: str, *, as_json: bool) -> int:
     if ClientBook().approve(name) is None:
         raise PeerError(f"no client is called {name[:80]!r}; `callboard config CLIENT` lets one in")
+    if as_json:
+        print(plain_json({"name": name, "approved": True}))
+        return 0
     print(f"{name} may connect from other machines, by `callboard gateway --listen`")
     return 0
 
 
-def _revoke(name: str) -> int:
-    for silent in revoke(name):
+def _revoke(name: str, *, as_json: bool) -> int:
+    unanswered = revoke(name)
+    if as_json:
+        silent_ids = [one.id for one in unanswered]
+        print(plain_json({"name": name, "revoked": True, "silent": silent_ids}))
+        return 0
+    for silent in unanswered:
         print(
             f"# {silent.id} ({silent.kind}) does not answer now; it notices by itself once it does",
             file=sys.stderr,

@@ -7,7 +7,9 @@ import sys
 from typing import Any
 
 from callboard.cli.instance import choose
+from callboard.cli.plain_text import plain_json
 from callboard.client_files.install_link import install_link
+from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.gateway.kept import gateway_url, instance_path
 from callboard.gateway.running import started_gateway
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--user", action="store_true", help="your own file, for all projects, not the project's"
     )
     parser.add_argument("--write", action="store_true", help="merge it into the client's file")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,22 +59,40 @@ def run(arguments: argparse.Namespace) -> int:
             raise PeerError(NO_BRIDGE)
         own_token(name)
         entry = known.bridge(name, arguments.instance, gateway=arguments.gateway)
-    if arguments.write and known.path is not None:
-        change = planned(known, known.path, entry)
-        sys.stderr.writelines(change.difference)
-        if change.difference:
-            change.write()
-        if by_address and arguments.gateway:
-            started_gateway()  # a bridge starts it by itself
+    shown = {
+        "client": arguments.client,
+        "path": known.path and str(known.path),
+        "configuration": known.text(entry),
+        "link": None if by_address else install_link(arguments.client, entry),
+        "wrong": NO_BRIDGE if lacks_bridge else None,
+    }
+    if not arguments.write or known.path is None:
+        _show(known, {**shown, "written": False}, as_json=arguments.json)
         return 0
-    print(known.text(entry), end="")
+    change = planned(known, known.path, entry)
+    sys.stderr.writelines(change.difference)
+    if change.difference:
+        change.write()
+    if by_address and arguments.gateway:
+        started_gateway()  # a bridge starts it by itself
+    if arguments.json:
+        _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
+    elif not change.difference:
+        print(f"# {known.path} has it already", file=sys.stderr)
+    return 0
+
+
+def _show(known: ClientFormat, shown: Json, *, as_json: bool) -> None:
+    if as_json:
+        print(plain_json(shown))
+        return
+    print(shown["configuration"], end="")
     if known.path is not None:
         print(f"# for {known.title}: {known.path}", file=sys.stderr)
-    if not by_address and (link := install_link(arguments.client, entry)):
-        print(f"# or open {link}", file=sys.stderr)
-    if lacks_bridge:
-        print(f"# {NO_BRIDGE}", file=sys.stderr)
-    return 0
+    if shown["link"]:
+        print(f"# or open {shown['link']}", file=sys.stderr)
+    if shown["wrong"]:
+        print(f"# {shown['wrong']}", file=sys.stderr)
 
 
 def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -114,6 +114,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skills", "what is found here, with versions"),
         ("skills --installed --json", "the bundles, for programs"),
     ),
+    "completion": (
+        ("completion bash", 'in ~/.bashrc: eval "$(callboard completion bash)"'),
+        ("completion zsh", 'in ~/.zshrc: eval "$(callboard completion zsh)"'),
+        ("completion fish", "into ~/.config/fish/completions/callboard.fish"),
+    ),
 }
 
 _EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 asked wrongly, 130 Ctrl+C"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from callboard.cli.plain_text import plain_json
 from callboard.errors import HostError, PeerError
 from callboard.install.hosts import HOSTS, Installer, installer
 
@@ -31,6 +32,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         " folder; without it every version found",
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,6 +52,9 @@ def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None],
         lines = work(host, folder)
     except OSError as error:
         raise HostError(f"{error.strerror or error}: {error.filename}") from None
+    if arguments.json:
+        print(plain_json({"host": arguments.host, "dry_run": arguments.dry_run, "lines": lines}))
+        return 0
     for line in lines or ["nothing to do"]:
         print(("would " if arguments.dry_run and lines else "") + line)
     return 0

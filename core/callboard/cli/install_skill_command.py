@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from callboard.bundles.installed.places import PROVIDED
 from callboard.bundles.installed.versions import is_older
 from callboard.bundles.running.first_start import start_once
 from callboard.cli.bundle_place import add_place, place_of
+from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import HostError, PeerError
 
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-start", action="store_true", help="don't run its server to see its tools"
     )
     add_place(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,17 +54,28 @@ def run(arguments: argparse.Namespace) -> int:
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
-    print(f"{bundle.name} {bundle.manifest.version} is installed.")
-    for sentence in seen:
-        print(sentence)
-    if bundle.previous:
-        print(f"{bundle.previous} is kept until this version has been seen to load.")
-    if bundle.missing:
-        print(f"It would like what this host does not provide: {', '.join(bundle.missing)}.")
-    if bundle.manifest.server is not None:
-        _tell_of_server(bundle, arguments)
-    print("Hosts that run take it into use within seconds, others when they start.")
+    lines = list(_told(bundle, seen, arguments))
+    if arguments.json:
+        here = {"scope": arguments.scope, "not_loaded": trouble_here(bundle), "lines": lines}
+        print(plain_json({**bundle.as_json(), **here}))
+        return 0
+    for line in lines:
+        print(plain(line))
     return 0
+
+
+def _told(
+    bundle: InstalledBundle, seen: Sequence[str], arguments: argparse.Namespace
+) -> Iterator[str]:
+    yield f"{bundle.name} {bundle.manifest.version} is installed."
+    yield from seen
+    if bundle.previous:
+        yield f"{bundle.previous} is kept until this version has been seen to load."
+    if bundle.missing:
+        yield f"It would like what this host does not provide: {', '.join(bundle.missing)}."
+    if bundle.manifest.server is not None:
+        yield from _told_of_server(bundle, arguments)
+    yield "Hosts that run take it into use within seconds, others when they start."
 
 
 def _settings(written: Sequence[str]) -> dict[str, list[str]]:
@@ -76,11 +89,11 @@ def _settings(written: Sequence[str]) -> dict[str, list[str]]:
     return settings
 
 
-def _tell_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> None:
+def _told_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
     """What its server will see, and whether it will run here."""
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
     named = "the host's project" if project is None else f"the project {project.resolve()}"
-    print(
+    yield (
         "Its server runs as you. It is told the workspace folders of whoever calls it: the roots "
         "that the client names, within the artist's own where there are some; without them the "
         f"artist's, else {named}."
@@ -89,9 +102,9 @@ def _tell_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> N
         if setting.kind == "directory" and key in bundle.answers:
             answer = bundle.answers[key]
             for folder in answer if isinstance(answer, (list, tuple)) else [answer]:
-                print(f"It was given the folder {folder} as '{key}'.")
+                yield f"It was given the folder {folder} as '{key}'."
     if trouble := trouble_here(bundle):
-        print(f"It can't be loaded here yet, because {trouble}.")
+        yield f"It can't be loaded here yet, because {trouble}."
 
 
 def _check(

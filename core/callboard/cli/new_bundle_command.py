@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from callboard.cli.plain_text import plain_json
 from callboard.skills.new_folder import write_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-notes")
     parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument("--json", action="store_true", help="{folder, next}, one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     name = arguments.name
     files = {path: text.replace("NAME", name) for path, text in _FILES.items()}
     folder = write_folder(arguments.parent, name, files, what="bundle")
-    print(folder)
-    print(
-        f"Check it:    callboard lint {folder} --start\n"
-        f"Pack it:     callboard pack {folder}\n"
-        f"Install it:  callboard install-skill {name}-0.1.0.mcpb",
-        file=sys.stderr,
-    )
+    following = {
+        "check": f"callboard lint {folder} --start",
+        "pack": f"callboard pack {folder}",
+        "install": f"callboard install-skill {name}-0.1.0.mcpb",
+    }
+    tell_made(folder, following, as_json=arguments.json)
     return 0
+
+
+def tell_made(folder: Path, following: Mapping[str, str], *, as_json: bool) -> None:
+    """Prints the new folder, and on stderr the commands that may follow; as JSON both."""
+    if as_json:
+        print(plain_json({"folder": str(folder), "next": following}))
+        return
+    print(folder)
+    for what, command in following.items():
+        print(f"{f'{what.capitalize()} it:':<12} {command}", file=sys.stderr)
 
 
 _FILES = {

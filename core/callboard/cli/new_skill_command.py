@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from callboard.cli.new_bundle_command import tell_made
 from callboard.skills.new_folder import write_folder
 
 #: What its tests need, and what tells that it is there.
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make it from recorded calls; without ids, from the newest conversation's",
     )
     parser.add_argument("--since", default="7d", help="with --from-calls: how far to look back")
+    parser.add_argument("--json", action="store_true", help="{folder, next}, one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,13 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
         from callboard.cli.skill_from_calls import make  # brings the records and every skill
 
         folder = make(arguments.parent, arguments.name, arguments.from_calls, arguments.since)
-    print(folder)
-    print(
-        f"Check it:  callboard lint {folder}\n"
-        f"Test it:   {_python()} -m pytest {folder}\n"
-        f"Serve it:  callboard serve --skills {folder.parent}",
-        file=sys.stderr,
-    )
+    following = {
+        "check": f"callboard lint {folder}",
+        "test": f"{_python()} -m pytest {folder}",
+        "serve": f"callboard serve --skills {folder.parent}",
+    }
+    tell_made(folder, following, as_json=arguments.json)
     lacking = [name for name, module in _FOR_TESTS.items() if find_spec(module) is None]
     if lacking:
         print(

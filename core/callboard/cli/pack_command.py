@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 from callboard.bundles.installed.manifest import folder_name, read_manifest
 from callboard.cli.bundle_source import findings_about, unpacked
-from callboard.cli.plain_text import plain
+from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import HostError, PeerError
 from callboard.hosting.replacing import replacing
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-start", action="store_true", help="don't run its server to see its tools"
     )
+    parser.add_argument("--json", action="store_true", help="{file, findings}, one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,14 +33,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise PeerError(f"{arguments.folder} is not a folder")
     try:
         findings = findings_about(arguments.folder, start=not arguments.no_start)
-        for finding in findings:
-            print(plain(str(finding)))
-        if any(finding.severity == "error" for finding in findings):
-            return 1
-        print(_pack(arguments.folder, arguments.out))
+        if not arguments.json:
+            for finding in findings:
+                print(plain(str(finding)))
+        good = all(finding.severity != "error" for finding in findings)
+        file = _pack(arguments.folder, arguments.out) if good else None
     except OSError as error:
         raise HostError(f"it can't be packed: {error.strerror or error}") from None
-    return 0
+    if arguments.json:
+        written = [asdict(finding) for finding in findings]
+        print(plain_json({"file": file and str(file), "findings": written}))
+    elif file is not None:
+        print(file)
+    return 0 if good else 1
 
 
 def _pack(source: Path, out: Path | None) -> Path:

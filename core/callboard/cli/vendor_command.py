@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from callboard.cli.plain_text import plain
+from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import HostError, PeerError
 from callboard.settings import config_from
 from callboard.skills.discovery import scan_and_load
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="for which Python: 3.11, or such as mayapy; repeatable; by default this one",
     )
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,12 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
             f"skill '{skill.name}' requires no packages; name them in SKILL.md, below "
             "metadata.dcc-mcp, such as requires: [Pillow>=10]"
         )
+    folders = []
     for python in arguments.python or [this_python()]:
         version = _version_of(python)
         folder = _vendor(skill, version)
         brought = metadata.distributions(path=[str(folder)])
         names = sorted(f"{each.metadata['Name']} {each.version}" for each in brought)
-        print(f"{folder.relative_to(skill.path).as_posix()}: {', '.join(names)}")
+        name = folder.relative_to(skill.path).as_posix()
+        folders.append({"python": version, "folder": str(folder), "packages": names})
+        if not arguments.json:
+            print(f"{name}: {', '.join(names)}")
+    if arguments.json:
+        print(plain_json({"skill": skill.name, "folders": folders}))
     return 0
 
 
@@ -104,12 +111,19 @@ def _vendor(skill: SkillMetadata, version: str) -> Path:
 
 
 def _install(requires: Sequence[str], target: Path, version: str) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-compile"]
+    command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-compile"]
     command += ["--disable-pip-version-check", "--target", str(target)]
     if version != this_python():
         # What isn't built yet would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
-    done = subprocess.run([*command, "--", *requires], capture_output=True, text=True)
+    # At a terminal pip shows how far it is; stdout is for what was done.
+    shows = sys.stderr is not None and sys.stderr.isatty()
+    done = subprocess.run(
+        [*command, *([] if shows else ["--quiet"]), "--", *requires],
+        stdout=sys.stderr if shows else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode:
         why = plain(done.stderr.strip()) or "pip says nothing; does this Python have it?"
         raise HostError(f"the packages for Python {version} can't be had:\n{why}")

@@ -1,0 +1,140 @@
+"""What shells complete: asked as their scripts ask, and by the shells themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from callboard.cli import COMMANDS, main
+from callboard.clients.book import ClientBook
+from cli.terminals import terminal
+from serving import served
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def fitting(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    def ask(*words: str) -> list[str]:
+        assert main(["completion", "bash", *(f"={word}" for word in words)]) == 0
+        return [line.partition("\t")[0] for line in capsys.readouterr().out.splitlines()]
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("words", "fits"),
+    [
+        ([""], list(COMMANDS)),
+        (["unins"], ["uninstall", "uninstall-skill"]),
+        (["--ver"], ["--version"]),
+        (["no-such", ""], ["--help", "--version"]),
+        (["doctor", ""], ["--help", "--settings", "--json"]),
+        (["serve", "--roots"], ["--roots-policy"]),
+        (["serve", "--host", "o"], ["openusd"]),
+        (["serve", "--host=o"], ["--host=openusd"]),
+        (["serve", "--host", "=", "o"], ["openusd"]),  # as bash sees it
+        (["serve", "--host", "maya", "--host", "m"], ["maya"]),
+        (["serve", "--port", ""], []),
+        (["serve", "--ui", "--work"], ["--worker"]),
+        (["serve", "--deny", "script"], ["script.execute"]),
+        (["serve", "--scene", ""], ["files"]),
+        (["serve", "--scene=a"], ["files"]),
+        (["lint", ""], ["files"]),
+        (["lint", "a", "b", ""], ["files"]),
+        (["lint", "a", "--str"], ["--strict"]),
+        (["batch", "x", "--each", "a", ""], ["files"]),
+        (["batch", "x", "--each", "a", "--rep"], ["--report"]),
+        (["config", "claude"], ["claude-code", "claude-desktop"]),
+        (["capabilities", "with"], ["withdraw"]),
+        (["capabilities", "withdraw", "scene.r"], ["scene.read"]),
+        (["clients", "--json", "rev"], ["revoke"]),
+        (["farm", "lo"], ["local"]),
+        (["farm", "run", "x", "--sched"], ["--scheduler"]),
+        (["new-skill", ""], []),
+        (["report", "--call", ""], []),
+        (["report", "--calls", "--html", ""], ["files"]),
+        (["call", "x", "--json", "{}", "--"], [
+            "--help", "--json", "--answer", "--wait", "--instance"
+        ]),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else None,
+)  # fmt: skip
+def test_what_fits_is_what_the_parser_takes(
+    words: list[str], fits: list[str], fitting: Callable[..., list[str]]
+) -> None:
+    assert fitting(*words) == fits
+
+
+def test_names_of_this_machine_fit(fitting: Callable[..., list[str]]) -> None:
+    ClientBook().make("alice")
+    assert fitting("clients", "revoke", "") == ["alice"]
+    with served(announce=True) as server:
+        server.tool("extra", lambda: None)
+        assert "extra" in fitting("call", "")
+        kind, instance = fitting("call", "extra", "--instance", "")
+        assert [instance] == fitting("call", "extra", "--instance", instance[:5])
+        assert kind not in fitting("call", "")
+
+
+STARTS = {
+    "bash": (["--norc", "--noprofile", "-i"], 'eval "$(callboard completion bash)"'),
+    "zsh": (["-f", "-i"], 'eval "$(callboard completion zsh)"'),
+    "fish": (["--no-config", "-i"], "callboard completion fish | source"),
+}
+#: In the shells' tests, beside the scene: says what it was called with.
+PROGRAM = """\
+#!/bin/sh
+case $1 in
+completion) exec "{python}" -m callboard "$@" ;;
+*) for each; do printf '<%s>' "$each"; done ;;
+esac
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a scene, in which shells find ``callboard``."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    program = programs / "callboard"
+    program.write_text(PROGRAM.format(python=sys.executable))
+    program.chmod(0o755)
+    (tmp_path / "a scene.usda").touch()
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals to type into")
+@pytest.mark.parametrize("shell", STARTS)
+def test_the_shell_itself_completes(shell: str, place: Path) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    options, script = STARTS[shell]
+    # fish reads from nothing but its controlling terminal.
+    controls = [found, "--ctty", "--wait"] if (found := shutil.which("setsid")) else []
+    with terminal([*controls, program, *options], place) as it:
+        it.type(f"{script}; callboard re''ady")
+        it.until("<ready>")
+        for keys, becomes in (
+            ("doct\t--set\t", "<doctor><--settings>"),
+            ("serve --host=ope\t", "<serve><--host=openusd>"),
+            ("farm loc\t", "<farm><local>"),
+            ("lint a\t", "<lint><a scene.usda>"),
+            ("serve --scene a\t", "<serve><--scene><a scene.usda>"),
+        ):
+            it.type(f"callboard {keys}")
+            it.until(becomes)
