@@ -153,6 +153,32 @@ def test_what_is_no_command_is_said(words: list[str], capsys: pytest.CaptureFixt
     assert "usage: callboard" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["dcotor"], "invalid choice: 'dcotor'; did you mean doctor?\nsee: callboard --help\n"),
+        (["install", "mya"], "'mya'; did you mean maya?\nsee: callboard install --help\n"),
+        (["farm", "wroker"], "'wroker'; did you mean worker?\nsee: callboard farm --help\n"),
+        (["clients", "revoek", "x"], "did you mean revoke?\nsee: callboard clients --help\n"),
+        (["doctor", "--jsno"], "--jsno; did you mean --json?\nsee: callboard doctor --help\n"),
+        (["serve", "--prt=1"], "--prt=1; did you mean --port?\nsee: callboard serve --help\n"),
+        (["list", "all"], "unrecognized arguments: all\nsee: callboard list --help\n"),
+        (["zzz"], "'skills', 'completion')\nsee: callboard --help\n"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_a_typing_error_is_told_with_what_was_meant(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"usage: {told.partition('see: ')[2].partition(' --help')[0]}")
+    # Python 3.14 quotes no choices.
+    assert shown.replace("'", "").endswith(told.replace("'", ""))
+
+
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["list"]], ids=" ".join)
 def test_what_is_asked_often_loads_little(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run(

@@ -13,6 +13,7 @@ import pytest
 from callboard.cli import COMMANDS, main
 from callboard.clients.book import ClientBook
 from callboard.skills.vendored import this_python
+from serving import served
 from skills.wheels import make_wheel
 
 #: These print JSON anyway, or a protocol's lines, or a shell's script.
@@ -108,14 +109,16 @@ def test_clients(ask: Ask) -> None:
     assert ask("clients", "revoke", "alice") == (0, told)
 
 
-def test_a_configuration(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, told = ask("config", "claude-code", "--name", "alice", "--gateway", "--http")
-    assert (code, told["client"], told["written"]) == (0, "claude-code", False)
-    assert "callboard" in json.loads(told["configuration"])["mcpServers"]
-    for written in (True, False):  # the second time it is there already
-        code, told = ask("config", "cursor", "--gateway", "--http", "--user", "--write")
-        assert (code, told["written"]) == (0, written)
-    assert Path(told["path"]).is_file()
+def test_a_configuration(ask: Ask) -> None:
+    with served(announce=True) as server:
+        code, told = ask("config", "claude-code", "--name", "alice", "--http")
+        assert (code, told["client"], told["written"]) == (0, "claude-code", False)
+        (entry,) = json.loads(told["configuration"])["mcpServers"].values()
+        assert entry["url"] == server.app.url
+        for written in (True, False):  # the second time it is there already
+            code, told = ask("config", "cursor", "--http", "--user", "--write")
+            assert (code, told["written"]) == (0, written)
+        assert Path(told["path"]).is_file()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from importlib import import_module
 
 from callboard import __version__
 from callboard.cli.examples import show_examples
+from callboard.cli.parser import Parser
 from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import CallboardError
 
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
     """What reads those words: with the options of the one command that they name."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
     )
     parser.add_argument("--version", action="version", version=f"callboard {__version__}")

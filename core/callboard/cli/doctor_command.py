@@ -72,7 +72,11 @@ def _show_settings(*, as_json: bool) -> int:
 def findings() -> Iterator[tuple[bool, str]]:
     version = platform.python_version()
     supported = (3, 10) <= sys.version_info[:2] <= (3, 14)
-    yield supported, f"Python {version}" + ("" if supported else ": 3.10 to 3.14 are supported")
+    yield (
+        supported,
+        f"Python {version}"
+        + ("" if supported else ": 3.10 to 3.14 are supported; install callboard into one of them"),
+    )
     yield True, f"callboard {__version__}, tornado {tornado.version}"
     for module, purpose in _OPTIONAL.items():
         if find_spec(module) is not None:
@@ -140,11 +144,12 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
         yield False, f"{instance.name} doesn't tell which skills it has; see its log"
         return
     loaded = sum(isinstance(skill, dict) and bool(skill.get("loaded")) for skill in skills)
-    yield True, f"{instance.name} has {len(skills)} skills, {loaded} of them loaded"
+    which = f"{instance.name} (pid {instance.pid})"
+    yield True, f"{which} has {len(skills)} skills, {loaded} of them loaded"
     for failure in filter(lambda each: isinstance(each, dict), failures):
         sentence = _sentence(failure)
         served.add(sentence)
-        yield failure.get("kind") == "replaced", f"{instance.name}: {sentence}"
+        yield failure.get("kind") == "replaced", f"{which}: {sentence}"
 
 
 def _sentence(failure: Mapping[str, Any]) -> str:

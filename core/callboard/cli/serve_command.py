@@ -175,7 +175,11 @@ def serve(
     try:
         app.start()
     except OSError as error:
-        raise HostError(f"can't listen on port {config.port}: {error.strerror or error}") from None
+        why = f"can't listen on port {config.port}: {error.strerror or error}"
+        raise HostError(
+            f"{why}; `callboard list` shows whether a callboard does; take another --port, or "
+            "leave it out, and the system chooses"
+        ) from None
 
     announce(app, stop)
     try:
