@@ -125,7 +125,7 @@ def test_the_shell_itself_completes(shell: str, place: Path) -> None:
         pytest.skip(f"{shell} is not installed")
     options, script = STARTS[shell]
     # fish reads from nothing but its controlling terminal.
-    controls = [found, "--ctty", "--wait"] if (found := shutil.which("setsid")) else []
+    controls = [setsid, "--ctty", "--wait"] if (setsid := shutil.which("setsid")) else []
     with terminal([*controls, program, *options], place) as it:
         it.type(f"{script}; callboard re''ady")
         it.until("<ready>")

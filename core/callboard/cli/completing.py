@@ -46,10 +46,10 @@ class Typed:
         """What begins so; None where files do."""
         name, equals, value = begun.partition("=")
         if equals and name in self._options:
-            found = self._values(self._options[name])
-            if found is None:
+            fits = self._values(self._options[name])
+            if fits is None:
                 return None
-            return [(f"{name}={one}", what) for one, what in found if one.startswith(value)]
+            return [(f"{name}={one}", what) for one, what in fits if one.startswith(value)]
         if begun.startswith("-") and not self._must:
             return _beginning(begun, self._free_options())
         wanting = [self._wants] if self._wants else []
@@ -103,11 +103,11 @@ def fitting(
     typed = Typed(parser, known)
     for word in before:
         typed.take(word)
-    found = typed.fitting(begun)
-    if found is None or begun == words[-1]:
-        return found
+    fits = typed.fitting(begun)
+    if fits is None or begun == words[-1]:
+        return fits
     # bash takes `--option=value` for three words, of which the last is completed.
-    return [(one.partition("=")[2], what) for one, what in found]
+    return [(one.partition("=")[2], what) for one, what in fits]
 
 
 def _joined(words: Sequence[str]) -> list[str]:
@@ -123,8 +123,8 @@ def _joined(words: Sequence[str]) -> list[str]:
     return joined or [""]
 
 
-def _beginning(begun: str, found: Iterable[Fitting]) -> list[Fitting]:
-    return [each for each in found if each[0].startswith(begun)]
+def _beginning(begun: str, fits: Iterable[Fitting]) -> list[Fitting]:
+    return [each for each in fits if each[0].startswith(begun)]
 
 
 def _least(action: argparse.Action) -> int:

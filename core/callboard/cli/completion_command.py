@@ -83,11 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
     from callboard.cli import parser_of
 
     words = [word.removeprefix("=") for word in arguments.words]
-    found = fitting(parser_of(words[:-1]), words, partial(_known, words[0]))
-    if found is None:
+    fits = fitting(parser_of(words[:-1]), words, partial(_known, words[0]))
+    if fits is None:
         print("files")
         return 0
-    for word, what in found:
+    for word, what in fits:
         print(f"{word}\t{' '.join(what.split())}")
     return 0
 

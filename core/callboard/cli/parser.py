@@ -18,13 +18,13 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         """Refuses what it doesn't know itself: the parser above would show another usage."""
-        found, unknown = super().parse_known_args(args, namespace)
+        read, unknown = super().parse_known_args(args, namespace)
         if unknown:
             words = " ".join(unknown)
             option, _, _ = unknown[0].partition("=")
             meant = _meant(option, self._option_string_actions) if option[:1] == "-" else ""
             self.error(f"unrecognized arguments: {words}{meant}")
-        return found, unknown
+        return read, unknown
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with 2, after the usage and what is wrong."""
