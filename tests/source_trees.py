@@ -25,6 +25,11 @@ class Facts:
     classes: list[str] = field(default_factory=list)
     #: (line, name) of each value or function that gets a name.
     names: list[tuple[int, str]] = field(default_factory=list)
+    #: (line, name) of each function, class and value; attributes and parameters are another's too.
+    own: list[tuple[int, str]] = field(default_factory=list)
+    #: (line, name, a hash of parameters and code) of each function of five lines or more, its
+    #: docstring left out.
+    bodies: list[tuple[int, str, int]] = field(default_factory=list)
 
 
 @cache
@@ -45,8 +50,21 @@ def facts(path: Path) -> Facts:
                 assert node.end_lineno is not None
                 known.functions.append((name, node.end_lineno - node.lineno + 1))
                 known.names.append((node.lineno, name))
+                known.own.append((node.lineno, name))
+                known.bodies += _body(node)
+            case ast.ClassDef(name=name, lineno=line):
+                known.own.append((line, name))
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 known.names.append((node.lineno, name))
+                if isinstance(node, ast.Name):
+                    known.own.append((node.lineno, name))
             case ast.arg(arg=name):
                 known.names.append((node.lineno, name))
     return known
+
+
+def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[int, str, int]]:
+    code = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    if not code or (code[-1].end_lineno or 0) - code[0].lineno < 4:
+        return []
+    return [(function.lineno, function.name, hash((*map(ast.dump, (function.args, *code)),)))]

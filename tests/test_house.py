@@ -4,7 +4,7 @@ taken in at once."""
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,42 @@ from source_trees import PROJECT, facts
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
+#: Where a word counts as use: tests alone keep nothing alive.
+USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
+TEXTS = {".py", ".yaml", ".json", ".md", ".toml", ".txt", ".js", ".html", ".cmd", ".ms", ".mod"}
+OURS = ("core", "hosts", "ui", "packaging")
+#: Named by us once and called by others, by that name.
+CALLED_BY = {
+    "asyncio": {
+        *("get_pid", "get_pipe_transport", "get_returncode", "get_write_buffer_size"),
+        "is_reading",
+    },
+    "Blender": {
+        *("bl_category", "bl_description", "bl_info", "bl_label", "bl_options", "bl_parent_id"),
+        *("bl_region_type", "bl_space_type", "filter_folder"),
+    },
+    "Dask": {"transition"},
+    "Maya": {"initializePlugin", "maya_useNewAPI", "uninitializePlugin"},
+    "Python": {"_fields_", "http_error_308"},
+    "Qt": {
+        *("dragEnterEvent", "dropEvent", "eventFilter", "headerData", "keyPressEvent"),
+        *("paintEvent", "setData", "wheelEvent"),
+    },
+    "Tornado": {"read_until", "read_until_regex", "set_nodelay", "start_request"},
+    "skills written for dcc-mcp": {
+        *("DccMcpCancelledError", "check_dcc_cancelled", "current_cancel_token", "run_main"),
+        *("skill_entry", "skill_success", "skill_warning"),
+    },
+    "the published bundle SDK": {"model_validate"},
+    "watchdog": {"on_any_event"},
+    # The order of tabs: one takes its number, and nobody asks for it by name.
+    "nobody": {"LACKING"},
+}
+#: The same function in places that can't share one.
+TWICE = {
+    "_load": "Houdini runs the file that lies in the folder of its own Python",
+    "set": "each skill is a folder of its own, and its script knows its own port",
+}
 #: They say how one came by a value, and not what it is.
 EMPTY_NAMES = {"found", "said", "look"}
 _EMPTY = re.compile(rf"\b_*(?:{'|'.join(sorted(EMPTY_NAMES))})\b")
@@ -57,3 +93,38 @@ def test_names_say_what_a_value_is(root: str) -> None:
         for line, name in facts(path).names
         if name.lstrip("_") in EMPTY_NAMES
     ] == []
+
+
+def test_nothing_is_defined_that_nothing_uses() -> None:
+    face = (PROJECT / "tests" / "public_face.txt").read_text("utf-8")
+    words: Counter[str] = Counter(re.findall(r"\w+", face))
+    given: Counter[str] = Counter()
+    homes: dict[str, str] = {}
+    for path in (each for root in USES for each in sorted((PROJECT / root).rglob("*"))):
+        if "decisions" in path.parts or path.suffix not in TEXTS:
+            continue
+        words.update(re.findall(r"\w+", path.read_text("utf-8")))
+        if path.suffix == ".py":
+            for line, name in facts(path).own:
+                given[name] += 1
+                homes[name] = f"{path.relative_to(PROJECT)}:{line}"
+    unused = {
+        name
+        for name, times in given.items()
+        if words[name] == times and not name.startswith("__") and homes[name].startswith(OURS)
+    }
+    others = set().union(*CALLED_BY.values())
+    assert {homes[name]: name for name in unused - others} == {}
+    assert others - unused == set(), "nothing to explain any more"
+
+
+def test_no_function_stands_twice() -> None:
+    places: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    for path in sources("core", "hosts", "ui", "packaging", "benchmarks", "tests"):
+        # A double stands for one application, and shares nothing with the next.
+        if "doubles" not in path.parts:
+            for line, name, body in facts(path).bodies:
+                places[body].append((f"{path.relative_to(PROJECT)}:{line}", name))
+    twice = [same for same in places.values() if len(same) > 1]
+    assert [same for same in twice if {name for _, name in same} - TWICE.keys()] == []
+    assert {name for same in twice for _, name in same} == TWICE.keys()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from argparse import Namespace
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from callboard.settings import SETTINGS, SettingsError, config_from
 from callboard.skills.file_stamps import tree_stamps
 from serving import served
 from skills.skill_tree import write_files, write_skill
-
-Write = Callable[[str, str], Path]
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,6 @@ from callboard_blender.linked import is_brought
 from callboard_blender.names import scene, view_layer
 from callboard_blender.world import is_evaluated, world_of
 
-#: Relative to the parent, and in the world.
-_Seen = tuple[Matrix, Matrix]
-
 
 def bake(objects: list[bpy.types.Object], frames: range) -> None:
     """Raises HostError where an object isn't evaluated, or can't be brought by keys to where it

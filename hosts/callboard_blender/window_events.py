@@ -25,8 +25,9 @@ log = logging.getLogger(__name__)
 #: The eight bytes at an address; None where nothing can be read.
 Read = Callable[[int], "int | None"]
 
-#: Kinds of handlers, as in Blender's wm_event_system.h. The last is in each window's list for good.
-_GIZMO, _UI, _OPERATOR, _DROP, _KEYS = range(1, 6)
+#: Kinds of handlers, as in Blender's wm_event_system.h; the fourth is for drops. The last is in
+#: each window's list for good.
+_GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
 #: Where the members of a handler lie: next, kind, an operator's own pointer, and a pop-up's, which
 #: begins with its region.
 _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48

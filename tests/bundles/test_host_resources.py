@@ -21,7 +21,6 @@ from callboard.bundles.files.host_resources import (
     MAX_SIZE,
     READ_METHOD,
     HostResourcesPlatform,
-    InProcessHost,
     advertisement,
 )
 from callboard.bundles.files.token_bucket import TokenBuckets
@@ -360,6 +359,17 @@ class Ctx:
 OFFER = {"extensions": {CAPABILITY: advertisement()}}
 
 
+class InThisProcess:
+    """A context of :func:`callboard.extensions.host` that asks the platform directly."""
+
+    def __init__(self, platform: HostResourcesPlatform) -> None:
+        self._platform = platform
+        self.client_capabilities = OFFER
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        return self._platform.handle(method, params, workspace="mine", bundle="rigging")
+
+
 async def seed_tool(seed_uri: str | None, seed_data: str | None, ctx: Any) -> str:
     """The seed's example, its import renamed."""
     h = host(ctx)
@@ -377,7 +387,7 @@ async def seed_tool(seed_uri: str | None, seed_data: str | None, ctx: Any) -> st
 
 
 def test_both_ends_talk_to_each_other(world: World) -> None:
-    ctx = InProcessHost(world.platform, workspace="mine", bundle="rigging")
+    ctx = InThisProcess(world.platform)
 
     async def talk() -> None:
         h = host(ctx)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from callboard.cli import main
-from callboard.records.model import CallRecord, new_call_id
+from callboard.records.model import CallRecord
 from callboard.records.store import Store, default_folder
 
 ODD = "export \ud800 \x1b[31mred\nas PDF"
@@ -23,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def record(tool: str, **changes: object) -> CallRecord:
     outcome = "error" if "error_message" in changes else "ok"
-    return CallRecord(new_call_id(), time.time(), 1.0, tool, outcome, **changes)  # type: ignore[arg-type]
+    return CallRecord(str(uuid4()), time.time(), 1.0, tool, outcome, **changes)  # type: ignore[arg-type]
 
 
 @pytest.fixture

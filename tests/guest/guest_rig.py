@@ -149,3 +149,12 @@ def guest_in(host: FakeHost, *, limit: int = 16, patience: float = PATIENCE) -> 
         yield guest
     finally:
         guest.close()
+
+
+async def until_cancelled(ended: list[str]) -> None:
+    """Waits for good, and writes down that it was cancelled."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        ended.append("cancelled")
+        raise

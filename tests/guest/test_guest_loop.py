@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from time import monotonic
 
 import pytest
-from guest_rig import Guest, InThread, guest_in
+from guest_rig import Guest, InThread, guest_in, until_cancelled
 
 from callboard.guest.loop import GuestLoop
 from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
@@ -407,15 +407,8 @@ def test_close_cancels_what_is_still_scheduled() -> None:
     guest = Guest(host).start()
     ended: list[str] = []
 
-    async def waits() -> None:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-
     tasks: list[object] = []
-    guest.on_loop(lambda: tasks.append(guest.loop.loop.create_task(waits())))
+    guest.on_loop(lambda: tasks.append(guest.loop.loop.create_task(until_cancelled(ended))))
     host.tick_until(lambda: tasks)
     host.tick_until(lambda: not host.wait_for_post(0.05))
     guest.close()

@@ -6,6 +6,8 @@ import asyncio
 import selectors
 import threading
 
+from guest_rig import until_cancelled
+
 from callboard.guest.worker_loop import WorkerLoop
 
 
@@ -13,15 +15,8 @@ def test_what_an_ended_thread_began_on_the_loop_is_cancelled_at_its_end() -> Non
     loop = WorkerLoop(selectors.DefaultSelector())
     ended: list[str] = []
 
-    async def waits() -> None:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-
     async def begins() -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(waits())
+        task = asyncio.get_running_loop().create_task(until_cancelled(ended))
         await asyncio.sleep(0)  # it waits now
         return task
 

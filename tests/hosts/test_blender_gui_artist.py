@@ -42,7 +42,6 @@ def waiting(gui: Gui) -> Callable[[], Any]:
 
 
 DRAG = "with artist(): bpy.ops.transform.translate('INVOKE_DEFAULT')"
-RENAME = "with artist(): bpy.ops.wm.call_panel('INVOKE_DEFAULT', name='TOPBAR_PT_name')"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -131,19 +130,8 @@ def test_undo_has_groups_and_drops_empty_ones() -> None:
 
 def _elsewhere(call: Any) -> None:
     """Calls on another thread; raises here what that raises."""
-    outcome: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            call()
-            outcome.set_result(None)
-        except Exception as error:
-            outcome.set_exception(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(20)
-    outcome.result(timeout=0)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(call).result(20)
 
 
 def test_rendering_takes_known_arguments_and_mantra_must_be_waited_for(tmp_path: Path) -> None:

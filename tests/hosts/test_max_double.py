@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -89,19 +88,8 @@ def test_what_python_does_outside_of_an_undo_block_is_recorded_nowhere() -> None
 
 def elsewhere(call: Any) -> None:
     """Calls on another thread; raises here what that raises."""
-    outcome: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            call()
-            outcome.set_result(None)
-        except Exception as error:
-            outcome.set_exception(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(20)
-    outcome.result(timeout=0)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(call).result(20)
 
 
 def test_rendering_takes_known_arguments_a_camera_and_no_windows(tmp_path: Any) -> None:

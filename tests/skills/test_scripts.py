@@ -39,11 +39,10 @@ def test_main_is_preferred_in_a_script_of_its_own(opened):
     _, entry = opened(go="def go(a): return 'go'\ndef main(**arguments): return arguments\n")
     loaded = entry()
     assert loaded.function(a=1) == {"a": 1}
-    assert (loaded.kind, loaded.takes_ctx, loaded.takes_workspace_roots, loaded.takes_any) == (
+    assert (loaded.kind, loaded.takes_ctx, loaded.takes_workspace_roots) == (
         "function",
         False,
         False,
-        True,
     )
 
 
@@ -72,7 +71,6 @@ def test_the_kind_and_what_it_takes(opened, source, kind):
     assert loaded.kind == kind
     assert loaded.takes_ctx
     assert loaded.takes_workspace_roots
-    assert not loaded.takes_any
 
 
 def test_nothing_is_imported_before_the_first_call(opened, tmp_path):

@@ -184,12 +184,6 @@ class Capabilities:
         self.refresh()
         self.decided.tell()
 
-    def declare(self, capabilities: Sequence[str] | None) -> None:
-        """Replaces the explicit list; None means what the host's ports say."""
-        with self._lock:
-            self._explicit = None if capabilities is None else list(capabilities)
-        self.refresh()
-
     def refresh(self) -> None:
         """Computes the set anew and tells the listeners if it changed."""
         with self._lock:

@@ -20,15 +20,14 @@ class Entry:
     """What a tool runs.
 
     ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter of that very name
-    (``ctx``, ``_workspace_roots``); ``takes_any`` tells of ``**kwargs``. ``kind`` is read from the
-    function itself: one that a plain decorator wraps may still return a generator.
+    (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself: one that a plain
+    decorator wraps may still return a generator.
     """
 
     function: Callable[..., Any]
     kind: EntryKind
     takes_ctx: bool
     takes_workspace_roots: bool
-    takes_any: bool
     #: Whether it has a default of its own for ``_workspace_roots``.
     has_own_roots: bool = False
 
@@ -59,7 +58,6 @@ def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
         kind,
         takes_ctx="ctx" in parameters,
         takes_workspace_roots="_workspace_roots" in parameters,
-        takes_any=any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
         has_own_roots=_has_default(parameters.get("_workspace_roots")),
     )
 

@@ -15,8 +15,6 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 
-Schema = Mapping[str, Any] | bool
-
 _MOST_NODES = 20_000
 _LONGEST_PATTERN = 4_096
 _LARGEST = 1e300

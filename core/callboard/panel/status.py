@@ -62,11 +62,10 @@ class ClientStatus:
 
 @dataclass(frozen=True)
 class TokenStatus:
-    """One client that is let in, whether it is here or not. ``calls_itself`` are the names its
-    sessions gave; ``last_seen`` and ``made`` are Unix time, seconds, None where nobody knows."""
+    """One client that is let in, whether it is here or not. ``last_seen`` and ``made`` are Unix
+    time, seconds, None where nobody knows."""
 
     name: str
-    calls_itself: tuple[str, ...]
     connected: bool
     last_seen: float | None
     made: float | None

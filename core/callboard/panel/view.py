@@ -167,11 +167,10 @@ class ServedView:
         tokens = []
         for known in self._clients.all():
             theirs = [session for session in sessions if session.holder == known.holder]
-            named = sorted({one.client.title or one.client.name for one in theirs})
             seen = [round(now + one.last_seen) for one in theirs]
             heard = self._clients.heard.get(known.id)
             last = max([*seen, *([] if heard is None else [round(heard)])], default=None)
-            tokens.append(TokenStatus(known.name, tuple(named), bool(theirs), last, known.made))
+            tokens.append(TokenStatus(known.name, bool(theirs), last, known.made))
         return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:

@@ -12,8 +12,6 @@ class Revision(NamedTuple):
     name: str
     #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; gone in 2025-06-18).
     batches: bool = False
-    #: The client must repeat the revision in ``MCP-Protocol-Version`` (2025-06-18, Transports).
-    version_header: bool = True
     #: ``outputSchema``, ``structuredContent``, resource links, ``title`` (2025-06-18).
     structured_output: bool = True
     #: ``icons``, enum titles in elicitation, URL elicitation (2025-11-25).
@@ -27,7 +25,6 @@ class Revision(NamedTuple):
 REVISION_2025_03_26 = Revision(
     "2025-03-26",
     batches=True,
-    version_header=False,
     structured_output=False,
     icons=False,
     elicitation=False,

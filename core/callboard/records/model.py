@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -74,16 +72,6 @@ class CallRecord(NamedTuple):
             event["intent"] = self.intent
             event["intentSource"] = "mcpeye"
         return event
-
-
-def new_call_id() -> str:
-    """A UUID that sorts by time (RFC 9562, version 7). Any UUID will do as a call's id; these cost
-    the database half as much, because they land side by side in its index."""
-    random = bytearray(os.urandom(10))
-    random[0] = random[0] & 0x0F | 0x70
-    random[2] = random[2] & 0x3F | 0x80
-    text = f"{time.time_ns() // 1_000_000:012x}{random.hex()}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 @lru_cache(maxsize=1024)

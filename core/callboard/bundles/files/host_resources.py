@@ -6,10 +6,8 @@ workspace's file, a file that is gone and one that can't be read is the same, so
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from callboard.bundles.files.file_store import FileStore, StoredFile, TooLarge
@@ -106,25 +104,6 @@ class HostResourcesPlatform:
         if method == READ_METHOD:
             return _read(store, params)
         return _list(store, params)
-
-
-class InProcessHost:
-    """A bundle that runs in this process, as :func:`callboard.extensions.host` wants a context:
-    it advertises the platform and asks it directly."""
-
-    def __init__(self, platform: HostResourcesPlatform, *, workspace: str, bundle: str) -> None:
-        self._platform = platform
-        self._workspace = workspace
-        self._bundle = bundle
-        self.client_capabilities: Mapping[str, Any] = MappingProxyType(
-            {"extensions": {CAPABILITY: advertisement()}}
-        )
-
-    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The platform's answer; the files are read off the loop. Raises CallboardError."""
-        return await asyncio.to_thread(
-            self._platform.handle, method, params, workspace=self._workspace, bundle=self._bundle
-        )
 
 
 def _read(store: FileStore | None, params: Mapping[str, Any]) -> dict[str, Any]:

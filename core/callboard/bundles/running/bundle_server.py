@@ -161,9 +161,8 @@ class BundleServer:
 
     async def _run(self) -> str:
         """One run, until it ends; why it did. Raises SkillError, OSError."""
-        loop = asyncio.get_running_loop()
         process = await self._start()
-        ended: asyncio.Future[str] = loop.create_future()
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         connection = Conversation(
             lambda message: process.send(jsonrpc.encode(message)),
             self._asked,
@@ -171,19 +170,8 @@ class BundleServer:
             refused=Refused,
             lost=BundleError,
         )
-
-        def take(value: Any) -> None:
-            try:
-                connection.received(value)
-            finally:
-                process.taken()
-
-        def on_loop(function: Callable[[Any], None], value: Any) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                loop.call_soon_threadsafe(function, value)
-
         self._process = process
-        process.start(partial(on_loop, take), partial(on_loop, partial(_settle, ended)))
+        process.start_on_loop(connection.received, partial(_settle, ended))
         try:
             self._talk = await self._unless_it_ends(ended, self._open(connection))
             self._connection = connection

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
@@ -115,6 +116,23 @@ class ChildProcess:
         ]
         for thread in self._threads:
             thread.start()
+
+    def start_on_loop(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
+        """As :meth:`start`; both are called on the loop that runs, and a value counts as dealt with
+        when ``received`` returns."""
+        loop = asyncio.get_running_loop()
+
+        def take(value: Any) -> None:
+            try:
+                received(value)
+            finally:
+                self.taken()
+
+        def on_loop(function: Callable[[Any], None], value: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(function, value)
+
+        self.start(partial(on_loop, take), partial(on_loop, ended))
 
     @property
     def pid(self) -> int:

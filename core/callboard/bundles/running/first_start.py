@@ -5,11 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, advertisement
@@ -78,7 +74,6 @@ class _Listener(logging.Handler):
 
 async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
     """Raises SkillError, OSError, TimeoutError."""
-    loop = asyncio.get_running_loop()
     command, additions = command_of(bundle)
     # As a host does it: outside the version's own folder.
     home = bundle.folder.parent.parent.parent
@@ -90,18 +85,7 @@ async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
         refused=Refused,
         lost=BundleError,
     )
-
-    def take(value: Any) -> None:
-        try:
-            connection.received(value)
-        finally:
-            process.taken()
-
-    def on_loop(function: Callable[[Any], None], value: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-            loop.call_soon_threadsafe(function, value)
-
-    process.start(partial(on_loop, take), partial(on_loop, connection.lose))
+    process.start_on_loop(connection.received, connection.lose)
     try:
         tools = await asyncio.wait_for(_tools(connection, bundle), patience)
     finally:

@@ -12,7 +12,6 @@ from callboard.skills.workflows.workflow import (
     Step,
     ToolStep,
     Workflow,
-    every_step,
 )
 
 
@@ -62,9 +61,3 @@ def _one_line(step: Step) -> str:
         return f"[branch] {step.id}: if {step.on}{wanted}"
     kind = "fail" if isinstance(step, FailStep) else "approve"
     return f"[{kind}] {step.id}: {step.message}"
-
-
-def tools_used(workflow: Workflow) -> list[str]:
-    """Wire names, each once, in order."""
-    steps = every_step(workflow.steps)
-    return list(dict.fromkeys(step.tool for step in steps if isinstance(step, ToolStep)))
