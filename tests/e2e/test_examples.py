@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -217,3 +219,68 @@ def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
     ]
     for picture in ("viewport__look.png", "still.png"):
         assert png_size((tmp_path / picture).read_bytes()) == (320, 240)
+
+
+def test_a_bundle_reads_the_files_that_it_requires_of_its_host(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    env, bundle = environment(tmp_path / "home"), str(PROJECT / "examples" / "bundle")
+    for command in (callboard("lint", bundle), callboard("install-skill", bundle)):
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    root = tmp_path / "shots"
+    root.mkdir()
+    (root / "lamp.md").write_text("Brighter, please.")
+    (root / "lamp.md.tags").write_text("sc010\n")
+    (root / "door.md").write_text("Of another shot.")
+    serve = callboard("serve", "--host", "openusd", "--root", str(root))
+    with Program(serve, env) as server, FakeClient(server.url, server.token) as client:
+        notes = client.call("shot_notes__read", {"tag": "sc010"})["structuredContent"]["notes"]
+        assert notes == {"lamp.md": "Brighter, please."}
+    with (
+        Program([*serve, "--deny", "filesystem.read"], env) as server,
+        FakeClient(server.url, server.token) as client,
+    ):
+        offered = [each["name"] for each in result(client, "tools/list")["tools"]]
+        assert "scene__list_objects" in offered
+        assert "shot_notes__read" not in offered
+
+
+def shown_command(start: str) -> list[str]:
+    """What the example's README tells to type, as a shell takes it apart."""
+    page = (EXAMPLES.parent / "many" / "README.md").read_text("utf-8").replace("\\\n", " ")
+    (line,) = [line for line in page.splitlines() if line.startswith(start)]
+    return shlex.split(line.removeprefix(start))
+
+
+def scenes_made(arguments: list[str], home: Path, env: dict[str, str]) -> Json:
+    """Runs callboard in a copy of the example; the results by the lists' names."""
+    shutil.copytree(EXAMPLES.parent / "many", home / "many")
+    done = subprocess.run(
+        callboard(*arguments), cwd=home / "many", env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    *lines, finished = map(json.loads, done.stdout.splitlines())
+    assert finished == {"event": "finished", "done": 2, "failed": 0}
+    for line in lines:
+        assert Path(line["result"]["path"]).is_file()
+    return {Path(line["file"]).stem: line["result"]["props"] for line in lines}
+
+
+PROPS = {"hall": ["lamp", "chair"], "garden": ["bench"]}
+
+
+def test_a_batch_in_mayapy(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home")
+    if "mayapy" not in Path(sys.executable).name:
+        env["PYTHONPATH"] += os.pathsep + str(PROJECT / "tests" / "hosts" / "doubles")
+    arguments = shown_command("mayapy -m callboard ")
+    assert scenes_made(arguments, tmp_path, env) == PROPS
+    assert (tmp_path / "many" / "lists" / "hall.ma").is_file()
+
+
+def test_a_job_of_a_farm(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    pytest.importorskip("distributed")
+    arguments = shown_command("callboard ")
+    assert scenes_made(arguments, tmp_path, environment(tmp_path / "home")) == PROPS
+    assert "lamp" in (tmp_path / "many" / "lists" / "hall.usda").read_text("utf-8")
