@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -159,6 +160,11 @@ SHOWN: dict[str, Callable[[FakeClient, Path], None]] = {
 
 
 def test_every_example_is_shown() -> None:
+    folders = EXAMPLES.parent
+    listed = re.findall(r"^\| \[(\S+)\]", (folders / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert {name.split("/")[0] for name in listed} == {
+        path.name for path in folders.iterdir() if path.is_dir()
+    }
     assert {path.stem for path in EXAMPLES.glob("*.py")} - {"serving"} == set(SHOWN)
 
 
