@@ -245,7 +245,7 @@ def _file(label: str, path: Path, *, needed: bool = False) -> Source:
         text = data.decode("utf-8-sig")
     except FileNotFoundError:
         if needed:
-            raise SettingsError(f"{label}: there is no such file") from None
+            raise SettingsError(f"{label}: there is no such file; correct or unset it") from None
         return Source(label, {})
     except OSError as error:
         raise SettingsError(f"{label} can't be read: {error.strerror or error}") from None
@@ -263,7 +263,9 @@ def _read(label: str, path: Path, text: str) -> Source:
         raise SettingsError(f"{path}:{error.line}: {error.message}") from None
     written = {} if document.value is None else document.value
     if not isinstance(written, dict):
-        raise SettingsError(f"{path} must hold names of settings with their values")
+        raise SettingsError(
+            f"{path} must hold names of settings with their values, such as `port: 8765`"
+        )
     values = {}
     places = {}
     for name, value in written.items():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,13 @@ import tornado
 from callboard import __version__
 from callboard.cli import app_nap, private_folders
 from callboard.cli.plain_text import plain
-from callboard.skills.discovery import has_skill, scan_and_load, search_paths, site_skills
+from callboard.skills.discovery import (
+    has_skill,
+    scan_and_load,
+    search_paths,
+    site_skills,
+    skill_folders,
+)
 from callboard.skills.script_check import script_failures
 from callboard.transport.instances import Instance, answer_of, folder, listed
 
@@ -82,7 +90,7 @@ def findings() -> Iterator[tuple[bool, str]]:
         if find_spec(module) is not None:
             yield True, f"{module} is installed"
         else:
-            yield True, f"{module} is not installed; it is for {purpose}"
+            yield True, f"{module} is not installed, and only needed for {purpose}"
     served: set[str] = set()
     yield from _instances(served)
     yield from _settings()
@@ -180,10 +188,27 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += [*skill.failures, *script_failures(skill)]
-    told = {_sentence(failure.as_json()): failure.kind == "replaced" for failure in skipped}
-    for sentence, good in told.items():
+    told = {
+        _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)
+        for failure in skipped
+    }
+    for sentence, (good, name) in told.items():
         if sentence not in served:
-            yield good, sentence
+            folder = None if good else _folder_of(name, search_paths(extra=named))
+            yield good, sentence if folder is None else f"{sentence}; mend it, then {_lint(folder)}"
+
+
+def _lint(folder: Path) -> str:
+    return f"`callboard lint {shlex.quote(str(folder))}`"
+
+
+def _folder_of(name: str, paths: Iterable[Path]) -> Path | None:
+    for path in paths:
+        with suppress(OSError):
+            for folder in skill_folders(path):
+                if folder.name == name:
+                    return folder
+    return None
 
 
 def _bundles() -> Iterator[tuple[bool, str]]:
@@ -193,5 +218,9 @@ def _bundles() -> Iterator[tuple[bool, str]]:
     for place, _ in places([Path.cwd()]):
         for bundle in place.installed():
             trouble = trouble_here(bundle)
-            told = f"not loaded, because {trouble}" if trouble else bundle.manifest.version
+            told = bundle.manifest.version
+            if trouble:
+                told = (
+                    f"not loaded, because {trouble}; or `callboard uninstall-skill {bundle.name}`"
+                )
             yield trouble is None, f"bundle {bundle.name}: {told}"

@@ -19,6 +19,9 @@ _READS = 0x0001 | 0x10000000 | 0x80000000
 
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
     """What is wrong with the folder, in sentences, each with what mends it."""
+    if folder.exists() and not folder.is_dir():
+        yield False, f"{folder} is no folder, so nothing that runs is found: remove it"
+        return
     others = readers(folder) if folder.exists() else []
     if others:
         mend = (

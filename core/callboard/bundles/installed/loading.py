@@ -48,7 +48,10 @@ def trouble_here(bundle: InstalledBundle) -> str | None:
     except ManifestError as error:
         return error.message
     if shutil.which(program) is None:
-        return f"the program '{program}', which runs its server, isn't on this machine's PATH"
+        return (
+            f"the program '{program}', which runs its server, isn't on this machine's PATH: "
+            "install it"
+        )
     return None
 
 

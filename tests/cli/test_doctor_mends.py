@@ -1,0 +1,121 @@
+"""Each of doctor's findings that is wrong says what mends it, and that does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+
+import pytest
+
+from callboard.cli import main
+from callboard.transport.instances import Instance, announce
+
+Wrong = Callable[[], list[str]]
+
+
+@pytest.fixture
+def wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Wrong:
+    """What doctor says is wrong."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def ask() -> list[str]:
+        capfd.readouterr()
+        code = main(["doctor", "--json"])
+        rows = json.loads(capfd.readouterr().out)
+        lines = [row["message"] for row in rows if not row["ok"]]
+        assert code == bool(lines)
+        return lines
+
+    return ask
+
+
+def test_a_skill_that_is_wrong(
+    wrong: Wrong, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my skills" / "shots"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: shots\n---\n")
+    monkeypatch.setenv("CALLBOARD_SKILL_PATHS", str(folder.parent))
+    (line,) = wrong()
+    assert line.startswith("skill shots, SKILL.md")
+    assert line.endswith(f"; mend it, then `callboard lint '{folder}'`")
+    (folder / "SKILL.md").write_text("---\nname: shots\ndescription: Tells of shots.\n---\n")
+    assert wrong() == []
+
+
+def test_a_bundle_whose_program_is_missing(wrong: Wrong, tmp_path: Path) -> None:
+    main(["new-bundle", "shot-notes"])
+    manifest = tmp_path / "shot-notes" / "manifest.json"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(
+        text.replace('"command": "python"', '"command": "no-such-program"'), "utf-8"
+    )
+    main(["install-skill", "shot-notes", "--no-start"])
+    (line,) = wrong()
+    assert "'no-such-program'" in line
+    assert line.endswith("PATH: install it; or `callboard uninstall-skill shot-notes`")
+    assert main(["uninstall-skill", "shot-notes"]) == 0
+    assert wrong() == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "mend"),
+    [
+        ("CALLBOARD_SETTINGS", "gone.yaml", "there is no such file; correct or unset it"),
+        ("CALLBOARD_SETTINGS", "list.yaml", "such as `port: 8765`"),
+        ("CALLBOARD_SITE", "gone", "mount it, correct the variable, or unset it"),
+        ("CALLBOARD_PROJECT", "/a", "letters, digits, '_', '.' and '-'"),
+        ("CALLBOARD_PORT", "high", "CALLBOARD_PORT must be a port, 0 to 65535"),
+        ("CALLBOARD_SKILL_PATHS", "gone", "does not exist; correct CALLBOARD_SKILL_PATHS"),
+        ("CALLBOARD_SKILL_PATHS", "home", "name a skill's folder, or the one right above it"),
+    ],
+)
+def test_what_a_variable_says_wrongly(
+    variable: str, value: str, mend: str, wrong: Wrong, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    (tmp_path / "list.yaml").write_text("- port")
+    monkeypatch.setenv(variable, value if value in ("/a", "high") else str(tmp_path / value))
+    (line,) = wrong()
+    assert mend in line
+
+
+def test_an_instance_that_is_silent(wrong: Wrong) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        announce(
+            Instance("ab12", "maya", "Maya", "http://127.0.0.1:9/mcp", "x", process.pid, time())
+        )
+        (line,) = wrong()
+        assert line == (
+            f"Maya (pid {process.pid}) runs but does not answer: look at its window for a "
+            "dialog, or end it"
+        )
+        process.communicate(b"\n")
+    assert wrong() == []
+
+
+def test_a_folder_of_instances_that_is_none(wrong: Wrong, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "instances"
+    folder.touch()
+    assert wrong() == [f"{folder} is no folder, so nothing that runs is found: remove it"]
+    folder.unlink()
+    assert wrong() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps lists instead of modes")
+def test_a_folder_of_tokens_that_others_read(wrong: Wrong, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "instances"
+    folder.mkdir(mode=0o755)
+    (line,) = wrong()
+    _, _, mend = line.rpartition(": ")
+    subprocess.run(mend, shell=True, check=True)
+    assert wrong() == []
