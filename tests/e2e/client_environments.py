@@ -7,11 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 import pytest
+
+from callboard.hosting.file_lock import lock
 
 #: Seconds that an installation may take.
 INSTALL_TIMEOUT = 540.0
@@ -22,10 +25,10 @@ def python_with(*requirements: str) -> str:
     them."""
     folder = _folder(f"python{sys.version_info.major}.{sys.version_info.minor}", requirements)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not _is_ready(folder):
-        _run([sys.executable, "-m", "venv", str(folder)])
-        _run([str(python), "-m", "pip", "install", "--quiet", *requirements])
-        _set_ready(folder)
+    with _made_once(folder) as missing:
+        if missing:
+            _run([sys.executable, "-m", "venv", str(folder)])
+            _run([str(python), "-m", "pip", "install", "--quiet", *requirements])
     return str(python)
 
 
@@ -45,10 +48,10 @@ def npm_with(*packages: str) -> Path:
     if node is None or npm is None:
         pytest.skip("there is no Node.js here")
     folder = _folder("node", packages)
-    if not _is_ready(folder):
-        (folder / "package.json").write_text('{"private": true}', "utf-8")
-        _run([npm, "install", "--silent", "--no-audit", "--no-fund", *packages], folder)
-        _set_ready(folder)
+    with _made_once(folder) as missing:
+        if missing:
+            (folder / "package.json").write_text('{"private": true}', "utf-8")
+            _run([npm, "install", "--silent", "--no-audit", "--no-fund", *packages], folder)
     return folder
 
 
@@ -57,17 +60,20 @@ def _folder(kind: str, requirements: Sequence[str]) -> Path:
     return platformdirs.user_cache_path("callboard-tests", appauthor=False) / name
 
 
-def _is_ready(folder: Path) -> bool:
-    """Whether it is there; else a new, empty folder is."""
-    if (folder / "ready").is_file():
-        return True
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return False
-
-
-def _set_ready(folder: Path) -> None:
-    (folder / "ready").touch()
+@contextmanager
+def _made_once(folder: Path) -> Iterator[bool]:
+    """Whether it is to be made, in a folder that is empty then; other tests wait meanwhile."""
+    ready = folder / "ready"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock_file:
+        lock(lock_file.fileno(), INSTALL_TIMEOUT)
+        if ready.is_file():
+            yield False
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield True
+        ready.touch()
 
 
 def _run(command: list[str], folder: Path | None = None) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from python_path import python_path
+
 pytestmark = pytest.mark.slow
 
 if find_spec("bpy") is None:
@@ -33,7 +35,7 @@ def in_blender(script: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         timeout=90,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": python_path()},
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]

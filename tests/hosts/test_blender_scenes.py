@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from hosts.blender_scenes import MODULES
+from python_path import python_path
 
 if find_spec("bpy") is None:
     pytest.skip("bpy is not installed", allow_module_level=True)
@@ -37,7 +38,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         [sys.executable, str(HERE / "blender_scenes.py"), str(tmp_path_factory.mktemp("scenes"))],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": python_path()},
         timeout=300,
         check=False,
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from python_path import python_path
+
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("PySide6.QtWidgets", reason="this test needs a Qt", exc_type=ImportError)
@@ -22,7 +24,7 @@ def test_window_panel_and_plug_in_close_in_every_order(tmp_path: Path) -> None:
             **os.environ,
             "QT_QPA_PLATFORM": "offscreen",
             "CALLBOARD_HOME": str(tmp_path),
-            "PYTHONPATH": os.pathsep.join([*sys.path, str(HERE / "doubles")]),
+            "PYTHONPATH": os.pathsep.join([python_path(), str(HERE / "doubles")]),
         },
         capture_output=True,
         text=True,

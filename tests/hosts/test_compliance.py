@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from callboard.testing.compliance import Bench, Check, checks
+from python_path import python_path
 
 ALL = list(checks())
 ids = [check.id for check in ALL]
@@ -41,7 +42,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
         [sys.executable, "-m", "callboard.testing", "--host", "blender", "--json"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": python_path()},
         timeout=300,
         check=False,
     )

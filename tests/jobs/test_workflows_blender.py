@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import pytest
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from jobs.test_workflows import begun, ended, poll, start
+from python_path import python_path
 from skills.skill_tree import write_skill
 
 pytestmark = [
@@ -48,7 +48,7 @@ def cube(n):
 @contextmanager
 def blender(tmp_path, monkeypatch, steps):
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("PYTHONPATH", python_path())
     write_skill(
         tmp_path / "skills",
         "s",

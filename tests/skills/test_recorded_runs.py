@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from python_path import python_path
 from skills.recorded_runs import RUNS, SECRET
 
 pytestmark = pytest.mark.slow
@@ -17,7 +18,7 @@ for needed in ("pxr", "bpy"):
     if find_spec(needed) is None:
         pytest.skip(f"{needed} is not installed", allow_module_level=True)
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": python_path()}
 
 
 def perform(*arguments: str, **variables: str) -> str:
