@@ -68,6 +68,14 @@ def test_a_table_that_is_none_is_told(tmp_path: Path, name: str, text: str, why:
         tasks_over([str(path)])
 
 
+def test_a_pattern_of_tables_is_files_and_no_table(tmp_path: Path) -> None:
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for table in tables:
+        table.write_text("name\nlamp\n")
+    over = tasks_over([str(tmp_path / "*.csv")])
+    assert [(task.file, task.values) for task in over] == [(str(each), {}) for each in tables]
+
+
 def test_a_column_may_be_the_scene(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     scene = tmp_path / "a.usda"

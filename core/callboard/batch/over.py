@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
         frames = frames_of(over[0])
         if frames is not None:
             return keyed(Task(index, "", {"frame": frame}) for index, frame in enumerate(frames))
-        suffix = Path(over[0]).suffix.lower()
-        if suffix in (".jsonl", ".csv"):
-            rows = _rows(Path(over[0]), suffix)
+        path = Path(over[0])
+        suffix = path.suffix.lower()
+        if suffix in (".jsonl", ".csv") and (path.is_file() or not has_magic(over[0])):
+            rows = _rows(path, suffix)
             return keyed(_task(index, row, scene) for index, row in enumerate(rows))
     return keyed(tasks_of(over))
 
