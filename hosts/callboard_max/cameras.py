@@ -40,7 +40,7 @@ class MaxCameras:
         return {path: str(node.name) for path, node in zip(paths_of(nodes), nodes, strict=True)}
 
     def get(self, name: str) -> Json:
-        node = _find(name)
+        node = camera_named(name)
         active = taking_pictures()
         flat = has(node, "orthoProjection") and bool(node.orthoProjection)
         values = _physical(node) if _is_physical(node) else _other(node)
@@ -66,7 +66,7 @@ class MaxCameras:
         return path_of(node)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
-        node = _find(name)
+        node = camera_named(name)
         wanted = _wanted(node, values)
         refuse_controlled(node, wanted)
         with telling(f"set '{node.name}'"):
@@ -106,7 +106,8 @@ def _all() -> list[Node]:
     return [node for node in objects() if str(rt.superClassOf(node)).lower() == "camera"]
 
 
-def _find(name: str) -> Node:
+def camera_named(name: str) -> Node:
+    """Raises HostError where that is no camera."""
     node = find(name)
     if str(rt.superClassOf(node)).lower() != "camera":
         raise HostError(f"'{node.name}' is no camera; cameras__list names them")

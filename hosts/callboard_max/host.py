@@ -14,6 +14,7 @@ from callboard.hosting.capability_names import (
     DOCS,
     EXCHANGE,
     GEOMETRY,
+    LOOK,
     STRUCTURE,
 )
 from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
@@ -27,6 +28,7 @@ from callboard_max.exchange import MaxExchange
 from callboard_max.files import MaxFiles
 from callboard_max.geometry import MaxGeometry
 from callboard_max.lights import MaxLights
+from callboard_max.looking import MaxLook
 from callboard_max.looks import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.named_sets import NamedSets
@@ -57,6 +59,7 @@ class MaxHost(QtHost):
         reader, cameras, materials = MaxSceneReader(), MaxCameras(), MaxMaterials()
         checks = MaxChecks(reader, cameras, materials)
         usd = MaxUsd() if usd_is_there() else None
+        render = MaxRender()
         self._open(
             {
                 host.SCENE_READ: reader,
@@ -70,8 +73,9 @@ class MaxHost(QtHost):
                 picture_ports.LIGHTS: MaxLights(),
                 picture_ports.MATERIALS: materials,
                 host.SCRIPT: MaxScripts(),
-                host.RENDER: MaxRender(),
+                host.RENDER: render,
                 host.VIEWPORT: MaxViewport(),
+                LOOK: MaxLook(render),
                 CHECK: checks,
                 GEOMETRY: MaxGeometry(),
                 EXCHANGE: MaxExchange(reader, checks, materials, lambda: usd),

@@ -35,7 +35,12 @@ class Eye:
 
 
 def draw(eye: Eye, shapes, style: str) -> bytes:
-    """A PNG of ``shapes``: points in the world, faces as their indices, and a colour of bytes."""
+    """A PNG of ``shapes``."""
+    return png(eye.width, eye.height, pixels_of(eye, shapes, style))
+
+
+def pixels_of(eye: Eye, shapes, style: str) -> bytes:
+    """``shapes``: points in the world, faces as their indices, and a colour of bytes."""
     pixels = [list(BACKGROUND) for _ in range(eye.width * eye.height)]
     depths = [float("inf")] * len(pixels)
     for number, (points, faces, color) in enumerate(shapes):
@@ -53,7 +58,7 @@ def draw(eye: Eye, shapes, style: str) -> bytes:
             shade = [round(light * each) for each in paint]
             for second, third in pairwise(corners[1:]):
                 _fill(eye, pixels, depths, (corners[0], second, third), shade, style == "xray")
-    return _png(eye.width, eye.height, bytes(value for pixel in pixels for value in pixel))
+    return bytes(value for pixel in pixels for value in pixel)
 
 
 def _light(points) -> float:
@@ -94,7 +99,7 @@ def _fill(eye, pixels, depths, corners, shade, blend) -> None:
                 depths[at], pixels[at] = depth, shade
 
 
-def _png(width, height, rgb) -> bytes:
+def png(width, height, rgb) -> bytes:
     def chunk(kind, data):
         check = struct.pack(">I", zlib.crc32(kind + data))
         return struct.pack(">I", len(data)) + kind + data + check

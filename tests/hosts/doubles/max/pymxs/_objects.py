@@ -144,6 +144,13 @@ class Node(Wrapper):
         self._changing().hidden = bool(value)
 
     @property
+    def xray(self):
+        return self._data.xray
+
+    def _set_xray(self, value):
+        self._changing().xray = bool(value)
+
+    @property
     def baseObject(self):
         self._data  # noqa: B018
         return _Base(self._id)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 import re
-import struct
-import zlib
 from functools import wraps
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from . import _objects as objects
 from . import _scene as sc
 from . import _sets as sets
 from . import _values as values
+from . import _views as views
 from . import _xrefs as xrefs
 from ._session import EVENTS, session
 
@@ -153,9 +152,8 @@ def clearSelection():
 
 
 def copy_(source, target=None):
-    if isinstance(source, Bitmap):
-        target._fill = source._fill
-        return target
+    if isinstance(source, views.Bitmap):
+        return views.scaled(source, target)
     if isinstance(source, materials.Material):
         return materials.copied(source)
     data = source._data
@@ -581,22 +579,8 @@ def apropos(pattern, to=None):
 # -- pictures ------------------------------------------------------------------
 
 
-class Bitmap:
-    def __init__(self, width, height, filename="") -> None:
-        self.width, self.height, self.filename, self._fill = width, height, filename, 0
-        session.bitmaps += 1
-
-
-class _Gw(_Struct):
-    def getViewportDib(self):
-        session.needs_windows("gw.getViewportDib")
-        made = Bitmap(800, 600)
-        made._fill = 96
-        return made
-
-
 def bitmap(width, height, filename=""):
-    return Bitmap(width, height, filename)
+    return views.Bitmap(width, height, filename)
 
 
 def completeRedraw():
@@ -607,35 +591,6 @@ def completeRedraw():
 def redrawViews():
     session.needs_windows("redrawViews")
     session.stale = False
-
-
-def pasteBitmap(source, target, from_corner, to_corner):
-    if to_corner.x < 0 or to_corner.y < 0:
-        raise RuntimeError("-- Runtime error: outside of the bitmap")
-    target._fill = source._fill
-
-
-def save(bitmap):
-    if not bitmap.filename:
-        raise RuntimeError("a modal prompt: where to save the bitmap")
-    if not bitmap.filename.endswith(".png"):
-        raise NotImplementedError("pictures that aren't PNG")
-    Path(bitmap.filename).write_bytes(_png(bitmap.width, bitmap.height, bitmap._fill))
-
-
-def close(bitmap):
-    session.bitmaps -= 1
-
-
-def _png(width, height, fill):
-    def chunk(kind, data):
-        check = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + check
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = (b"\0" + bytes([fill]) * 3 * width) * height
-    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
 
 
 def render(
@@ -656,10 +611,10 @@ def render(
         raise RuntimeError("-- Runtime error: render() needs a camera")
     session.tell("preRender")
     try:
-        made = Bitmap(outputwidth, outputheight, outputfile)
+        made = views.Bitmap(outputwidth, outputheight, outputfile)
         if not session.cancel_renders:
             session.rendered.append((frame, camera._id))
-            save(made)
+            views.save(made)
         return made
     finally:
         session.tell("postRender")
@@ -672,10 +627,19 @@ class _Renderers(_Struct):
         return values.Class(session.renderer)
 
 
-class _Viewport(_Struct):
-    def getCamera(self):
-        session.needs_windows("viewport.getCamera")
-        return getNodeByName(session.view_camera) if session.view_camera else None
+class _Gw(_Struct, views.Gw):
+    pass
+
+
+class _Viewport(_Struct, views.Viewport):
+    def __setattr__(self, name, value):
+        if name != "activeViewport":
+            raise AttributeError(f"-- Unknown property: {name!r}")
+        object.__setattr__(self, name, value)
+
+
+class _Nitrous(_Struct, views.Nitrous):
+    pass
 
 
 # -- the module ------------------------------------------------------------------
@@ -717,7 +681,8 @@ _NAMES = {
             *(loadMaxFile, saveMaxFile, resetMaxFile),
             *(StringStream, showClass, apropos),
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
-            *(bitmap, completeRedraw, redrawViews, pasteBitmap, save, close, render),
+            *(bitmap, completeRedraw, redrawViews, render),
+            *(views.pasteBitmap, views.save, views.close, views.getViewSize),
         )
     },
     "copy": copy_,
@@ -747,6 +712,8 @@ _STRUCTS = {
     "gw": _Gw(),
     "renderers": _Renderers(),
     "viewport": _Viewport(),
+    "NitrousGraphicsManager": _Nitrous(),
+    "hideByCategory": views.Hidden(),
 }
 _GLOBALS = {
     "selectionSets": sets.SelectionSets,
@@ -765,6 +732,7 @@ _GLOBALS = {
         else objects.Material(session.scene.environment_map)
     ),
     "frameRate": lambda: 30,
+    "displaySafeFrames": lambda: session.safe_frames,
     "maxFileName": lambda: Path(session.file).name if session.file else "",
     "maxFilePath": lambda: f"{Path(session.file).parent}/" if session.file else "",
 }
@@ -812,8 +780,10 @@ class Runtime:
         elif name == "environmentMap":
             session.record()
             session.scene.environment_map = value._id
+        elif name == "displaySafeFrames":
+            session.safe_frames = bool(value)
         elif name == "sliderTime":
-            session.scene.frame = float(value)
+            session.scene.frame = float(getattr(value, "frame", value))
         elif name == "animationRange":
             session.scene.range = (value.start.frame, value.end.frame)
         else:

@@ -77,7 +77,13 @@ OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Targetobject": ("GeometryClass", {}),
     "Freecamera": (
         "camera",
-        {"fov": 45.0, "clipManually": False, "nearclip": 1.0, "farclip": 1000.0},
+        {
+            "fov": 45.0,
+            "clipManually": False,
+            "nearclip": 1.0,
+            "farclip": 1000.0,
+            "orthoProjection": False,
+        },
     ),
 }
 MODIFIERS: dict[str, dict[str, Any]] = {
@@ -184,6 +190,7 @@ class NodeData:
     #: Of an editable poly or mesh.
     poly: Polygons | None = None
     hidden: bool = False
+    xray: bool = False
     #: Of nine: position, rotation and scale, by X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)

@@ -54,6 +54,18 @@ class Session:
         #: By the number of what has them, and the property.
         self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
+        #: Each view's type, transform and angle; the camera is the second one's.
+        above = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -300.0]]
+        self.views = [["view_top", above, 45.0], ["view_persp_user", above, 45.0]]
+        self.active_view = 2
+        self.safe_frames = True
+        self.view_settings = {
+            "VisualStyleMode": "Realistic",
+            "ShowEdgedFacesEnabled": True,
+            "ShowSelectionBracketsEnabled": True,
+        }
+        self.grids = {1: True, 2: True}
+        self.hidden = {"lights": False, "cameras": False, "helpers": False}
         self.cancel_renders = False
         #: The manual has an offset for what the artist does, and no word of scripts.
         self.xrefs_move = True
