@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -260,3 +261,37 @@ def test_a_path_that_no_system_takes_is_a_sentence(
     assert main(words) == 1
     told = capsys.readouterr()
     assert told.err.startswith("callboard: ") or ": error: " in told.out
+
+
+def interrupted(command: str, module: str, text: str, tmp_path: Path) -> tuple[int, str]:
+    """How the command ends where that module is this text: its code, and what it says."""
+    (tmp_path / "fakes").mkdir()
+    (tmp_path / "fakes" / f"{module}.py").write_text(text)
+    paths = os.pathsep.join(map(str, (tmp_path / "fakes", PROJECT / "core", PROJECT / "hosts")))
+    done = subprocess.run(
+        [sys.executable, "-m", "callboard", command],
+        env={**os.environ, "CALLBOARD_HOME": str(tmp_path), "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_a_command_is_imported_shows_no_traceback(tmp_path: Path) -> None:
+    assert interrupted("doctor", "tornado", "raise KeyboardInterrupt", tmp_path) == (130, "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+def test_ctrl_c_while_a_host_is_imported_ends_serve(tmp_path: Path) -> None:
+    """OpenUSD's modules print what interrupts them, and go on."""
+    swallows = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    pass
+raise ImportError("it went on")
+"""
+    assert interrupted("serve", "pxr", swallows, tmp_path) == (-signal.SIGINT, "")

@@ -52,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
     words = sys.argv[1:] if argv is None else list(argv)
     _speak_utf8()
-    arguments = parser_of(words).parse_args(words)
+    try:
+        arguments = parser_of(words).parse_args(words)
+    except KeyboardInterrupt:  # while a command's module was imported
+        return 130
     try:
         status = int(arguments.run(arguments))
         if sys.stdout is not None:

@@ -6,7 +6,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic, sleep
 from types import FrameType
 
@@ -17,6 +18,18 @@ SIGNALS = tuple(
 ONE_SIGNAL = 0.5
 #: Seconds for a host whose program is gone to end in order.
 PATIENCE = 8.0
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """In here Ctrl+C ends the process, and nothing is put in order: what is imported meanwhile,
+    such as OpenUSD, may swallow a KeyboardInterrupt and go on without a part of itself. On the
+    main thread."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Ending:

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from callboard.app import Callboard
 from callboard.calls.capabilities import ATTENDED_ONLY, OFF_AT_FIRST, VOCABULARY
-from callboard.cli.ending import Ending, end_with_stdin
+from callboard.cli.ending import Ending, end_with_stdin, ended_at_once
 from callboard.cli.numbers import port_number
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
@@ -124,7 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.debugpy is not None:
         _wait_for_editors(arguments.debugpy)
     inbox: Any = _panel_loop() if arguments.ui else MainThreadInbox()
-    host = make_host(arguments.host, inbox.post)
+    with ended_at_once():
+        host = make_host(arguments.host, inbox.post)
     host.has_windows = arguments.ui
     if arguments.scene:
         _open_scene(host, arguments.scene)
