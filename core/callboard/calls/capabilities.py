@@ -84,7 +84,7 @@ class Offer(NamedTuple):
     """What is offered at one moment."""
 
     declared: tuple[str, ...] = ()
-    #: Of those, what the host has a port for. A program may declare more for tools of its own; a
+    #: Of those, what the host has a port for. A program may name more for tools of its own; a
     #: tool that ships is a port's and nothing else.
     ported: tuple[str, ...] = ()
 

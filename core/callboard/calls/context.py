@@ -63,8 +63,8 @@ class BaseContext:
 
     @property
     def platform(self) -> Any:
-        """What this host itself offers an installed bundle, for its :func:`host`; None for tools
-        that came otherwise."""
+        """What this host itself offers an installed bundle, for :func:`callboard.extensions.host`;
+        None for tools that came otherwise."""
         return self._call.find_platform(self._call)
 
     @property

@@ -30,7 +30,8 @@ _FENCE = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 def load_skill(folder: Path) -> SkillMetadata:
     """Never raises for a bad skill: what is wrong is in ``failures``, the rest is loaded.
 
-    When ``SKILL.md`` itself is unusable the skill has no description; :func:`is_usable` tells.
+    When ``SKILL.md`` itself is unusable the skill has no description;
+    :func:`callboard.skills.model.is_usable` tells.
     """
     return _Reader(folder).read()
 

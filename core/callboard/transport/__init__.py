@@ -1,1 +1,2 @@
-"""Bytes in and out: HTTP, REST, stdio, and the client's side."""
+"""Bytes in and out: HTTP, REST, stdio, the client's side, and the relay between a
+client and hosts."""
