@@ -36,6 +36,7 @@ from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
 from callboard.records.opening import export_target, store
 from callboard.records.recorder import Recorder
+from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
 from callboard.service.job_results import job_results
 from callboard.service.live_resources import live_resources
@@ -44,6 +45,7 @@ from callboard.service.resources import ResourceRegistry
 from callboard.service.served_skills import SKILLS, ServedSkills
 from callboard.service.service import Service
 from callboard.service.skill_resources import SkillResources
+from callboard.service.waiting_calls import waiting_calls
 from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.prompts.registry import PromptRegistry
@@ -332,6 +334,7 @@ class Callboard:
         self.tools.add(*job_tools(self.jobs))
         self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
+        self.resources.add(waiting_calls(self.dispatcher.consent), *views(self.host))
 
     def _offer_farm(self) -> None:
         if not self.config.farm_scheduler:

@@ -19,6 +19,7 @@ from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, scene, view_layer
 from callboard_blender.outside import refuse_used_outside
+from callboard_blender.picking import first_hit
 from callboard_blender.preview import previewed
 from callboard_blender.rendering import (
     Setting,
@@ -30,7 +31,7 @@ from callboard_blender.rendering import (
     settings,
 )
 from callboard_blender.views import View as Shown
-from callboard_blender.views import find_view
+from callboard_blender.views import as_the_artist, find_view, through
 from callboard_blender.world import bounds
 
 _SAMPLES = 8
@@ -44,9 +45,17 @@ class BlenderLook:
     def picture(self, asked: Look) -> tuple[Picture, Json]:
         with self._changes.unnoticed(), _at(asked.frame):
             view_layer().update()
-            if bpy.app.background or asked.shading == "rendered":
+            if _renders(asked):
                 return _rendered(asked)
             return _drawn(asked), {}
+
+    def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
+        """As :meth:`callboard.hosting.looking.Picks.under`."""
+        with self._changes.unnoticed(), _at(asked.frame):
+            view_layer().update()
+            renders = _renders(asked)
+            view = None if renders and (bpy.app.background or scene().camera) else find_view()
+            return first_hit(*_matrices(asked, view), x, y, renders)
 
     def own_view(self) -> bool:
         return scene().camera is not None or not bpy.app.background
@@ -55,6 +64,10 @@ class BlenderLook:
         view_layer().update()
         box = bounds([obj for obj in view_layer().objects if obj.visible_get()])
         return [] if box is None else [(box["min"], box["max"])]
+
+
+def _renders(asked: Look) -> bool:
+    return bpy.app.background or asked.shading == "rendered"
 
 
 def _at(frame: float | None) -> AbstractContextManager[None]:
@@ -110,18 +123,11 @@ def _as_the_artist() -> Iterator[None]:
 
 def _drawn(asked: Look) -> Picture:
     # Its module needs a graphics context.
-    from callboard_blender.viewport import as_the_artist, drawn, through, view_there
+    from callboard_blender.viewport import drawn, view_there
 
     view = view_there()
-    size = asked.width, asked.height
-    if asked.camera is not None:
-        matrices = through(_camera(asked.camera), *size)
-    elif asked.view is not None:
-        matrices = _matrices(asked.view, asked.width / asked.height)
-    else:
-        matrices = as_the_artist(view, *size)
     with put_back(_shaded(view, asked)):
-        return drawn(view, *size, *matrices)
+        return drawn(view, asked.width, asked.height, *_matrices(asked, view))
 
 
 def _shaded(view: Shown, asked: Look) -> list[Setting]:
@@ -138,7 +144,21 @@ def _shaded(view: Shown, asked: Look) -> list[Setting]:
     return wanted
 
 
-def _matrices(view: View, aspect: float) -> tuple[Matrix, Matrix]:
+def _matrices(asked: Look, view: Shown | None) -> tuple[Matrix, Matrix]:
+    """How the picture is looked at; without a view, through the scene's camera."""
+    size = asked.width, asked.height
+    if asked.camera is not None:
+        return through(_camera(asked.camera), *size)
+    if asked.view is not None:
+        return _placed(asked.view, asked.width / asked.height)
+    if view is not None:
+        return as_the_artist(view, *size)
+    if scene().camera is None:
+        raise HostError("the scene has no camera; give camera or angles")
+    return through(scene().camera, *size)
+
+
+def _placed(view: View, aspect: float) -> tuple[Matrix, Matrix]:
     axes = [(*row, 0.0) for row in view.rows[:3]]
     placed = Matrix([*axes, (*view.rows[3], 1.0)]).transposed()
     near, far = view.near, view.far

@@ -6,14 +6,13 @@ covers it, or whether it is shown at all.
 
 from __future__ import annotations
 
-import bpy
 import gpu  # type: ignore[import-not-found,unused-ignore]
 from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.hosting.png import Picture, encode
 from callboard_blender.names import scene, view_layer
-from callboard_blender.views import View, find_view
+from callboard_blender.views import View, as_the_artist, find_view
 
 
 class BlenderViewport:
@@ -55,27 +54,6 @@ def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matr
         return _opaque(bytes(buffer), width, height)
     finally:
         offscreen.free()
-
-
-def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
-    """How the artist looks; the picture holds at least what the view shows, undistorted."""
-    shown = view.space.region_3d
-    camera = view.space.camera if view.space.use_local_camera else scene().camera
-    if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":
-        return through(camera, width, height)
-    projection = shown.window_matrix.copy()
-    wanted = width / height
-    if wanted >= view.region.width / max(view.region.height, 1):
-        projection[0][0] = projection[1][1] / wanted
-    else:
-        projection[1][1] = projection[0][0] * wanted
-    return shown.view_matrix.copy(), projection
-
-
-def through(camera: bpy.types.Object, width: int, height: int) -> tuple[Matrix, Matrix]:
-    graph = bpy.context.evaluated_depsgraph_get()
-    projection = camera.calc_matrix_camera(graph, x=width, y=height)
-    return camera.matrix_world.normalized().inverted(), projection
 
 
 def _opaque(rgba: bytes, width: int, height: int) -> Picture:

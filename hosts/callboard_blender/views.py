@@ -1,4 +1,5 @@
-"""The 3D view that the artist looks at."""
+"""The 3D view that the artist looks at, and how anything is looked at: a matrix that goes into the
+eye's space, and one that projects it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
+from mathutils import Matrix
+
+from callboard_blender.names import scene
 
 
 @dataclass(frozen=True)
@@ -51,3 +55,24 @@ def in_a_window() -> AbstractContextManager[Any]:
         return nullcontext()
     override: AbstractContextManager[Any] = bpy.context.temp_override(window=windows[0])
     return override
+
+
+def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
+    """How the artist looks; the picture holds at least what the view shows, undistorted."""
+    shown = view.space.region_3d
+    camera = view.space.camera if view.space.use_local_camera else scene().camera
+    if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":
+        return through(camera, width, height)
+    projection = shown.window_matrix.copy()
+    wanted = width / height
+    if wanted >= view.region.width / max(view.region.height, 1):
+        projection[0][0] = projection[1][1] / wanted
+    else:
+        projection[1][1] = projection[0][0] * wanted
+    return shown.view_matrix.copy(), projection
+
+
+def through(camera: bpy.types.Object, width: int, height: int) -> tuple[Matrix, Matrix]:
+    graph = bpy.context.evaluated_depsgraph_get()
+    projection = camera.calc_matrix_camera(graph, x=width, y=height)
+    return camera.matrix_world.normalized().inverted(), projection

@@ -38,7 +38,13 @@ EVERYTHING: dict[str, Any] = {
     "introduced": {"action": "accept", "name": "Ada", "roots": [str(Path("/projects/ada"))]},
     "thought": "Paris",
     "routed": "Übersee ",
-    "resources": ["host://capabilities", "host://roots", "log://recent", "scene://current"],
+    "resources": [
+        "host://capabilities",
+        "host://roots",
+        "host://waiting",
+        "log://recent",
+        "scene://current",
+    ],
     "templates": [
         "files://{id}",
         "job://{job_id}/result",

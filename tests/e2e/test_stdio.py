@@ -16,6 +16,7 @@ import pytest
 from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
+from columns_host import ColumnsHost
 from e2e.serving import DEADLINE, Program, callboard, environment, serve
 from serving import served
 from waiting import until
@@ -563,3 +564,58 @@ INITIALIZE = {
         "clientInfo": {"name": "a client of its own", "version": "1"},
     },
 }
+
+
+# -- a page of MCP Apps ---------------------------------------------------------------------------
+
+
+def _initialize(capabilities: dict[str, Any]) -> dict[str, Any]:
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": capabilities,
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
+    return {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+
+
+@pytest.mark.parametrize("era", ["sessions", "stateless"])
+@pytest.mark.parametrize("shows", [True, False])
+def test_a_page_passes_to_who_shows_pages(
+    raw: RawBridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, era: str, shows: bool
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    types_shown = {"mimeTypes": ["text/html;profile=mcp-app"]}
+    extensions = {"io.modelcontextprotocol/ui": types_shown} if shows else {}
+    capabilities = {"extensions": extensions}
+
+    def ask(method: str, **params: Any) -> Any:
+        message = stateless(1, method, **params)
+        if era == "sessions":
+            del message["params"]["_meta"]
+        else:
+            meta = message["params"]["_meta"]
+            meta["io.modelcontextprotocol/clientCapabilities"] = capabilities
+        raw.send(json.dumps(message).encode())
+        while (answer := raw.receive()).get("id") != 1:
+            pass  # told, not answered
+        return answer
+
+    with served(ColumnsHost, announce=True, skills=True):
+        if era == "sessions":
+            raw.ask(_initialize(capabilities))
+            raw.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+
+        def carrier() -> Any:
+            tools = ask("tools/list")["result"]["tools"]
+            return next((one for one in tools if one["name"] == "viewport__look"), None)
+
+        until(carrier, "the host behind the bridge")
+        page = ask("resources/read", uri="ui://callboard/viewport")
+        if shows:
+            assert carrier()["_meta"]["ui"] == {"resourceUri": "ui://callboard/viewport"}
+            (content,) = page["result"]["contents"]
+            assert content["mimeType"] == "text/html;profile=mcp-app"
+            assert not any(content["_meta"]["ui"]["csp"].values())
+        else:
+            assert "ui" not in carrier().get("_meta", {})
+            assert "error" in page

@@ -126,3 +126,36 @@ def test_a_still_is_shown_no_larger_than_asked(rig: Rig) -> None:
         assert block.mime_type == ("image/png" if name.endswith("png") else "image/jpeg")
         if name.endswith("png"):
             assert png_size(block.data) == (1024, 19)
+
+
+def test_a_point_of_a_picture_is_the_object_that_is_seen_there(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Near")
+    rig.cube("Wall", translate=[0, 60, 0], scale=[60, 1, 60])
+    asked = {"frame": ["Near"], "angles": ["front"], **SIZE}
+
+    def at(x: float, y: float, **more: Any) -> Any:
+        return rig.tool("viewport__pick", x=x, y=y, **{**asked, **more})
+
+    middle = at(0.5, 0.5)
+    assert middle["path"] == "Near"
+    assert abs(middle["point"][0]) < 0.01
+    assert -1.01 < middle["point"][1] < -0.4
+    assert at(0.02, 0.5)["path"] == "Wall"
+    bpy.data.objects["Near"].hide_render = True
+    assert at(0.5, 0.5)["path"] == "Wall"
+    rig.tool("scene__delete", names=["Near", "Wall"])
+    rig.cube("Left", translate=[-3, 0, 0])
+    rig.cube("High", translate=[0, 0, 3])
+    camera = rig.tool("cameras__create", name="Eye")["camera"]["path"]
+    rig.tool("scene__transform", name=camera, translate=[0, -20, 0], rotate=[90, 0, 0])
+    eye = {"camera": camera, "width": 192, "height": 192}
+    for kind in ("PERSP", "ORTHO"):
+        data = bpy.data.objects[camera].data
+        data.type, data.ortho_scale, data.lens, data.sensor_width = kind, 10, 72, 36
+        paths = [
+            rig.tool("viewport__pick", x=x, y=y, **eye)["path"]
+            for x, y in ((0.2, 0.5), (0.5, 0.2), (0.5, 0.5), (0.8, 0.5))
+        ]
+        assert paths == ["Left", "High", None, None], kind

@@ -77,7 +77,7 @@ class ConsentDesk:
 
     def __init__(self, where: str) -> None:
         """``where`` says where the artist finds it."""
-        self._where = where
+        self.where = where
         #: Whether anybody attends: told when that changes.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
@@ -216,7 +216,7 @@ class ConsentDesk:
         return not all(self.grants.cover(peer, subject, tool) for tool in tools)
 
     def _settings_refuse(self, subject: Subject) -> str:
-        return f"the artist's settings, in {self._where}, refuse a call that {_WHY[subject]}"
+        return f"the artist's settings, in {self.where}, refuse a call that {_WHY[subject]}"
 
     async def _ask(
         self,

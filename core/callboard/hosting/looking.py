@@ -59,6 +59,15 @@ class LookPort(Protocol):
         """Low and high corner, in the world, of whatever is visible."""
 
 
+class Picks(Protocol):
+    """What a port ``look`` may have besides: without it nothing can be pointed at. Main thread."""
+
+    def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
+        """The path of the object that this picture shows at a point, and where in the world that
+        is; None where it shows none. ``x`` and ``y`` are shares of its width and height, from the
+        top left. Raises HostError."""
+
+
 class MakesSmall(Protocol):
     """What a port ``render`` may have besides: without it only PNG files can be shown smaller than
     they are. Main thread."""

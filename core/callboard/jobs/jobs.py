@@ -17,7 +17,13 @@ from typing import Literal
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
-from callboard.errors import CallboardError, HostBusy, InvalidParams
+from callboard.errors import (
+    CallboardError,
+    HostBusy,
+    InvalidParams,
+    MethodNotFound,
+    MissingClientCapability,
+)
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
 
 log = logging.getLogger(__name__)
@@ -122,6 +128,14 @@ def knows_tasks(peer: Peer) -> bool:
     """Whether the client declared the tasks extension, in the revision that has it."""
     extensions = peer.capabilities.get("extensions")
     return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
+
+
+def require_tasks(peer: Peer, method: str) -> None:
+    """Raises MethodNotFound or MissingClientCapability where the client knows no tasks."""
+    if peer.features.sessions:
+        raise MethodNotFound(f"Method not found: '{method}'; use jobs__status")
+    if not knows_tasks(peer):
+        raise MissingClientCapability({"extensions": {TASKS: {}}})
 
 
 class JobRequest(PeerRequest):

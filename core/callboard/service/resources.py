@@ -45,6 +45,8 @@ class ServedResource:
     affinity: Affinity = "any"
     required_capabilities: tuple[str, ...] = ()
     icons: tuple[Mapping[str, Any], ...] = ()
+    #: Told in lists, and with the contents.
+    meta: Mapping[str, Any] = field(default_factory=dict)
     complete: Completer | None = None
     load: Callable[[], Entry] | None = None
     #: Made once: what the dispatcher runs.
@@ -93,14 +95,20 @@ class ServedResource:
             entry["title"] = self.title
         if features.icons and self.icons:
             entry["icons"] = list(self.icons)
+        meta = dict(self.meta)
         if dcc := self.work.needs(offer):
-            entry["_meta"] = {"dcc": dcc}
+            meta["dcc"] = dcc
+        if meta:
+            entry["_meta"] = meta
         return entry
 
     def contents(self, uri: str, value: Any) -> list[Json]:
         """``resources/read``'s contents for what ``read`` returned."""
         values = value if isinstance(value, list) else [value]
-        return [self._content(uri, item) for item in values]
+        contents = [self._content(uri, item) for item in values]
+        if self.meta:
+            contents = [{**one, "_meta": dict(self.meta)} for one in contents]
+        return contents
 
     def _content(self, uri: str, value: Any) -> Json:
         if isinstance(value, content.Resource):

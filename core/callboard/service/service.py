@@ -21,17 +21,17 @@ from callboard.errors import (
     CallboardError,
     InvalidParams,
     MethodNotFound,
-    MissingClientCapability,
     ResourceNotFound,
 )
 from callboard.hosting.contract import Host
-from callboard.jobs.jobs import TASKS, Jobs, knows_tasks
+from callboard.jobs.jobs import TASKS, Jobs, knows_tasks, require_tasks
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.revisions import Revision
 from callboard.protocol.session import PeerEvent, Session
 from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.records.recorder import Recorder
+from callboard.service.apps import extensions_for, linked, listed_for, require_listed
 from callboard.service.pages import page
 from callboard.service.params import arguments_of, text_of
 from callboard.service.resources import ResourceRegistry
@@ -129,8 +129,8 @@ class Service:
             "completions": {},
             "logging": {},
         }
-        if not peer.features.sessions:
-            capabilities["extensions"] = {name: {} for name in self._extensions}
+        if extensions := extensions_for(peer, self.resources, self._extensions):
+            capabilities["extensions"] = extensions
         if self.enable_prompts:
             capabilities["prompts"] = {"listChanged": True}
         more = "skills__search" in self.tools
@@ -178,7 +178,7 @@ class Service:
         entries = [self._tool_entry(tool, request.peer.features, offer) for tool in tools]
         if cursor is None and self._takes_requests:
             entries.append(request_capability.descriptor())
-        return _listed("tools", entries, cursor)
+        return _listed("tools", linked(request.peer, self.resources, entries), cursor)
 
     def count_tools(self) -> int:
         """How many ``tools/list`` names."""
@@ -275,16 +275,16 @@ class Service:
         return success(handle)
 
     async def _get_task(self, request: PeerRequest) -> Json:
-        _require_tasks(request)
+        require_tasks(request.peer, request.method)
         return self.jobs.get(request.params.get("taskId")).as_task()
 
     async def _update_task(self, request: PeerRequest) -> Json:
-        _require_tasks(request)
+        require_tasks(request.peer, request.method)
         self.jobs.answer(request.params.get("taskId"), request.params.get("inputResponses"))
         return {}
 
     async def _cancel_task(self, request: PeerRequest) -> Json:
-        _require_tasks(request)
+        require_tasks(request.peer, request.method)
         self.jobs.cancel(request.params.get("taskId"))
         return {}
 
@@ -299,7 +299,7 @@ class Service:
     def _resource_page(self, request: PeerRequest, key: str, *, templates: bool) -> Json:
         offer = self._capabilities.offer
         resources, cursor = page(
-            self.resources.all(templates=templates),
+            listed_for(request.peer.capabilities, self.resources.all(templates=templates)),
             lambda resource: resource.uri,
             request.params.get("cursor"),
         )
@@ -308,6 +308,7 @@ class Service:
     async def _read_resource(self, request: PeerRequest) -> Json:
         uri = text_of(request, "uri")
         resource, variables = self.resources.find(uri)
+        require_listed(request.peer, resource)
         value = await self.dispatcher.value(request, resource.work, dict(variables))
         if value is None:
             raise ResourceNotFound(uri)
@@ -378,13 +379,6 @@ class Service:
     async def _set_level(self, request: PeerRequest) -> Json:
         set_level(request.peer, request.params.get("level"))
         return {}
-
-
-def _require_tasks(request: PeerRequest) -> None:
-    if request.peer.features.sessions:
-        raise MethodNotFound(f"Method not found: '{request.method}'; use jobs__status")
-    if not knows_tasks(request.peer):
-        raise MissingClientCapability({"extensions": {TASKS: {}}})
 
 
 def _listed(key: str, entries: list[Json], cursor: str | None) -> Json:

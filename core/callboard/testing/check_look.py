@@ -65,6 +65,18 @@ class Looking:
         assert picture.width > 2 * first["width"]
         raised(ValueError, bench.call, "viewport__look", {**_SIZE, "before": "0123"})
 
+    def test_a_point_is_the_object_that_is_seen_there(self, bench: Bench) -> None:
+        path = bench.cube("Seen", 1.0)
+        asked = {**_SIZE, "frame": ["Seen"], "angles": ["front"], "y": 0.5}
+        if not hasattr(bench.host.ports[LOOK], "under"):
+            raised(HostError, bench.call, "viewport__pick", {**asked, "x": 0.5})
+            return
+        before, selected = bench.everything(), bench.reader.selection()
+        assert bench.call("viewport__pick", {**asked, "x": 0.5})["path"] == path
+        assert bench.call("viewport__pick", {**asked, "x": 0.0}) == {"path": None, "point": None}
+        assert bench.everything() == before
+        assert bench.reader.selection() == selected
+
     def test_what_is_not_there_is_refused(self, bench: Bench) -> None:
         bench.cube("Here")
         before = bench.everything()

@@ -22,6 +22,7 @@ from callboard.jobs.jobs import Job
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.service.apps import listed_for
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.serving.catalog_tools import describe_skill, search_skills
@@ -299,7 +300,8 @@ class RestEndpoint:
 
     async def _list_resources(self, asked: Asked) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
-        resources = [each.describe(FEATURES, offer) for each in registry.all(templates=False)]
+        listed = listed_for({}, registry.all(templates=False))  # nobody declares anything here
+        resources = [each.describe(FEATURES, offer) for each in listed]
         templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}
 

@@ -1,0 +1,99 @@
+"""MCP Apps: pages of ours that a client shows beside a tool's answer (SEP-1865, 2026-01-26).
+
+One page: the scene's picture, to click on. Who doesn't declare the extension neither hears of it
+nor gets it, and has the tool's text and picture as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import ResourceNotFound
+from callboard.hosting.contract import Host
+from callboard.hosting.looking import LOOK
+from callboard.protocol.peer import Peer
+from callboard.service.resources import ResourceRegistry, ServedResource
+
+APPS = "io.modelcontextprotocol/ui"
+APP_TYPE = "text/html;profile=mcp-app"
+VIEW = "ui://callboard/viewport"
+#: The tool whose answers the page shows.
+SHOWN = "viewport__look"
+#: Nothing from anywhere: no requests, no frames, no other base.
+_META: Json = {
+    "ui": {
+        "csp": {
+            "connectDomains": [],
+            "resourceDomains": [],
+            "frameDomains": [],
+            "baseUriDomains": [],
+        },
+        "prefersBorder": True,
+    }
+}
+
+
+def views(host: Host) -> list[ServedResource]:
+    """The page, where the host has pictures for it."""
+    if LOOK not in host.ports:
+        return []
+    return [
+        ServedResource(
+            VIEW,
+            "viewport",
+            _page,
+            title="The scene",
+            description="A picture of the scene: click to select, undo, what waits for the artist.",
+            mime_type=APP_TYPE,
+            meta=_META,
+        )
+    ]
+
+
+@cache
+def _page() -> str:
+    return Path(__file__).with_name("viewport.html").read_text("utf-8")
+
+
+def shows_apps(capabilities: Mapping[str, Any]) -> bool:
+    """Whether the client declared that it shows such pages (SEP-1865, Client Capabilities)."""
+    extensions = capabilities.get("extensions")
+    declared = extensions.get(APPS) if isinstance(extensions, Mapping) else None
+    types = declared.get("mimeTypes") if isinstance(declared, Mapping) else None
+    return isinstance(types, (list, tuple)) and APP_TYPE in types
+
+
+def extensions_for(peer: Peer, resources: ResourceRegistry, others: Iterable[str]) -> Json:
+    """What goes under ``capabilities.extensions``. Sessions know the name from this extension
+    alone, so only who declares it is answered there."""
+    has_view = resources.get(VIEW) is not None
+    if peer.features.sessions:
+        return {APPS: {}} if has_view and shows_apps(peer.capabilities) else {}
+    return {name: {} for name in (*others, *([APPS] if has_view else []))}
+
+
+def linked(peer: Peer, resources: ResourceRegistry, entries: list[Json]) -> list[Json]:
+    """Entries of ``tools/list``, with the page that shows a tool's answers where this client
+    shows pages."""
+    if resources.get(VIEW) is not None and shows_apps(peer.capabilities):
+        for entry in entries:
+            if entry["name"] == SHOWN:
+                entry["_meta"] = {**entry.get("_meta", {}), "ui": {"resourceUri": VIEW}}
+    return entries
+
+
+def listed_for(
+    capabilities: Mapping[str, Any], resources: Iterable[ServedResource]
+) -> list[ServedResource]:
+    """Those that a client with these capabilities can do something with."""
+    return [one for one in resources if one.mime_type != APP_TYPE or shows_apps(capabilities)]
+
+
+def require_listed(peer: Peer, resource: ServedResource) -> None:
+    """Raises ResourceNotFound for a page where the client shows none."""
+    if not listed_for(peer.capabilities, [resource]):
+        raise ResourceNotFound(resource.uri)

@@ -1,0 +1,38 @@
+"""What of a client's own calls waits for the artist. It tells; only the artist decides."""
+
+from __future__ import annotations
+
+import json
+from time import time
+
+from callboard.calls.consent import ConsentDesk
+from callboard.calls.context import AsyncToolContext
+from callboard.service.resources import ServedResource
+
+WAITING = "host://waiting"
+
+
+def waiting_calls(desk: ConsentDesk) -> ServedResource:
+    """``host://waiting``: the questions on the artist's desk that are about this client's calls."""
+
+    async def waiting(ctx: AsyncToolContext) -> str:
+        holder = ctx._call.request.peer.holder
+        told = [
+            {
+                "tool": question.tool,
+                "why": question.why,
+                "seconds_left": max(0, round(question.deadline - time())),
+            }
+            for question in desk.questions.values()
+            if question.holder == holder
+        ]
+        return json.dumps({"waiting": told, "where": desk.where}, ensure_ascii=False)
+
+    return ServedResource(
+        WAITING,
+        "waiting",
+        waiting,
+        title="What waits for the artist",
+        description="Your calls that the artist is asked about now, and where they answer.",
+        mime_type="application/json",
+    )
