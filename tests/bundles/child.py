@@ -1,6 +1,9 @@
 """An MCP server over stdio that needs nothing but Python, and misbehaves where it is asked to.
 
-python child.py session|stateless [stubborn|dead|silent|large]
+python child.py session|stateless [stubborn|dead|silent|large|looks|looks-once]
+
+One that looks keeps the roots that it is told as it begins; the first kind looks again where they
+are others.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ TOOLS = (
         "read_many",
         "files",
         "roots",
+        "kept_roots",
         "ask",
         "ask_twice",
         "pid",
@@ -142,6 +146,10 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
         return text(ask(params, "files", f"{HOST}list"))
     if name == "roots":
         return text(ask(params, "roots", "roots/list"))
+    if name == "kept_roots":
+        with arrived:
+            arrived.wait_for(lambda: "kept" in answers, 30)
+            return text(answers["kept"]["result"])
     if name in ("ask", "ask_twice"):
         form = {"type": "object", "properties": {"name": {"type": "string"}}}
         outcome = ask(params, "one", "elicitation/create", message="Who?", requestedSchema=form)
@@ -257,6 +265,10 @@ def main() -> None:
                 arrived.notify_all()
         elif "id" not in message and message["method"] != "notifications/cancelled":
             heard.append(message["method"])
+            looks = {"notifications/initialized"} if MANNER.startswith("looks") else set()
+            looks |= {"notifications/roots/list_changed"} if MANNER == "looks" else set()
+            if message["method"] in looks:
+                put({"jsonrpc": "2.0", "id": "kept", "method": "roots/list"})
         elif message["method"] == "notifications/cancelled":
             with arrived:
                 cancelled.append(message["params"]["requestId"])

@@ -10,7 +10,7 @@ import pytest
 from server_bundles import Kid
 
 from callboard.bundles.files.host_resources import CAPABILITY
-from callboard.bundles.running import child_process
+from callboard.bundles.running import bundle_server, child_process
 from callboard.workspace.containment import parse_root
 from serving import Served, text_of
 from stateless_client import Stateless
@@ -214,14 +214,17 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
             assert f"{name}.txt" in written or f"/{name}" in written
 
 
-def test_it_hears_that_the_roots_are_others(kid: Kid, tmp_path: Path) -> None:
+def test_it_hears_that_the_roots_are_others(
+    kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it looks, however slow it is
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
     uris = [first.as_uri()]
     listed = {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}}
     with (
-        kid("session", roots=[str(tmp_path)]) as running,
+        kid("session", "looks", roots=[str(tmp_path)]) as running,
         running.client({"roots": {"listChanged": True}}, listed) as client,
     ):
         before = text_of(client.call("kid__pid"))
@@ -240,6 +243,33 @@ def test_it_hears_that_the_roots_are_others(kid: Kid, tmp_path: Path) -> None:
                 running.app.roots.set_artist, [parse_root(str(second))]
             )
             until(lambda: answer_of(nobody.call("kid__heard")), "the artist's new roots")
+
+
+def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
+    kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # it never looks again
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    uris = [first.as_uri()]
+    listed = {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}}
+    with (
+        kid("session", "looks-once", roots=[str(tmp_path)]) as running,
+        running.client({"roots": {"listChanged": True}}, listed) as client,
+    ):
+        before = text_of(client.call("kid__pid"))
+        assert answer_of(client.call("kid__kept_roots"))["roots"][0]["uri"] == first.as_uri()
+        uris[:] = [second.as_uri()]
+        client.notify("notifications/roots/list_changed")
+        until(lambda: text_of(client.call("kid__pid")) != before, "another process")
+        calls = [
+            client.start("tools/call", {"name": "kid__kept_roots", "arguments": {}})
+            for _ in range(4)
+        ]
+        for call in calls:
+            kept = answer_of(call.result(30)["result"])
+            assert kept["roots"][0]["uri"] == second.as_uri()
 
 
 @ERAS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 import sys
@@ -237,3 +238,57 @@ def test_a_file_keeps_its_link_and_its_mode_until_a_token_is_in_it(tmp_path: Pat
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert "secret" in real.read_text()
+
+
+def aliases_of_aliases() -> str:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    for one in range(1, 14):
+        lines.append(f"a{one}: &a{one} [{', '.join([f'*a{one - 1}'] * 9)}]")
+    return "\n".join(lines)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        # Read in all ways that these can be, the first two would take until the sun is cold.
+        ("jsonc", '{\n  "a": 1 ' + "/**/" * 60 + "/* b\n*/\n}"),
+        ("jsonc", '{\n  "a": 1 ' + "// " * 60 + "\r\t\n}"),
+        ("yaml", aliases_of_aliases()),
+        ("yaml", "a: &a [*a]"),
+        ("yaml", "a: " + "[" * 5000 + "]" * 5000),
+        ("json", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        ("toml", "a = " + "[" * 5000 + "]" * 5000),
+        ("toml", ".".join("a" * 5000) + " = 1"),
+    ],
+    ids=range(8),
+)
+def test_a_hostile_file_is_refused_or_written_and_soon(
+    syntax: str, text: str, tmp_path: Path
+) -> None:
+    known = next(each for each in KNOWN.values() if each.syntax == syntax)
+    needs_toml(known)
+    path = tmp_path / "settings"
+    path.write_bytes(text.encode())
+    refused = None
+    try:
+        planned(known, path, known.bridge("me", command=COMMAND)).write()
+    except PeerError as error:
+        refused = error.message
+    written = path.read_text("utf-8")
+    assert COMMAND[0] in written if refused is None else "by hand" in refused
+    assert refused is None or path.read_bytes() == text.encode()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    known = KNOWN["cursor"]
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "not mounted" / "mcp.json")
+    for path in (pipe, link, tmp_path):
+        with pytest.raises(PeerError, match="by hand"):
+            planned(known, path, known.bridge("me"))
+    assert link.is_symlink()
+    assert pipe.is_fifo()

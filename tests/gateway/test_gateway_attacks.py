@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from gateway_thread import running_gateway
@@ -15,6 +21,7 @@ from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from callboard.transport import instances
 from callboard.transport.relay import link
+from e2e.serving import environment
 from serving import served, text_of
 
 META = {
@@ -162,12 +169,47 @@ def test_names_that_hide_something_or_are_none_are_not_listed() -> None:
         assert "\\udb40" not in told
 
 
-def test_an_instance_that_answers_byte_after_byte_is_silent(
+def test_an_instance_that_answers_byte_after_byte_is_not_serving(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(instances, "ANSWER_TIME", 0.3)
     with lying_host() as liar:
         liar.drips = True
         began = time.monotonic()
-        assert [entry.state for entry in instances.listed()] == ["silent"]
+        assert [entry.state for entry in instances.listed()] == ["busy"]
         assert time.monotonic() - began < DEADLINE
+
+
+WITH_FEW_FILES = """
+import resource, sys
+from callboard.cli import main
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+sys.exit(main(["gateway", "--port", "0"]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_strangers_leave_files_to_open(tmp_path: Path) -> None:
+    """More than macOS lets a process open, who say nothing."""
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", WITH_FEW_FILES],
+            env=environment(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+        contextlib.ExitStack() as stack,
+    ):
+        stack.callback(process.terminate)
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        address = urlsplit(ready["url"])
+        for _ in range(300):
+            where = address.hostname, address.port
+            stack.enter_context(socket.create_connection(where, DEADLINE))
+        client = FakeClient(ready["url"], ready["token"])
+        assert client.send("GET", path="/v1/healthz").status == 200
+        stack.close()
+        _, words = process.communicate(timeout=DEADLINE)
+        assert b"Too many open files" not in words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,9 +67,9 @@ class Agent:
 
 
 @contextmanager
-def farm(env: dict[str, str], skills: Path) -> Iterator[str]:
+def farm(env: dict[str, str], skills: Path, *options: str) -> Iterator[str]:
     """Its scheduler."""
-    command = callboard("farm", "local", "-n", "2", "--skills", str(skills))
+    command = callboard("farm", "local", "-n", "2", "--skills", str(skills), *options)
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:
@@ -162,3 +163,47 @@ def waits_for_a_host(agent: Agent) -> None:
     told = until(lambda: agent.call("farm__status", run=id).get("message"), "a word", seconds=60)
     assert "callboard farm worker --host blender" in told
     assert agent.call("farm__cancel", run=id)["status"] == "cancelled"
+
+
+def certificates(folder: Path, name: str) -> list[str]:
+    """A CA, and what it certifies, which is what a farm of several machines is guarded by."""
+    folder.mkdir()
+    files = [folder / f"{name}.{end}" for end in ("ca.pem", "pem", "key")]
+    ca, certificate, key = map(str, files)
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    named = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command = [*make, *named, "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    shutil.copyfile(certificate, ca)  # it certifies itself
+    return [ca, certificate, key]
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
+    tmp_path: Path, home: Path
+) -> None:
+    work, skills = tmp_path / "work", write_mapped(tmp_path)
+    work.mkdir()
+    ours, others = (certificates(tmp_path / name, name) for name in ("ours", "others"))
+    names = ("--tls-ca", "--tls-cert", "--tls-key")
+    guarded = [word for pair in zip(names, ours, strict=True) for word in pair]
+    with farm(environment(home), skills, *guarded) as scheduler:
+        assert scheduler.startswith("tls://")
+        for files, status in ((ours, "completed"), (others, "failed"), (ours[:2], "failed")):
+            settings: dict[str, Any] = {
+                "skills": True,
+                "skill_paths": [str(skills)],
+                "roots": [str(work)],
+                "allow": [FARM],
+                "farm_scheduler": scheduler,
+                "farm_tls": files,
+                "farm_command": [sys.executable, "-m", "callboard"],
+            }
+            with served(**settings) as server, server.client() as client:
+                agent = Agent(client, work)
+                told = agent.ended(agent.map("maths__square", range(3)))
+                assert told["status"] == status, told
+                if len(files) == 2:
+                    assert "three PEM files" in told["message"]
+    # Those of others, and some without the rest, had nothing done.
+    assert len((work / "journal.txt").read_text().split()) == 3

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from callboard.transport.instances import Instance, announce, listed
+from callboard.transport.instances import Instance, announce, announced, folder, listed
 from callboard.transport.process_age import began_at
+from callboard.transport.relay.finder import HostFinder
+from serving import served
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
     assert kept.exists()
 
 
-def test_one_that_answers_with_too_many_brackets_is_silent() -> None:
+def test_one_that_answers_with_too_many_brackets_is_not_serving() -> None:
     body = b"[" * 60_000
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -99,8 +101,22 @@ def test_one_that_answers_with_too_many_brackets_is_silent() -> None:
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/mcp"
         announce(Instance("a" * 16, "maya", "maya", url, None, os.getpid(), time.time()))
-        assert [entry.state for entry in listed()] == ["silent"]
+        assert [entry.state for entry in listed()] == ["busy"]
         thread.join()
+
+
+def test_one_that_is_late_is_busy_and_no_other_is_taken_for_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as late, served(announce=True):
+        (here,) = announced(folder())
+        url = f"http://127.0.0.1:{late.getsockname()[1]}/mcp"
+        now = time.time()
+        meant = Instance("a" * 16, here.kind, "late", url, None, os.getpid(), now - 1)
+        announce(meant)
+        assert {one.instance.id: one.state for one in listed()}[meant.id] == "busy"
+        finder = HostFinder(None)
+        finder.connected(meant)
+        assert finder.find() is None
+        assert f"{meant.id} ({meant.kind}) is busy" in finder.reason
 
 
 def test_when_a_process_began_is_known() -> None:

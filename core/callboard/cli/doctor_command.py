@@ -109,11 +109,14 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
             yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
         else:
+            how = (
+                "is busy and answers late" if entry.state == "busy" else "runs but does not answer"
+            )
             yield (
                 False,
                 (
-                    f"{instance.name} (pid {instance.pid}) runs but does not answer: look at its "
-                    "window for a dialog, or end it"
+                    f"{instance.name} (pid {instance.pid}) {how}: look at its window for a dialog, "
+                    "wait, or end it"
                 ),
             )
         command = app_nap.advice(instance.pid) if app_nap.SLOWS else None

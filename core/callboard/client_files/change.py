@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -63,6 +62,10 @@ def without(known: ClientFormat, path: Path) -> Change:
 
 
 def _read(path: Path) -> str:
+    if path.exists() and not path.is_file():  # a pipe would hold up who reads
+        raise PeerError(f"{path} is no file; move it away, or add the entry by hand")
+    if path.is_symlink() and not path.exists():
+        raise PeerError(f"{path} is a link to what isn't there; mend it, or add the entry by hand")
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
@@ -89,13 +92,14 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
     shape = isinstance(settings, dict) and isinstance(settings.get(known.key) or {}, dict)
     if not shape:
         raise PeerError(f"{path} has another shape than expected; add the entry by hand")
-    wanted = deepcopy(settings)
+    servers = settings.get(known.key) or {}
     if entry is None:
-        if NAME not in (wanted.get(known.key) or {}):
+        if NAME not in servers:
             return before
-        del wanted[known.key][NAME]
+        servers = {name: each for name, each in servers.items() if name != NAME}
     else:
-        wanted[known.key] = {**(wanted.get(known.key) or {}), NAME: dict(entry)}
+        servers = {**servers, NAME: dict(entry)}
+    wanted = {**settings, known.key: servers}
     if wanted == settings:
         return before
     # Whatever the editing did, only a text that means just this is ever written.
@@ -105,7 +109,7 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
         else:
             after = with_entry(before, known.key, NAME, entry)
         same = _bare(parsed(after), known.key) == _bare(wanted, known.key)
-    except ValueError:
+    except (ValueError, RecursionError):
         same = False
     if not same:
         raise PeerError(

@@ -12,8 +12,9 @@ from typing import Any
 #: What stands between two tokens; the second form is for clients that take comments.
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-#: The rest of a line behind a value.
-_LINE_END = re.compile(r"(?:[ \t]|//[^\r\n]*|/\*[^\r\n]*?\*/)*(?=\r?\n)")
+#: The rest of a line behind a value. It can be read in one way only: a line that doesn't end so
+#: would be read in all of them.
+_LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"

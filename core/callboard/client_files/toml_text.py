@@ -15,7 +15,10 @@ def parsed(text: str) -> Any:
     TOML."""
     if sys.version_info < (3, 11):
         raise ValueError("it takes Python 3.11 to read it")
-    return import_module("tomllib").loads(text.removeprefix("\ufeff"))
+    try:
+        return import_module("tomllib").loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:

@@ -7,10 +7,13 @@ from typing import Any
 
 
 def parsed(text: str) -> Any:
-    """The value that the text means; an empty one means an empty mapping. Raises ValueError."""
+    """The value that the text means; an empty one means an empty mapping. Raises ValueError, for
+    aliases too: a few lines with them can mean more than can be compared, or themselves."""
     import yaml
 
     try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise ValueError("it has aliases")
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None

@@ -140,7 +140,8 @@ class NameFinder(OneServerFinder):
             self.reason = ""
             return entry.instance
         if entry is not None:
-            self.reason = f"{self._name} runs, but does not answer now"
+            how = "is busy and" if entry.state == "busy" else "runs, but"
+            self.reason = f"{self._name} {how} does not answer now"
             self._look_again = True
         elif (lost := self._names.lost(self._name)) is not None:
             scene = f" with {lost.scene}" if lost.scene else ""

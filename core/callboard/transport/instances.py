@@ -22,7 +22,7 @@ from callboard.hosting.private_file import read_private, write_private
 
 log = logging.getLogger(__name__)
 
-#: Seconds a listed instance gets to say that it lives.
+#: Seconds a listed instance gets to say that it serves. One that is late is busy, and not gone.
 PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
@@ -49,8 +49,9 @@ class Instance:
 
 
 class ListedInstance(NamedTuple):
-    """An instance and whether it answered: ``serving``, or ``silent`` while its process lives.
-    ``tools`` is how many it lists, None where it doesn't say."""
+    """An instance and whether it answered: ``serving``; or, while its process lives, ``busy`` where
+    its port takes connections, and ``silent`` where nothing does. ``tools`` is how many it lists,
+    None where it doesn't say."""
 
     instance: Instance
     state: str
@@ -153,14 +154,16 @@ def tell_of_clients(instance: Instance) -> bool:
 
 
 def _probe(instance: Instance) -> tuple[str, int | None]:
-    answer = answer_of(instance, "GET", "/v1/healthz")
+    accepted, answer = _asked(instance, "GET", "/v1/healthz")
     if answer is not None:
         # Another server may have taken a dead one's port.
         if answer.get("instance") != instance.id:
             return "gone", None
         tools = answer.get("tools")
         return "serving", tools if type(tools) is int else None
-    return "silent" if is_alive(instance) else "gone", None
+    if not is_alive(instance):
+        return "gone", None
+    return "busy" if accepted else "silent", None
 
 
 def is_alive(instance: Instance) -> bool:
@@ -179,6 +182,13 @@ def answer_of(
 ) -> Json | None:
     """The JSON object that it answers over REST, a problem too, of so many bytes at most; None
     where it doesn't answer."""
+    return _asked(instance, method, path, body, most)[1]
+
+
+def _asked(
+    instance: Instance, method: str, path: str, body: Json | None = None, most: int = 65_536
+) -> tuple[bool, Json | None]:
+    """Whether its port took the connection, and the answer."""
     import http.client  # with half of `email`: a server never asks
 
     parts = urlsplit(instance.url)
@@ -186,20 +196,22 @@ def answer_of(
     sent = None if body is None else json.dumps(body)
     if sent is not None:
         headers["Content-Type"] = "application/json"
+    accepted = False
     try:
         connection = http.client.HTTPConnection(
             parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
         )
         try:
             connection.connect()
+            accepted = True
             with _cut_off(connection.sock):
                 connection.request(method, path, sent, headers)
                 answer = json.loads(connection.getresponse().read(most))
         finally:
             connection.close()
     except (OSError, ValueError, RecursionError, http.client.HTTPException):
-        return None
-    return answer if isinstance(answer, dict) else None
+        return accepted, None
+    return accepted, answer if isinstance(answer, dict) else None
 
 
 @contextmanager

@@ -128,16 +128,19 @@ class BundleServer:
         """The workspace of the roots that the process is told outside calls."""
         return self._workspaces.name(self._roots())
 
-    async def roots_changed(self) -> None:
+    async def roots_changed(self) -> bool:
         """Tells the process that its roots are others, and waits, not for long, until one that
-        looks at them has looked."""
+        looked at them before has looked again; whether it goes by no others now."""
         connection, talk = self._connection, self._talk
-        if connection is None or talk is None or talk.stateless:
-            return
+        if connection is None or talk is None:
+            return False  # it is being started, and may have looked already
+        if talk.stateless:
+            return True
         told = self._callers.expect_roots()
         connection.notify("notifications/roots/list_changed")
         if told is not None:
             await asyncio.wait([told], timeout=ROOTS_PATIENCE)
+        return told is None or told.done()
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -336,10 +339,13 @@ class BundleServer:
         return await self._answer(method, params, id, caller)
 
     async def _answer(self, method: str, params: Json, id: int, caller: Caller | None) -> Json:
-        if caller is None:
-            return await self._callers.answer_own(method, params)
         try:
-            return await caller.answer(method, params)
+            if caller is None:
+                answer = await self._callers.answer_own(method, params)
+            else:
+                answer = await caller.answer(method, params)
+            self._callers.told(method)
+            return answer
         except InputRequired as needed:
             # The client's next request brings the answer; then the tool is called anew. This run
             # of it gets none, so that it does nothing more while the server cancels it.

@@ -32,7 +32,7 @@ class Callers:
         self._bundle = bundle
         self._workspaces = workspaces
         self._own_roots = own_roots
-        #: Done when the server asks for its roots outside any call; None until it did once.
+        #: Done when the server has asked for its roots, in a call or not; None until it did once.
         self._told_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
         #: Cancelled calls, and since when: the server may not have noticed.
@@ -73,13 +73,17 @@ class Callers:
         if method in METHODS:
             return await self._workspaces.answer(method, params, own, self._bundle)
         if method == ROOTS:
-            answer = await roots_answer(own)
-            if self._told_roots is None or not self._told_roots.done():
-                told = self._told_roots or asyncio.get_running_loop().create_future()
-                told.set_result(None)
-                self._told_roots = told
-            return answer
+            return await roots_answer(own)
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
+
+    def told(self, method: str) -> None:
+        """A question of the server's was answered. It may ask for its roots as it begins, while a
+        call has begun too, and keep them."""
+        if method == ROOTS:
+            if self._told_roots is None:
+                self._told_roots = asyncio.get_running_loop().create_future()
+            if not self._told_roots.done():
+                self._told_roots.set_result(None)
 
     def expect_roots(self) -> asyncio.Future[None] | None:
         """Done when the server has been told its roots anew; None for one that never asked."""

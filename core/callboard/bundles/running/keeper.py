@@ -270,7 +270,7 @@ class BundleKeeper:
             workspace = server.workspace
             if workspace != self._told.get(folder):
                 self._told[folder] = workspace
-                self._start(server.roots_changed())
+                self._start(_tell_roots(server))
 
     def _serve(self, folder: Path) -> None:
         """Serves what a bundle's server lists, where nothing else has the name."""
@@ -338,3 +338,8 @@ class BundleKeeper:
             forget()
         ends = [self._end(folder, self._servers.pop(folder)) for folder in list(self._servers)]
         await asyncio.gather(*ends, *self._tasks)
+
+
+async def _tell_roots(server: BundleServer) -> None:
+    # Calls are under way: one that keeps the roots of before isn't ended here.
+    await server.roots_changed()

@@ -37,8 +37,8 @@ class LaneServer(Protocol):
     def workspace(self) -> str:
         """The workspace of the roots that it is told outside calls."""
 
-    async def roots_changed(self) -> None:
-        """Tells it that those are others."""
+    async def roots_changed(self) -> bool:
+        """Tells it that those are others; whether it goes by these now."""
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:
         """Puts a request to it."""
@@ -49,12 +49,15 @@ class LaneServer(Protocol):
 
 @dataclass(eq=False)
 class Lane:
-    """One process. ``busy`` counts the calls in it, ``peers`` are who called it so far."""
+    """One process. ``busy`` counts the calls in it, ``peers`` are who called it so far; ``moved``
+    is whether it has to hear of other roots, and ``moving`` whether somebody sees to it."""
 
     roots: WorkspaceRoots
     server: LaneServer = field(init=False)
     peers: WeakSet[Peer] = field(default_factory=WeakSet)
     busy: int = 0
+    moved: bool = False
+    moving: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: asyncio.TimerHandle | None = None
 
 
@@ -72,7 +75,7 @@ class Lanes:
         self._make = make
         self._workspaces = workspaces
         self._lanes: dict[str, Lane] = {}
-        self._ends: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def lane(self, caller: Caller) -> AsyncIterator[LaneServer]:
@@ -82,14 +85,15 @@ class Lanes:
         if name == self._first.workspace:
             yield self._first
             return
-        lane, moved = self._find(name, caller)
+        lane = self._find(name, caller)
         lane.busy += 1
         lane.peers.add(caller.call.request.peer)
         if lane.ending is not None:
             lane.ending.cancel()
         try:
-            if moved:
-                await lane.server.roots_changed()
+            async with lane.moving:
+                if lane.moved:
+                    await self._move(lane)
             yield lane.server
         finally:
             lane.busy -= 1
@@ -97,24 +101,31 @@ class Lanes:
                 loop = asyncio.get_running_loop()
                 lane.ending = loop.call_later(IDLE, self._end, lane)
 
-    def _find(self, name: str, caller: Caller) -> tuple[Lane, bool]:
-        """The lane, and whether its process has to hear of other roots."""
+    async def _move(self, lane: Lane) -> None:
+        """No call gets to a process that still goes by the roots it was told before: where it is
+        late, or never looks again, a new one takes its place."""
+        if not await lane.server.roots_changed():
+            before, lane.server = lane.server, self._make(lambda: lane.roots)
+            self._close(before)
+        lane.moved = False
+
+    def _find(self, name: str, caller: Caller) -> Lane:
         if name in self._lanes:
-            return self._lanes[name], False
+            return self._lanes[name]
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
         for before, lane in self._lanes.items():
             # The only client that it works for went to another workspace, and takes it along.
             if not lane.busy and peer.features.sessions and set(lane.peers) == {peer}:
-                lane.roots = roots
+                lane.roots, lane.moved = roots, True
                 self._lanes[name] = self._lanes.pop(before)
-                return lane, True
+                return lane
         if len(self._lanes) >= MAX_LANES:
             self._make_room()
         lane = Lane(roots)
         lane.server = self._make(lambda: lane.roots)
         self._lanes[name] = lane
-        return lane, False
+        return lane
 
     def _make_room(self) -> None:
         idle = [lane for lane in self._lanes.values() if not lane.busy]
@@ -131,9 +142,12 @@ class Lanes:
         self._lanes = {name: one for name, one in self._lanes.items() if one is not lane}
         if lane.ending is not None:
             lane.ending.cancel()
-        task = asyncio.get_running_loop().create_task(lane.server.close())
-        self._ends.add(task)
-        task.add_done_callback(self._ends.discard)
+        self._close(lane.server)
+
+    def _close(self, server: LaneServer) -> None:
+        task = asyncio.get_running_loop().create_task(server.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Ends every process but the first."""
@@ -141,4 +155,4 @@ class Lanes:
         for lane in lanes:
             if lane.ending is not None:
                 lane.ending.cancel()
-        await asyncio.gather(*(lane.server.close() for lane in lanes), *self._ends)
+        await asyncio.gather(*(lane.server.close() for lane in lanes), *self._closing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import selectors
+import sys
 from dataclasses import dataclass, field
 
 #: Windows' ``select`` takes 512 sockets, of which some are ours and 128 may be accepted at once.
@@ -10,9 +11,16 @@ _MOST_SELECTED = 320
 
 
 def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
-    """What a loop with this selector, or with this system's own, bears beside everything else."""
+    """What a loop with this selector, or with this system's own, bears beside everything else: the
+    application that it runs in has files of its own to open."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
-    return _MOST_SELECTED if selected else 1024
+    most = _MOST_SELECTED if selected else 1024
+    if sys.platform == "win32":
+        return most
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return most if files == resource.RLIM_INFINITY else min(most, max(16, files // 4))
 
 
 @dataclass(frozen=True)

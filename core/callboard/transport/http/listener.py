@@ -87,11 +87,13 @@ class Listener(HTTPServerConnectionDelegate):
     async def start(self, access: Access, tls: SSLContext | None = None) -> None:
         self.access = access
         loop = asyncio.get_running_loop()
+        # What one turn of the loop accepts is there before a stranger makes room for it.
+        at_once = min(BACKLOG, max(16, self.limits.connections // 4))
         secured: dict[str, Any] = {}
         if tls is not None:
             secured = {"ssl": tls, "ssl_handshake_timeout": self.limits.header_time}
         self._server = await loop.create_server(
-            lambda: SocketStream(self._connected), sock=self._socket, backlog=BACKLOG, **secured
+            lambda: SocketStream(self._connected), sock=self._socket, backlog=at_once, **secured
         )
         self._sweeper = loop.create_task(self._sweep())
 

@@ -89,10 +89,16 @@ class HostFinder:
         files = announced_files()
         running = instances.listed()
         serving = [entry.instance for entry in running if entry.state == "serving"]
-        silent = [entry.instance for entry in running if entry.state != "serving"]
-        chosen = self._choose(serving)
+        busy = [entry.instance for entry in running if entry.state == "busy"]
+        silent = [entry.instance for entry in running if entry.state == "silent"]
+        # No other one is taken because the one that is meant is late.
+        chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
         self.undecided = len(chosen) > 1 or (not chosen and self._limit is None and bool(serving))
+        if len(chosen) == 1 and chosen[0] in busy:
+            self.reason = f"{names(chosen)} is busy and does not answer now; call again soon"
+            self.forget()
+            return None
         if len(chosen) == 1:
             return chosen[0]
         if chosen:

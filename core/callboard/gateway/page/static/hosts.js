@@ -32,7 +32,7 @@ function makeCard(host) {
 }
 
 function state({ about, status }) {
-  if (about.state !== "serving") return "silent";
+  if (about.state !== "serving") return about.state;
   if (!status) return "not heard";
   if (status.paused) return "paused";
   if (number(status.stalled_ms) > 500) return "busy";
