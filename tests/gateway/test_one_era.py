@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 from gateway_thread import RunningGateway
 from test_passing import CAPABILITIES, Probe
 
+from callboard.protocol.peer import Ask, AskFailed
 from callboard.service.resources import ServedResource
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
@@ -96,6 +97,15 @@ ANSWERS = {
         "contents": [{"uri": "files://x", "mimeType": "text/plain", "text": "of Ada"}]
     },
 }
+
+
+FORM = Ask("elicitation/create", {"message": "Who?", "requestedSchema": NAME})
+
+
+async def asks_unseen(ctx: Any, ask: Ask) -> Any:
+    """As hosts of other makers ask: without a look at what the client declared."""
+    request = ctx._call.request
+    return await request.session.ask_on(request.channel, ask)
 
 
 class Ada(Stateless):
@@ -203,6 +213,60 @@ def test_an_answer_counts_once(gateway: RunningGateway) -> None:
     }
     assert "Ada" in text_of(ada.request("tools/call", params)["result"])
     assert "requestState is not valid" in ada.request("tools/call", params)["error"]["message"]
+
+
+@pytest.mark.usefixtures("of_sessions")
+def test_a_question_keeps_the_name_that_its_tool_gave_it(
+    gateway: RunningGateway, host: Served
+) -> None:
+    host.tool("who", lambda ctx: str(ctx.elicit("Who?", NAME, key="user_name").content))
+    client = Stateless(gateway.client("fake"), {"elicitation": {}})
+    asked = client.call("who")["inputRequests"]
+    assert list(asked) == ["user_name"]
+    assert "_meta" not in asked["user_name"]["params"]
+    # Who knows the name may answer at once; nobody is asked then.
+    known = {"user_name": ANSWERS["elicitation/create"], "unknown": {"action": "decline"}}
+    call = {"name": "who", "arguments": {}, "inputResponses": known}
+    assert "Ada" in text_of(client.request("tools/call", call)["result"])
+    call["inputResponses"] = {"user_name": 5}
+    refused = client.request("tools/call", call)["error"]
+    assert (refused["code"], "must be an object" in refused["message"]) == (-32602, True)
+
+
+def test_a_name_that_comes_again_is_another_question(ada: Ada, host: Served) -> None:
+    async def ask_twice(ctx: Any) -> list[Any]:
+        return [await asks_unseen(ctx, FORM.named("same")) for _ in range(2)]
+
+    host.tool("ask_twice", ask_twice)
+    assert ada.told("ask_twice").count("Ada") == 2
+    assert len(ada.asked) == 2
+
+
+def test_what_its_client_would_have_to_declare_a_call_says(
+    gateway: RunningGateway, of_sessions: Probe
+) -> None:
+    async def asks_anyway(ctx: Any) -> Any:
+        return await asks_unseen(ctx, FORM)
+
+    async def can_do_without(ctx: Any) -> str:
+        with suppress(AskFailed):
+            await asks_unseen(ctx, FORM)
+        return "done without"
+
+    for tool in (asks_anyway, can_do_without):
+        of_sessions.host.tool(tool.__name__, tool)
+    client = Stateless(gateway.client("fake"))
+    for tool, needed in (
+        ("think", {"sampling": {}}),
+        ("asks_anyway", {"elicitation": {"form": {}}}),
+    ):
+        asking = client.message("tools/call", {"name": tool, "arguments": {}})
+        answer = client.raw.post(*asking)
+        error = answer.message["error"]
+        assert (answer.status, error["code"]) == (400, -32021)
+        assert error["data"] == {"requiredCapabilities": needed}
+        assert "The application said: " in error["message"]
+    assert "done without" in text_of(client.call("can_do_without"))
 
 
 def test_changes_of_its_lists_and_resources_are_told_to_who_listens(

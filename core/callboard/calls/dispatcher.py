@@ -46,7 +46,7 @@ from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread, Turn
 from callboard.hosting.by_itself import comes_back
 from callboard.hosting.contract import Host, Work
-from callboard.protocol.peer import Ask, AskFailed, InputRequired, PeerRequest
+from callboard.protocol.peer import Ask, AskFailed, InputRequired, NotDeclared, PeerRequest
 from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class Dispatcher(RunningCalls):
                 results.add_meta(result, {"callboard/code": wrong.code})
             except AskFailed as refused:
                 result = results.raised(refused)
+                if isinstance(refused, NotDeclared):
+                    results.add_meta(result, refused.data or {})
             except (PeerError, InputRequired, *HOST_REFUSALS):
                 raise
             except ToolRaised as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,6 +15,11 @@ from callboard.protocol.revisions import Revision
 
 #: RFC 5424's levels, as MCP's logging uses them.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+#: What 2026-07-28 has a place for and a session has not stands in ``_meta``: a question's name,
+#: and, in what failed, what the client would have had to declare (decision 0356).
+NAME_KEY = "callboard/name"
+NEEDS_KEY = "callboard/requiredCapabilities"
 
 
 class ClientInfo(NamedTuple):
@@ -58,6 +63,23 @@ class Ask:
         # Whoever uses an extension looks for it before asking.
         return {} if "." in kind else {kind: {}}
 
+    def named(self, name: str) -> Ask:
+        """As a session is asked, which has no other place for a name."""
+        meta = self.params.get("_meta")
+        named = {**(meta if isinstance(meta, dict) else {}), NAME_KEY: name}
+        return Ask(self.method, {**self.params, "_meta": named})
+
+
+class NotDeclared(AskFailed):
+    """The client didn't declare that it can be asked this."""
+
+    def __init__(self, ask: Ask) -> None:
+        named = ", ".join(ask.needs)
+        super().__init__(
+            f"the client did not declare that it can be asked: {named}",
+            data={NEEDS_KEY: ask.needs},
+        )
+
 
 class InputRequired(Exception):
     """The request ends here; its answer is what the client has to be asked (2026-07-28, Multi
@@ -79,6 +101,16 @@ def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
         if not all(isinstance(offered.get(part), dict) for part in parts):
             return True
     return False
+
+
+def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
+    """What a client with these capabilities would have to declare besides to be asked this."""
+    needed: Json = {}
+    for ask in asks:
+        if lacks(capabilities, ask.needs):
+            for name, parts in ask.needs.items():
+                needed.setdefault(name, {}).update(parts)
+    return needed
 
 
 class Peer:
@@ -140,8 +172,8 @@ class PeerRequest(ABC):
     @abstractmethod
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         """Asks the client several things at once; answers under the same keys, an AskFailed where
-        the client refused. Never asks for what the client didn't declare: in a session that is an
-        AskFailed at once, else MissingClientCapability is raised. Raises InputRequired where the
+        the client refused. Never asks for what the client didn't declare: in a session that is a
+        NotDeclared at once, else MissingClientCapability is raised. Raises InputRequired where the
         answer has to come with the client's next request."""
 
     def flush_waiting(self) -> None:  # noqa: B027 - nothing waits where there is no session

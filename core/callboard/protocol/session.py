@@ -19,9 +19,9 @@ from callboard.errors import (
     PeerError,
     ResourceNotFound,
 )
-from callboard.protocol import jsonrpc
+from callboard.protocol import jsonrpc, peer
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
-from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest, lacks
+from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
 from callboard.protocol.pending import PendingAnswers
 from callboard.protocol.revisions import Revision, negotiate
 
@@ -223,16 +223,15 @@ class SessionRequest(PeerRequest):
         return self.channel.send(message) or self.session.send(message)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        async def ask_one(ask: Ask) -> Json | AskFailed:
-            if lacks(self.peer.capabilities, ask.needs):
-                needed = ", ".join(ask.needs)
-                return AskFailed(f"the client did not declare that it can be asked: {needed}")
+        async def ask_one(name: str, ask: Ask) -> Json | AskFailed:
+            if peer.lacks(self.peer.capabilities, ask.needs):
+                return peer.NotDeclared(ask)
             try:
-                return await self.session.ask_on(self.channel, ask)
+                return await self.session.ask_on(self.channel, ask.named(name))
             except AskFailed as refused:
                 return refused
 
-        answers = await asyncio.gather(*map(ask_one, asks.values()))
+        answers = await asyncio.gather(*(ask_one(name, ask) for name, ask in asks.items()))
         return dict(zip(asks, answers, strict=True))
 
     def flush_waiting(self) -> None:

@@ -26,7 +26,7 @@ from callboard.protocol.peer import (
     InputRequired,
     Peer,
     PeerRequest,
-    lacks,
+    undeclared,
 )
 from callboard.protocol.recent_clients import RecentClients
 from callboard.protocol.request_state import RequestStates
@@ -112,12 +112,7 @@ class StatelessRequest(PeerRequest):
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         if self.method not in MAY_ASK:
             raise PeerError(f"{self.method} can't ask its client anything")
-        needed: Json = {}
-        for ask in asks.values():
-            if lacks(self.peer.capabilities, ask.needs):
-                for name, parts in ask.needs.items():
-                    needed.setdefault(name, {}).update(parts)
-        if needed:
+        if needed := undeclared(self.peer.capabilities, asks.values()):
             raise MissingClientCapability(needed)
         if any(key not in self.answers for key in asks):
             raise InputRequired({key: ask for key, ask in asks.items() if key not in self.answers})

@@ -5,24 +5,23 @@ while it lasts, so that what the host asks there belongs to it. A question ends 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from secrets import token_hex
 from time import monotonic
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, HostError, InvalidParams, PeerError
+from callboard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, HostError, InvalidParams
 from callboard.protocol import jsonrpc
-from callboard.protocol.jsonrpc import Request, Response
-from callboard.protocol.logging_levels import wants
-from callboard.protocol.peer import Ask, InputRequired, Peer, PeerRequest, lacks
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.request_state import LIFETIME
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.protocol.session import Channel, PeerEvent
 from callboard.protocol.stateless import MAY_ASK, META_KEYS, StatelessRequest
 from callboard.transport.client.http import Broken, HttpAnswer, Unreachable
 from callboard.transport.client.http_client import CANCELLED, RefusedByHttp, RemoteError
+from callboard.transport.relay.held_call import CallSession, HeldCall
 from callboard.transport.relay.keeper import HostKeeper
 from callboard.transport.relay.link import HostConnection, Link, soon
 from callboard.transport.relay.offline import LostServer
@@ -33,13 +32,6 @@ from callboard.transport.relay.relay import Relay, result_of
 FRESH = 60.0
 #: Sessions kept for further calls, and calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
-#: Seconds in which a host asks what it asks at once: the client is asked once, too.
-TOGETHER = 0.02
-#: Seconds that a call has to end before its client is asked what the host asked on no call's
-#: account, as hosts ask each new session for its roots. Most calls don't need it.
-OWN_ACCOUNT = 1.0
-#: Notifications kept while a call waits for its client.
-MISSED_LIMIT = 256
 #: Under which key a call is found among what its client carries from round to round.
 _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
@@ -48,122 +40,6 @@ _ROUNDS = ("requestState", "inputResponses")
 Exchange = Callable[
     [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
 ]
-
-
-class CallSession:
-    """A session on the host, for one call after the other; the channel of its own stream."""
-
-    def __init__(self, connection: HostConnection, capabilities: Mapping[str, Any]) -> None:
-        self.connection = connection
-        self.capabilities = capabilities
-        self.opened = monotonic()
-        #: The level of logs that it was set to.
-        self.level: str | None = None
-        self.call: HeldCall | None = None
-        #: What the host asked on the session's own stream, and isn't answered.
-        self.besides: dict[str, Ask] = {}
-
-    def send(self, message: Json) -> bool:
-        if "id" in message:
-            self.besides[str(message["id"])] = _question(message)
-            if self.call is not None:
-                self.call.news.set()
-        elif self.call is not None:
-            self.call.send(message)
-        return True
-
-
-class HeldCall:
-    """One call on the host, over all the rounds of its client's requests."""
-
-    def __init__(self, session: CallSession, id: jsonrpc.Id, relay: Relay) -> None:
-        self.session = session
-        self.id = id
-        self.expiry: asyncio.TimerHandle | None = None
-        self._relay = relay
-        self._working: asyncio.Task[Json] | None = None
-        self._questions: dict[str, Ask] = {}
-        #: Whether the client is asked what its session was, too.
-        self._asks_besides = False
-        self._request: StatelessRequest | None = None
-        self._missed: deque[Json] = deque(maxlen=MISSED_LIMIT)
-        #: It has ended, or the host asks.
-        self.news = asyncio.Event()
-        session.call = self
-
-    def begin(self, exchange: Coroutine[Any, Any, Json]) -> None:
-        self._working = asyncio.ensure_future(exchange)
-        self._working.add_done_callback(self._ended)
-
-    def _ended(self, working: asyncio.Task[Json]) -> None:
-        if not working.cancelled():
-            working.exception()  # nobody may come back to be told
-        self.news.set()
-
-    def cancel(self) -> None:
-        if self._working is not None:
-            self._working.cancel()
-
-    def send(self, message: Json) -> bool:
-        """Takes what the host asks and tells."""
-        if "id" in message:
-            self._questions[str(message["id"])] = _question(message)
-            self.news.set()
-        elif self._request is None:
-            self._missed.append(message)
-        else:
-            _pass_on(message, self._request)
-        return True
-
-    async def go_on(self, request: StatelessRequest) -> Json:
-        """The host's response. Raises InputRequired where the client has to be asked before, and
-        what the exchange raises."""
-        assert self._working is not None
-        self._request = request
-        try:
-            while self._missed:
-                _pass_on(self._missed.popleft(), request)
-            while not self._working.done():
-                if self._open():
-                    await asyncio.sleep(TOGETHER)
-                    await self._ask(request)
-                else:
-                    await self._wait_for_news()
-            return self._working.result()
-        finally:
-            self._request = None
-
-    def _open(self) -> dict[str, Ask]:
-        """What the client has to be asked now."""
-        return {**self._questions, **(self.session.besides if self._asks_besides else {})}
-
-    async def _wait_for_news(self) -> None:
-        self.news.clear()
-        patience = OWN_ACCOUNT if self.session.besides else None
-        try:
-            await asyncio.wait_for(self.news.wait(), patience)
-        except asyncio.TimeoutError:
-            self._asks_besides = True
-
-    async def _ask(self, request: StatelessRequest) -> None:
-        for id, ask in self._open().items():
-            if ask.method == "ping":
-                await self._answer(id, {})
-            elif "/" not in ask.method or lacks(request.peer.capabilities, ask.needs):
-                await self._answer(id, None)
-        if asks := self._open():
-            for id, answer in (await request.ask_all(asks)).items():
-                await self._answer(id, answer)
-
-    async def _answer(self, id: str, answer: object) -> None:
-        self._questions.pop(id, None)
-        self.session.besides.pop(id, None)
-        if isinstance(answer, dict):
-            await self._relay.answered(Response(id, answer, None))
-        else:
-            refused = PeerError("the client can't be asked this")
-            error = jsonrpc.error_message(id, refused)["error"]
-            await self._relay.answered(Response(id, None, error))
 
 
 class OntoSessions:
@@ -259,6 +135,7 @@ class OntoSessions:
             self._end(call)
             raise
         self._give_back(call.session)
+        call.check(response)
         try:
             return result_of(response)
         except RemoteError as error:
@@ -346,10 +223,6 @@ class OntoSessions:
         task.add_done_callback(self._tasks.discard)
 
 
-def _question(message: Json) -> Ask:
-    return Ask(str(message["method"]), object_in(message, "params"))
-
-
 def _of_session(request: PeerRequest) -> Json:
     """A request's params as a session has them."""
     params = {key: value for key, value in request.params.items() if key not in _ROUNDS}
@@ -357,13 +230,3 @@ def _of_session(request: PeerRequest) -> Json:
     if not params["_meta"]:
         del params["_meta"]
     return params
-
-
-def _pass_on(message: Json, request: StatelessRequest) -> None:
-    """Tells the client what belongs to its request; lists' changes go to who listens to them."""
-    method, params = message["method"], object_in(message, "params")
-    if method == "notifications/progress" and "progressToken" in request.meta:
-        # Each round may have a token of its own.
-        request.notify(method, {**params, "progressToken": request.meta["progressToken"]})
-    elif method == "notifications/message" and wants(request, str(params.get("level"))):
-        request.notify(method, params)
