@@ -109,16 +109,10 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
             yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
         else:
-            how = (
-                "is busy and answers late" if entry.state == "busy" else "runs but does not answer"
-            )
-            yield (
-                False,
-                (
-                    f"{instance.name} (pid {instance.pid}) {how}: look at its window for a dialog, "
-                    "wait, or end it"
-                ),
-            )
+            busy = "is busy and answers late: wait, or look at its window for a dialog"
+            silent = "runs but does not answer: look at its window for a dialog, or end it"
+            how = busy if entry.state == "busy" else silent
+            yield False, f"{instance.name} (pid {instance.pid}) {how}"
         command = app_nap.advice(instance.pid) if app_nap.SLOWS else None
         if command is not None:
             yield (
