@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,7 +22,9 @@ from e2e.test_official_clients import (
     MCP_2,
     SESSIONS,
     STATELESS,
+    TYPESCRIPT_1,
     TYPESCRIPT_2,
+    assert_changes,
     assert_everything,
     seen_by,
 )
@@ -65,7 +67,33 @@ def test_the_official_clients_get_everything_through_it(gateway: Program, home: 
         assert listed["structuredContent"]["objects"] == []
 
 
-def test_clients_of_each_kind_work_in_three_hosts_at_once(tmp_path: Path) -> None:
+#: A client's command, the host that it works in, the era and how, and its code for not found.
+Work = tuple[list[str], str, str, str, int]
+
+
+def each_kind() -> list[Work]:
+    return [
+        ([sys.executable, str(CLIENTS / "mcp_1.py")], "blender", SESSIONS, "", -32002),
+        ([python_with(MCP_2), str(CLIENTS / "mcp_2.py")], "blender_2", STATELESS, "auto", -32602),
+        (node_with(CLIENTS / "typescript.mjs", TYPESCRIPT_2), "openusd", STATELESS, "auto", -32602),
+    ]
+
+
+def typescript() -> list[Work]:
+    script = CLIENTS / "typescript.mjs"
+    first, second = node_with(script, TYPESCRIPT_1), node_with(script, TYPESCRIPT_2)
+    return [
+        (first, "blender", SESSIONS, "v1", -32002),
+        (second, "blender_2", STATELESS, "auto", -32602),
+        (second, "openusd", SESSIONS, "legacy", -32602),
+    ]
+
+
+@pytest.mark.parametrize("clients", [each_kind, typescript])
+def test_official_clients_work_in_three_hosts_at_once(
+    clients: Callable[[], list[Work]], tmp_path: Path
+) -> None:
+    work = clients()
     fourth, fifth = blender_4_5(), blender_5_0()
     with ExitStack() as stack:
         gateway = stack.enter_context(
@@ -75,23 +103,21 @@ def test_clients_of_each_kind_work_in_three_hosts_at_once(tmp_path: Path) -> Non
         for python, kind in ((sys.executable, "openusd"), (fourth, "blender"), (fifth, "blender")):
             command = [python, "-m", "callboard", "serve", "--host", kind, "--skills", str(SKILLS)]
             stack.enter_context(Program(command, environment(tmp_path)))
-        work: list[tuple[list[str], str, str, int]] = [
-            ([sys.executable, str(CLIENTS / "mcp_1.py")], "blender", SESSIONS, -32002),
-            ([python_with(MCP_2), str(CLIENTS / "mcp_2.py")], "blender_2", STATELESS, -32602),
-            (node_with(CLIENTS / "typescript.mjs", TYPESCRIPT_2), "openusd", STATELESS, -32602),
-        ]
 
-        def seen(client: tuple[list[str], str, str, int]) -> dict[str, Any]:
-            command, name, revision, _ = client
-            mode = [] if revision == SESSIONS else ["auto"]
+        def seen(client: Work) -> dict[str, Any]:
+            command, name, _, mode, _ = client
             address = [f"{gateway.url}/{name}", str(gateway.token)]
-            return seen_by([*command, *address, *mode], tmp_path)
+            return seen_by([*command, *address, *([mode] if mode else [])], tmp_path)
 
         with ThreadPoolExecutor(len(work)) as pool:
-            for (_, _, revision, not_found), each in zip(work, pool.map(seen, work), strict=True):
+            for (command, _, revision, _, not_found), each in zip(
+                work, pool.map(seen, work), strict=True
+            ):
+                if "typescript" in command[-1]:
+                    assert_changes(each)
                 assert "probe.greeting" in each["prompts"]  # Blender has more of them
                 assert_everything({**each, "prompts": ["probe.greeting"]}, revision, not_found)
-        for _, name, _, _ in work:
+        for _, name, *_ in work:
             with at(gateway, name) as client:
                 made = client.call("scene__list_objects")["structuredContent"]["objects"]
                 assert [each["name"] for each in made if "watched" in each["name"]] == ["watched"]

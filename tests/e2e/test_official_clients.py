@@ -88,6 +88,13 @@ def assert_everything(seen: dict[str, Any], revision: str, not_found: int) -> No
     assert seen == {key: EVERYTHING[key] for key in seen.keys() | EVERYTHING.keys()}
 
 
+def assert_changes(seen: dict[str, Any]) -> None:
+    """What the TypeScript client alone tries: roots that move, a list that loses tools and gets
+    them back."""
+    assert seen.pop("moved") == str(Path("/projects/eve"))
+    assert seen.pop("relisted") == [False, True]
+
+
 def test_mcp_1(host: Program, home: Path) -> None:
     command = [sys.executable, str(CLIENTS / "mcp_1.py"), host.url, str(host.token)]
     assert_everything(seen_by(command, home), SESSIONS, -32002)
@@ -142,6 +149,7 @@ def test_typescript(
 ) -> None:
     command = node_with(CLIENTS / "typescript.mjs", package)
     seen = seen_by([*command, host.url, str(host.token), mode], home)
+    assert_changes(seen)
     assert_everything(seen, revision, not_found)
 
 

@@ -11,11 +11,14 @@ setTimeout(() => {
 }, 60_000).unref();
 
 const seen = { logs: [], steps: [] };
+const roots = [{ uri: "file:///projects/ada", name: "ada" }];
+let listChanges = 0;
+let listChanged = () => {};
 const { Client, StreamableHTTPClientTransport, on } = await load();
 const client = new Client(
   { name: "typescript", version: "1" },
   {
-    capabilities: { elicitation: {}, sampling: {}, roots: {} },
+    capabilities: { elicitation: {}, sampling: {}, roots: { listChanged: true } },
     versionNegotiation: { mode },
   },
 );
@@ -28,11 +31,13 @@ client.setRequestHandler(on("sampling/createMessage"), async () => ({
   content: { type: "text", text: "Paris" },
   model: "test",
 }));
-client.setRequestHandler(on("roots/list"), async () => ({
-  roots: [{ uri: "file:///projects/ada", name: "ada" }],
-}));
+client.setRequestHandler(on("roots/list"), async () => ({ roots }));
 client.setNotificationHandler(on("notifications/message"), ({ params }) => {
   if (String(params.data).includes("step")) seen.logs.push(params.data);
+});
+client.setNotificationHandler(on("notifications/tools/list_changed"), () => {
+  listChanges += 1;
+  listChanged();
 });
 const updated = new Promise((resolve) =>
   client.setNotificationHandler(on("notifications/resources/updated"), ({ params }) =>
@@ -60,6 +65,7 @@ async function load() {
     "roots/list": types.ListRootsRequestSchema,
     "notifications/message": types.LoggingMessageNotificationSchema,
     "notifications/resources/updated": types.ResourceUpdatedNotificationSchema,
+    "notifications/tools/list_changed": types.ToolListChangedNotificationSchema,
   };
   return {
     ...(await import("@modelcontextprotocol/sdk/client/index.js")),
@@ -108,6 +114,8 @@ async function useEverything() {
   });
   seen.completed = completed.completion.values;
   await cancel();
+  seen.moved = await move();
+  seen.relisted = await changeTheList();
 }
 
 async function watchTheScene() {
@@ -118,6 +126,31 @@ async function watchTheScene() {
   await call("scene__create_primitive", { kind: "cube", name: "watched" });
   seen.updated = await updated;
   await (stateless ? subscription.close() : client.unsubscribeResource({ uri }));
+}
+
+// The host asks for changed roots when it is told, which may be after the next call.
+async function move() {
+  roots[0] = { uri: "file:///projects/eve", name: "eve" };
+  if (!stateless) await client.sendRootsListChanged();
+  for (;;) {
+    const [root] = (await call("probe__introduce")).structuredContent.roots;
+    if (root.includes("eve")) return root;
+  }
+}
+
+async function changeTheList() {
+  const subscription = stateless ? await client.listen({ toolsListChanged: true }) : undefined;
+  const names = [];
+  for (const tool of ["skills__unload", "skills__load"]) {
+    const before = listChanges;
+    const told = new Promise((resolve) => (listChanged = resolve));
+    await call(tool, { name: "probe" });
+    if (listChanges === before) await told;
+    const { tools } = await client.listTools();
+    names.push(tools.some(({ name }) => name === "probe__add"));
+  }
+  await subscription?.close();
+  return names;
 }
 
 async function cancel() {
