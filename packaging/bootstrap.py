@@ -2,6 +2,7 @@
 
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
     python packaging/bootstrap.py test [--fast] [arguments of pytest]
+    python packaging/bootstrap.py docs [--out FOLDER]
 
 The first run creates .venv beside this project and installs the exact versions of
 constraints.txt; later runs find it ready and start at once. Whatever this program
@@ -29,7 +30,8 @@ from find_python import BLENDER_VERSIONS, VERSIONS, WINDOWS, SetupError, find_py
 
 PROJECT = Path(__file__).resolve().parent.parent
 HOST_EXTRAS = {"openusd": ["usd"], "blender": ["blender"]}
-TEST_EXTRAS = ["blender", "debug", "dev", "farm", "ui", "usd"]
+TEST_EXTRAS = ["blender", "debug", "dev", "docs", "farm", "ui", "usd"]
+DOCS_EXTRAS = ["docs", "skills"]
 STATE_FILE = "callboard-setup.json"
 SPREAD = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 """Tests over the processors; more of them than these wait for each other's start."""
@@ -221,7 +223,7 @@ def ensure(venv: Path, extras: Sequence[str], versions: Sequence[str]) -> None:
             set_up(venv, extras, versions, lock.fileno())
 
 
-# --- the two commands -----------------------------------------------------------------
+# --- the commands ----------------------------------------------------------------------
 
 
 def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
@@ -270,15 +272,23 @@ def main(arguments: Sequence[str]) -> int:
         choices=sorted(VERSIONS, key=VERSIONS.index),
         help="use this version, in an environment of its own (.venv-3.12)",
     )
-    parser.add_argument("command", choices=["serve", "test"], help="the server, or the tests")
     parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help="passed on to callboard serve or pytest"
+        "command",
+        choices=["serve", "test", "docs"],
+        help="the server, the tests, or the docs' pages",
+    )
+    parser.add_argument(
+        "arguments",
+        nargs=argparse.REMAINDER,
+        help="passed on to whichever it is",
     )
     asked = parser.parse_args(arguments)
     venv = PROJECT / (".venv-" + asked.python if asked.python else ".venv")
-    extras, versions = (
-        serve_needs(asked.arguments) if asked.command == "serve" else (TEST_EXTRAS, VERSIONS)
-    )
+    if asked.command == "serve":
+        extras, versions = serve_needs(asked.arguments)
+    else:
+        extras = TEST_EXTRAS if asked.command == "test" else DOCS_EXTRAS
+        versions = VERSIONS
     if asked.python:
         versions = [version for version in versions if version == asked.python]
         if asked.command == "test" and asked.python not in BLENDER_VERSIONS:
@@ -298,6 +308,9 @@ def main(arguments: Sequence[str]) -> int:
         return 130
     if asked.command == "serve":
         start([str(program(venv, "callboard")), "serve", *asked.arguments])
+    if asked.command == "docs":
+        site = str(PROJECT / "packaging" / "docs_site.py")
+        start([str(program(venv, "python")), site, *asked.arguments])
     os.chdir(PROJECT)
     keep_bytecode(venv, os.environ)
     start([str(program(venv, "python")), "-m", "pytest", *pytest_arguments(asked.arguments)])

@@ -1,0 +1,219 @@
+"""The docs' reference: pages that say what the code says of itself.
+
+Commands from their help, tools from their schemas, the Python face from its docstrings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from callboard.cli import COMMANDS, main
+from callboard.skills.load import load_skill
+from callboard.skills.model import ToolDeclaration
+
+PROJECT = Path(__file__).resolve().parent.parent
+#: Where skills ship, and in which hosts they serve.
+SKILLS = {
+    "core/callboard/skills/bundled": "every host that can",
+    "hosts/callboard_blender/skills": "Blender",
+    "hosts/callboard_maya/skills": "Maya",
+    "hosts/callboard_houdini/skills": "Houdini",
+    "hosts/callboard_max/skills": "3ds Max",
+}
+#: What others import.
+MODULES = {
+    "callboard": "servers of one's own",
+    "callboard.host": "adapters",
+    "callboard.content": "what tools answer with",
+    "callboard.extensions": "bundles",
+    "callboard.extensions.request_capability": "bundles that ask for a capability",
+    "callboard.errors": "every exception",
+    "callboard.testing.bench": "tests of skills",
+    "callboard.testing.compliance": "tests of adapters",
+    "callboard.testing.fake_host": "a host for tests",
+    "callboard.testing.fake_client": "a client for tests",
+}
+
+
+def write_reference(folder: Path) -> None:
+    """Writes the pages as Markdown into a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in (("commands", commands()), ("tools", tools()), ("python", python())):
+        (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+# --- commands -------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    yield "# Commands, option by option\n\nWhat `--help` says of each.\n"
+    for name in COMMANDS:
+        yield f"## `callboard {name}`\n\n```text\n{help_of(name)}\n```\n"
+
+
+def help_of(command: str) -> str:
+    """Its help, in lines of 80 characters wherever this runs."""
+    width = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "82"
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+            main([command, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if width is not None:
+            os.environ["COLUMNS"] = width
+    return shown.getvalue().rstrip()
+
+
+# --- tools ----------------------------------------------------------------------------
+
+
+def tools() -> Iterator[str]:
+    yield "# Tools, argument by argument\n"
+    yield "What ships, from the tools' own schemas. **Bold** arguments must be given.\n"
+    for place, hosts in SKILLS.items():
+        for file in sorted((PROJECT / place).glob("*/SKILL.md")):
+            skill = load_skill(file.parent)
+            yield f"## {skill.name}\n\n{skill.description} In {hosts}.\n"
+            for tool in skill.tools:
+                yield from tool_lines(skill.wire_name(tool.name), tool)
+
+
+def tool_lines(name: str, tool: ToolDeclaration) -> Iterator[str]:
+    yield f"### `{name}`\n\n{tool.description}\n"
+    needs = ", ".join(f"`{each}`" for each in tool.required_capabilities) or "nothing"
+    reads = tool.annotations.get("readOnlyHint") is True
+    yield f"Needs {needs}. {'Only reads.' if reads else 'May change something.'}\n"
+    properties: Mapping[str, Any] = tool.input_schema.get("properties") or {}
+    if not properties:
+        return
+    required = tool.input_schema.get("required") or ()
+    yield "| argument | takes | |\n|---|---|---|"
+    for argument, schema in properties.items():
+        shown = f"**`{argument}`**" if argument in required else f"`{argument}`"
+        yield f"| {shown} | {cell(taken(schema))} | {cell(meaning(schema))} |"
+    yield ""
+
+
+def taken(schema: Mapping[str, Any]) -> str:
+    """In words, what a schema lets through."""
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(taken(each) for each in schema[key]))
+    kinds = schema.get("type", "anything")
+    text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    if kinds == "array" and isinstance(schema.get("items"), Mapping):
+        text = f"array of {taken(schema['items'])}"
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        text += f", {least} to {most}"
+    elif least is not None:
+        text += f", at least {least}"
+    elif most is not None:
+        text += f", at most {most}"
+    return text
+
+
+def meaning(schema: Mapping[str, Any]) -> str:
+    text = str(schema.get("description", ""))
+    if "default" in schema:
+        text = f"{text} Without it: `{schema['default']}`".strip()
+    return text
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+# --- Python ---------------------------------------------------------------------------
+
+
+def python() -> Iterator[str]:
+    yield "# The Python face\n"
+    yield "What others import, from the docstrings. Everything else may change without a word.\n"
+    for name, use in MODULES.items():
+        module = import_module(name)
+        yield f"## {name}: {use}\n\n{docstring(module)}\n"
+        for public in public_names(module):
+            yield from object_lines(public, getattr(module, public))
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """What it exports, else what it defines."""
+    exported = getattr(module, "__all__", None)
+    if exported is not None:
+        return sorted(exported)
+    return [
+        name
+        for name, value in vars(module).items()
+        if name[0] != "_" and getattr(value, "__module__", None) == module.__name__
+    ]
+
+
+def object_lines(name: str, value: Any) -> Iterator[str]:
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        return
+    text = docstring(value)
+    members = list(documented_members(value)) if inspect.isclass(value) else []
+    if not (text or members):
+        return
+    yield f"### `{name}`\n"
+    if inspect.isfunction(value):
+        yield f"```python\n{signature(name, value)}\n```\n"
+    yield text + "\n"
+    for member, function in members:
+        yield f"```python\n{signature(member, function)}\n```\n\n{docstring(function)}\n"
+
+
+def documented_members(cls: type) -> Iterator[tuple[str, Any]]:
+    for name, value in vars(cls).items():
+        function = getattr(value, "__func__", getattr(value, "fget", value))
+        if name[0] != "_" and inspect.isfunction(function) and docstring(function):
+            yield name, function
+
+
+def signature(name: str, function: Any) -> str:
+    """On one line, or where that is long, a parameter a line."""
+    given = inspect.signature(function)
+    prefix = "async def" if inspect.iscoroutinefunction(function) else "def"
+    returned = given.return_annotation
+    answer = f" -> {returned}" if isinstance(returned, str) else ""
+    parameters = [
+        str(each.replace(annotation=Verbatim(each.annotation)))
+        if isinstance(each.annotation, str)
+        else str(each)
+        for each in given.parameters.values()
+    ]
+    short = f"{prefix} {name}({', '.join(parameters)}){answer}"
+    if len(short) <= 88:
+        return short
+    return "\n".join([f"{prefix} {name}(", *(f"    {each}," for each in parameters), f"){answer}"])
+
+
+class Verbatim:
+    """An annotation as the source writes it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def docstring(value: Any) -> str:
+    """Its own; what dataclasses write by themselves is none."""
+    written = getattr(value, "__doc__", None) or ""
+    name = getattr(value, "__name__", "")
+    return "" if written.startswith(f"{name}(") else inspect.cleandoc(written).replace("<", "&lt;")

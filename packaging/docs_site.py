@@ -1,0 +1,78 @@
+"""Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
+
+Links that lead nowhere, and whatever else the generator warns of, end it. It needs no network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from docs_reference import write_reference
+
+PROJECT = Path(__file__).resolve().parent.parent
+#: What pages are made of and what they link to, besides `docs`.
+SOURCES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "LICENSE",
+    "benchmarks/README.md",
+    "examples/agent/*.py",
+    "examples/host/*.py",
+    "examples/skills/*/SKILL.md",
+    "tests/hosts/*.md",
+    "tests/hosts/looks/*.png",
+)
+
+
+def sources() -> Iterator[Path]:
+    for pattern in ("docs/**/*", *SOURCES):
+        for path in PROJECT.glob(pattern):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
+
+
+def lay_out(folder: Path) -> None:
+    """Puts the sources as they lie in the project, so that each link leads where it leads there,
+    and the reference beside them."""
+    for path in sources():
+        target = folder / path.relative_to(PROJECT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    write_reference(folder / "docs" / "reference")
+
+
+def make(out: Path) -> int:
+    """Builds into `out`; returns Sphinx's exit code, which is 1 after a warning."""
+    with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
+        source = Path(folder) / "source"
+        lay_out(source)
+        return subprocess.run(
+            [
+                *(sys.executable, "-m", "sphinx", "-b", "html", "-c", str(source / "docs")),
+                *("-d", str(Path(folder) / "doctrees"), "--quiet"),
+                *("--nitpicky", "--fail-on-warning", "--keep-going", str(source), str(out)),
+            ],
+            check=False,
+        ).returncode
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bootstrap.py docs", description="Makes the docs' pages.")
+    parser.add_argument("--out", type=Path, default=PROJECT / "build" / "docs")
+    out = parser.parse_args(arguments).out
+    if status := make(out):
+        return status
+    print(out / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""The docs' pages are made without a warning, and whatever they link to is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(
+    not all(map(find_spec, ("sphinx", "myst_parser", "furo"))),
+    reason="the extra `docs` is not installed",
+)
+
+
+class Page(HTMLParser):
+    """What a page links to or loads, and which places in it others may link to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.places: set[str] = set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id" and value:
+                self.places.add(value)
+            elif value and (name == "src" or (name == "href" and tag in ("a", "link"))):
+                self.links.append(value)
+                if tag != "a":
+                    self.loads.append(value)
+
+
+def dead_links(pages: dict[Path, Page]) -> Iterator[str]:
+    for page in pages.values():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            path = unquote(parts.path)
+            target = (page.path.parent / path).resolve() if path else page.path
+            place = unquote(parts.fragment)
+            if not target.is_file() or (
+                place and target in pages and place not in pages[target].places
+            ):
+                yield f"{page.path.name}: {link}"
+
+
+def loaded_from_elsewhere(page: Page) -> list[str]:
+    return [link for link in page.loads if urlsplit(link).netloc]
+
+
+@pytest.mark.timeout(600)
+def test_the_pages_are_made_and_nothing_on_them_leads_nowhere(tmp_path: Path) -> None:
+    out = tmp_path / "pages"
+    done = subprocess.run(
+        [sys.executable, str(PROJECT / "packaging" / "docs_site.py"), "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = {path: Page(path) for path in out.resolve().rglob("*.html")}
+    made = {path.relative_to(out.resolve()).as_posix() for path in pages}
+    written = {f"docs/{path.stem}.html" for path in (PROJECT / "docs").glob("*.md")}
+    written |= {f"docs/reference/{name}.html" for name in ("commands", "python", "tools")}
+    assert not written - made
+    assert list(dead_links(pages)) == []
+    assert [page.path.name for page in pages.values() if loaded_from_elsewhere(page)] == []
+    tools = (out / "docs" / "reference" / "tools.html").read_text("utf-8")
+    assert "scene__create_primitive" in tools
+
+
+def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
+    # The same settings over two pages of which one names a heading that the other hasn't.
+    source = tmp_path / "source"
+    (source / "docs").mkdir(parents=True)
+    (source / "docs" / "index.md").write_text(
+        "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n", encoding="utf-8"
+    )
+    (source / "docs" / "other.md").write_text("# Other\n", encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "-c"),
+            *(str(PROJECT / "docs"), str(source), str(tmp_path / "pages")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "nowhere" in done.stderr
