@@ -24,9 +24,7 @@ SOURCES = (
     "SECURITY.md",
     "LICENSE",
     "benchmarks/README.md",
-    "examples/agent/*.py",
-    "examples/host/*.py",
-    "examples/skills/*/SKILL.md",
+    "examples/**/*",
     "tests/hosts/*.md",
     "tests/hosts/looks/*.png",
 )
