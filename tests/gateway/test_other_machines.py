@@ -28,6 +28,7 @@ from callboard.testing.fake_host import DEADLINE
 from callboard.transport.client.http import Endpoint, Unreachable
 from callboard.transport.client.http_client import HttpClient
 from callboard.transport.relay.address import AddressFinder
+from callboard.transport.relay.link import Link
 from e2e.serving import callboard, environment
 from serving import Served, served
 
@@ -218,6 +219,23 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     assert "`callboard clients approve ada`" in told()
     book.approve("ada")
     assert json.loads(told().splitlines()[-1])["result"]["structuredContent"] == {"instances": []}
+
+
+@needs_openssl
+def test_every_stream_begins(gateway: RunningGateway) -> None:
+    book = ClientBook()
+    _, token = book.make("ada")
+    book.approve("ada")
+    instance = AddressFinder(str(gateway.remote_url), token).find()
+    assert instance is not None
+
+    async def listen() -> None:
+        for _ in range(10):
+            link = Link(instance, lambda method, params: None, {"name": "far", "version": "1"})
+            await link.open()
+            await link.end()
+
+    asyncio.run(listen())
 
 
 @needs_openssl

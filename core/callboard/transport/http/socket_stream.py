@@ -74,7 +74,9 @@ class SocketStream(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        transport.set_write_buffer_limits(0)  # a write is done when the system has all of it
+        # A write is done when the system has all of it. With none allowed, asyncio's TLS calls an
+        # empty buffer full, and says so of every other write.
+        transport.set_write_buffer_limits(high=1, low=0)
         self._opened(self)
 
     def data_received(self, data: bytes) -> None:
