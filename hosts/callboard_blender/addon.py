@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -82,13 +83,18 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
         assert residence.app is not None
-        print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
+        # While an operator runs, Blender takes the first Ctrl+C for itself, and the next one ends
+        # it with nothing put in order.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
+            print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
             residence.serve()
         except KeyboardInterrupt:
             print("callboard ends")
         finally:
             residence.stop()
+            # None is a handler that isn't Python's; nothing can put that back.
+            signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         return {"FINISHED"}
 
 

@@ -86,9 +86,12 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     entry = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]["callboard"]
     assert entry["args"][-2:] == ["--client", "cursor"]
     assert {each.name for each in ClientBook().all()} == {"cursor", "codex", "zed"}
-    assert "put" in run("--undo", "--dry-run")[1]
-    status, _, err = run("--undo", "--yes")
+    would = run("--undo", "--dry-run")[1]
+    status, out, err = run("--undo", "--yes")
     assert (status, err) == (0, "")
+    # It says beforehand all that it does, the folder with the records too.
+    assert would == "".join(f"would {line}\n" for line in out.splitlines())
+    assert "remove " in out
     assert contents(home) == before
     assert "nothing to undo" in run("--undo", "--yes")[1]
 
@@ -156,3 +159,17 @@ def test_where_nothing_is_it_says_so(
     assert status == 1
     assert "no blender" in err
     assert not (tmp_path / "nobody").exists()
+
+
+def test_where_no_client_is_it_says_how_to_name_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "artist"))
+    monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "maya"))
+    (tmp_path / "maya" / "2026").mkdir(parents=True)
+    assert "no client: none was seen here; --client NAME" in run("--dry-run")[1]
+    out = run("--yes")[1]
+    assert "start the application" in out
+    assert "callboard config other" in out
+    assert "restart your clients" not in out

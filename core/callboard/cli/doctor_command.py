@@ -18,6 +18,7 @@ import tornado
 from callboard import __version__
 from callboard.cli import app_nap, private_folders
 from callboard.cli.plain_text import plain
+from callboard.hosting.headless import pip_install
 from callboard.skills.discovery import (
     has_skill,
     scan_and_load,
@@ -29,8 +30,8 @@ from callboard.skills.script_check import script_failures
 from callboard.transport.instances import Instance, answer_of, folder, listed
 
 _OPTIONAL = {
-    "pxr": "the OpenUSD host: pip install 'callboard[usd]'",
-    "bpy": "Blender headless: pip install 'callboard[blender]' on Python 3.11",
+    "pxr": f"the OpenUSD host: {pip_install('usd')}",
+    "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
 }
 #: Of what a server tells of its skills.
 _MOST_BYTES = 64 * 2**20

@@ -98,7 +98,8 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
         if gateway.remote_url is not None:
             print(f"Other machines: callboard connect '{gateway.remote_url}'", file=sys.stderr)
         print(
-            f"The gateway serves each instance at {gateway.url}/NAME\n"
+            f"The gateway serves each instance at {gateway.url}/NAME (blender, blender_2, maya …)\n"
+            "Connect a client: callboard config claude-code --gateway (or cursor, vscode …)\n"
             f"Its page, once, within ten minutes: {link}\nStop: Ctrl+C",
             file=sys.stderr,
             flush=True,

@@ -7,6 +7,8 @@ import difflib
 import json
 import logging
 import os
+import shlex
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -199,15 +201,23 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
     line = {"event": "ready", "url": app.url, "token": app.token, "pid": identity.pid}
     print(json.dumps(line), file=ready, flush=True)
     if not quiet:
-        count = app.service.count_tools()
+        count, command = app.service.count_tools(), _command()
         print(
             f"{identity.name} {identity.version} serves {count} tools at {app.url}\n"
-            "Connect a client: callboard config claude-code (or cursor, vscode, claude-desktop)\n"
-            "Call a tool:      callboard call scene__scene_info\n"
+            f"Connect a client: {command} config claude-code (or cursor, vscode, claude-desktop)\n"
+            f"Call a tool:      {command} call scene__scene_info\n"
             "Stop:             Ctrl+C",
             file=sys.stderr,
             flush=True,
         )
+
+
+def _command() -> str:
+    """What to type for ``callboard`` in another shell: its path where it isn't on ``PATH``."""
+    beside = shutil.which("callboard", path=str(Path(sys.executable).parent))
+    if shutil.which("callboard") is not None or beside is None:
+        return "callboard"
+    return shlex.quote(beside)
 
 
 def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:

@@ -58,8 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _undo(arguments: argparse.Namespace, tell: Tell) -> Json:
-    if not (arguments.dry_run or arguments.yes or _agreed("put everything back?")):
-        raise PeerError("nothing was changed")
+    if not (arguments.dry_run or arguments.yes):
+        undo(lambda line: print(plain(line), file=sys.stderr), dry_run=True)
+        if not _agreed("put everything back?"):
+            raise PeerError("nothing was changed")
     return {"done": undo(tell, arguments.dry_run)}
 
 
@@ -91,9 +93,14 @@ def _done(intended: Plan, arguments: argparse.Namespace, tell: Tell) -> Json:
     trial = None
     if client is not None and not arguments.no_trial:
         with watched_all(intended, kept):
-            trial = try_out(client)
+            trial = try_out(client, tell)
         tell(trial)
-    tell("restart your clients, or have them read their servers again; `--undo` puts all back")
+    steps = ["start the application"] if intended.hosts else []
+    if client is not None:
+        steps.append("restart your clients, or have them read their servers again")
+    elif not intended.clients:
+        steps.append("let a client in: `callboard config other`")
+    tell("; ".join([*steps, "`callboard setup --undo` puts all back"]))
     return {"trial": trial}
 
 

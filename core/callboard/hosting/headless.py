@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from importlib import import_module
 
@@ -10,13 +12,20 @@ from callboard.hosting.contract import Host
 
 Post = Callable[[Callable[[], None]], None]
 
+
+def pip_install(extra: str) -> str:
+    """The command that brings it to this Python, which need not be the one of the `pip` on the
+    path."""
+    return f"{shlex.quote(sys.executable)} -m pip install 'callboard[{extra}]'"
+
+
 #: Where each headless host is, and what installs what it needs.
 HOSTS = {
-    "openusd": ("callboard_openusd.host", "OpenUsdHost", "`pip install 'callboard[usd]'`"),
+    "openusd": ("callboard_openusd.host", "OpenUsdHost", f"`{pip_install('usd')}`"),
     "blender": (
         "callboard_blender.host",
         "BlenderHost",
-        "`pip install 'callboard[blender]'` on Python 3.11",
+        f"`{pip_install('blender')}` on Python 3.11",
     ),
     "houdini": ("callboard_houdini.host", "HoudiniHost", "hython, Houdini's own Python"),
     "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without windows"),

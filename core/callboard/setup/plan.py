@@ -74,6 +74,8 @@ class Plan:
                 lines.append(f"write {way} into {client.path}, for {client.known.title}")
             else:
                 lines.append(f"leave {client.path}: callboard is in it already")
+        if not self.clients:
+            lines.append("write for no client: none was seen here; --client NAME names one")
         return lines
 
     def as_json(self) -> Json:

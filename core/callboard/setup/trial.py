@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, Queue
 from threading import Thread
@@ -25,24 +25,26 @@ _PAUSE = 0.1
 _REVISION = "2025-11-25"
 
 
-def try_out(client: str) -> str:
-    """A sentence on what answered. ``client`` is whose token to present. Raises HostError."""
+def try_out(client: str, tell: Callable[[str], None]) -> str:
+    """A sentence on what answered. ``client`` is whose token to present; ``tell`` gets what is
+    begun meanwhile, as it may take seconds. Raises HostError."""
     serving = [each.instance for each in listed() if each.state == "serving"]
     if serving:
         return _call(client, serving[0])
-    with _started() as instance:
+    with _started(tell) as instance:
         if instance is None:
             return "nothing to try now: start the application, then ask your client for its scene"
         return _call(client, instance)
 
 
 @contextmanager
-def _started() -> Iterator[Instance | None]:
+def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
     """Blender without a window, for the trial; None where it isn't on the path."""
     started = blender.background_server()
     if started is None:
         yield None
         return
+    tell("start Blender without a window, for one call to try it")
     command, environment = started
     process = subprocess.Popen(
         command,

@@ -48,13 +48,13 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
     for path, file in kept.files.items():
         everything &= _undo_file(Path(path), file, path in whole, tell, dry_run)
     if dry_run:
-        return everything
+        return everything & _undo_own(kept, tell, dry_run)
     for name in kept.tokens:
         gone = ClientBook().revoke(name)
         if gone is not None:
             forget_token(gone)
     end_kept()
-    everything &= _undo_own(kept, tell)
+    everything &= _undo_own(kept, tell, dry_run)
     forget(kept.folders)
     return everything
 
@@ -102,7 +102,7 @@ def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: boo
         return False
 
 
-def _undo_own(kept: Kept, tell: Tell) -> bool:
+def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> bool:
     """Callboard's own folders, where they came with setup."""
     for folder in (data_folder(), cache_folder()):
         if str(folder) not in kept.folders or not folder.is_dir():
@@ -111,6 +111,7 @@ def _undo_own(kept: Kept, tell: Tell) -> bool:
         if users:
             tell(f"leave {folder}: {' and '.join(users)} in it are yours")
             continue
-        shutil.rmtree(folder)
+        if not dry_run:
+            shutil.rmtree(folder)
         tell(f"remove {folder}")
     return True
