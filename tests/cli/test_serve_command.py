@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
+
 import pytest
 
 from callboard.cli import main
@@ -32,3 +37,13 @@ def test_what_has_no_effect_is_said(tmp_path, capfd):
     assert "--deny filesystem.wirte withdraws nothing" in warnings
     assert "did you mean filesystem.write?" in warnings
     assert "--deny usd" not in warnings
+
+
+def test_it_names_a_command_that_can_be_typed(tmp_path, capfd, monkeypatch):
+    pytest.importorskip("pxr")
+    monkeypatch.setenv("PATH", os.defpath)
+    with serve(tmp_path / "home"):
+        pass
+    shown = re.search(r"Call a tool: +(.*) call scene__scene_info", capfd.readouterr().err)
+    assert shown is not None
+    assert shutil.which(shlex.split(shown[1])[0]) is not None

@@ -113,7 +113,9 @@ def background_server() -> tuple[list[str], dict[str, str]] | None:
     if blender is None or blender.program is None:
         return None
     code = "import bpy; bpy.ops.callboard.serve()"
-    return [blender.program, "--background", "--python-expr", code], dict(_environment(blender))
+    return [blender.program, "--background", "-noaudio", "--python-expr", code], dict(
+        _environment(blender)
+    )
 
 
 def _install_addon(blender: Blender, archive: Path, dry_run: bool) -> list[str]:
@@ -238,7 +240,7 @@ def _run(
     code = f"import bpy; {named}; bpy.ops.wm.save_userpref(); print({done_mark!r})"
     try:
         done = subprocess.run(
-            [blender.program, "--background", "--python-expr", code],
+            [blender.program, "--background", "-noaudio", "--python-expr", code],
             capture_output=True,
             encoding="utf-8",
             errors="replace",
