@@ -347,9 +347,9 @@ class Callboard:
         self.tools.add(*farm_tools(maps))
 
     def _instance(self) -> instances.Instance:
-        identity = self.host.identity
-        about = (self.id, identity.kind, identity.name, self.url, self.token, identity.pid)
-        return instances.Instance(*about, self._started, self._scene)
+        who, paths = self.host.identity, tuple(map(str, self.catalog.paths))
+        about = (self.id, who.kind, who.name, self.url, self.token, who.pid, self._started)
+        return instances.Instance(*about, self._scene, paths)
 
     def _tell(self, topic: Topic) -> None:
         changed = self.endpoint.subscriptions.list_changed

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from callboard.config import McpHttpConfig
 from callboard.errors import PeerError
 from callboard.folders import data_folder, path_of, site_folder
+from callboard.hosting.regular_file import refuse_special
 
 Kind = Literal[
     "folders", "files", "words", "text", "port", "count", "seconds", "yes or no", "policy"
@@ -238,6 +239,7 @@ def _number(text: str) -> Any:
 def _file(label: str, path: Path, *, needed: bool = False) -> Source:
     label = f"{label} ({path})"
     try:
+        refuse_special(path)
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:

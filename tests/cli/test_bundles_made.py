@@ -178,3 +178,82 @@ def test_versions_are_ordered_as_semver_does() -> None:
         assert not any(is_older(version, earlier) for earlier in ordered[: at + 1])
     assert not is_older("1.0", "1.0.0+build.5")
     assert not is_older("1.0.0+build.5", "1.0")
+
+
+MANIFEST = """\
+{
+  "manifest_version": "0.3",
+  "name": "shot-notes",
+  "version": "0.1.0",
+  "description": "Counts the words of a text.",
+  "author": {"name": "A studio"},
+  "server": {
+    "type": "python",
+    "entry_point": "server.py",
+    "mcp_config": {
+      "command": "python3",
+      "args": [
+        "${__dirname}/server.py",
+        "--limit=${user_config.limit}"
+      ]
+    }
+  },
+  "user_config": {
+    "limit": {
+      "type": "number",
+      "title": "Most notes"
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "finding"),
+    [
+        ('"user_config": {', '"user_confg": {', "18: error: key 'user_confg' isn't known; did"),
+        ('"limit": {', '"limits": {', "14: error: the server's command uses ${user_config.limit}"),
+        ('"number"', '"nubmer"', "20: error: user_config['limit'].type must be one of"),
+        (
+            '"type": "num',
+            '"types": "num',
+            "20: error: key 'types' isn't known; did you mean 'type'?",
+        ),
+        ('"title":', '"titel":', "21: warning: key 'titel' isn't known; did you mean 'title'?"),
+        ('"version"', '"verison"', "4: error: key 'verison' isn't known; did you mean 'version'?"),
+        ('"server":', '"sever":', "7: error: key 'sever' isn't known; did you mean 'server'?"),
+        ('{"name": "A studio"}', '"A studio"', "6: error: author must be an object"),
+        ('"0.1.0",', '"0.1.0"', "5: error: manifest.json is not JSON: "),
+        ('"command": "python3"', '"comand": "python3"', "11: error: key 'comand' isn't known"),
+    ],
+)
+def test_a_mistake_in_a_manifest_is_told_where_it_stands(
+    capsys: pytest.CaptureFixture[str], written: str, wrong: str, finding: str
+) -> None:
+    folder = made()
+    manifest = folder / "manifest.json"
+    assert MANIFEST.count(written) == 1
+    # However it is laid out: some tools indent by tabs.
+    manifest.write_text(MANIFEST.replace(written, wrong).replace("  ", "\t"))
+    (line,) = found_in(capsys, folder)
+    assert line.startswith(f"manifest.json:{finding}")
+
+
+@pytest.mark.parametrize(
+    ("server", "finding"),
+    [
+        (
+            "import sys\n\n\ndef load():\n    import no_such_module\n\n\nload()\n",
+            "server.py:5: error: ",
+        ),
+        ("import json\n\njson.loads('{')\n", "server.py:3: error: "),
+        ("import sys\n\nsys.exit('no licence')\n", "server.py:1: error: "),
+    ],
+)
+def test_a_server_that_ends_is_told_where_it_did(
+    capsys: pytest.CaptureFixture[str], server: str, finding: str
+) -> None:
+    folder = made()
+    (folder / "server.py").write_text(server)
+    (line,) = found_in(capsys, folder, "--start")
+    assert line.startswith(finding)

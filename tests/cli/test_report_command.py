@@ -69,6 +69,14 @@ def test_a_page_that_cannot_be_written_is_an_error_in_one_line(
     assert "can't be written: No such file or directory" in capsys.readouterr().err
 
 
+def test_what_can_not_be_listed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "--calls", "501"])
+    assert ended.value.code == 2
+    assert "501 are too many, 500 at most" in capsys.readouterr().err
+    assert main(["report", "--calls", "500"]) == 0
+
+
 def test_a_damaged_database_is_an_error_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     default_folder().mkdir(parents=True)
     (default_folder() / "calls.db").write_bytes(b"garbage" * 1000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import callboard.host
 from callboard.hosting.contract import SceneEditor, SceneReader
 from callboard.skills.lint import lint
 
@@ -64,3 +66,16 @@ def test_an_example_passes_its_own_tests(folder, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_port_that_a_skill_may_ask_for_is_named_with_its_page():
+    ports = {
+        name
+        for name in callboard.host.__all__
+        if getattr(getattr(callboard.host, name), "_is_protocol", False)
+    }
+    # What a host keeps for its server, and what no skill may do for an agent.
+    ports -= {"UndoPort", "ScriptPort"}
+    assert sorted(name for name in ports if f"`{name}`" not in GUIDE) == []
+    assert "pydoc callboard.host.MaterialsPort" in GUIDE
+    assert "MaterialsPort" in pydoc.render_doc("callboard.host.MaterialsPort")

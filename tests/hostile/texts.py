@@ -15,7 +15,8 @@ from callboard.bundles.installed.unpacking import UnpackError, check_name, remov
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.errors import SkillError
 from callboard.skills import safe_yaml
-from callboard.skills.load import load_skill, split_frontmatter
+from callboard.skills.frontmatter import split_frontmatter
+from callboard.skills.load import load_skill
 from callboard.skills.prompts.files import read_prompts
 from callboard.skills.prompts.templates import fill, placeholders
 from callboard.skills.workflows.files import read_workflows

@@ -379,3 +379,15 @@ def test_a_damaged_entry_of_the_cache_is_as_good_as_none(tmp_path, add):
             stamps_and_skill[1].update(spoil)
         file.write_text(json.dumps(spoiled))
         assert names(k.skill for k in cached(tmp_path).known) == ["a"]
+
+
+def test_a_tool_that_its_entry_takes_away_is_told_with_what_is_wrong(catalog, add):
+    long = "b" * 100
+    tools = f"tools:\n- {{name: go, description: d}}\n- {{name: {long}, affinity: both}}\n"
+    add("half", **{"tools.yaml": tools})
+    catalog.refresh()
+    why = catalog.why_absent(f"half__{long}")
+    assert why.startswith("isn't served until this is mended: half/tools.yaml:3: tool 'bbb")
+    assert catalog.why_absent("half__other") is None
+    (failure,) = catalog.failures
+    assert failure.as_json()["tool"] == long

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from callboard.skills.discovery import BUNDLED, scan_and_load, search_paths
-from callboard.skills.vendored import requirement_failures
+from callboard.skills.requirements import requirement_failures
 from skills.skill_tree import TWO_TOOLS, write_skill
 
 

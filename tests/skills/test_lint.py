@@ -71,7 +71,21 @@ def test_lint_does_not_run_scripts(tmp_path):
 def test_skills_whose_wire_names_clash(tmp_path):
     write_skill(tmp_path, "a-b", files=GOOD)
     write_skill(tmp_path, "a_b", files=GOOD)
-    assert any("a_b/SKILL.md:1: error: the name clashes" in f for f in lines(tmp_path))
+    assert any("a_b/SKILL.md:2: error: the name clashes" in f for f in lines(tmp_path))
+
+
+def test_what_skill_md_says_wrongly_is_told_where_it_stands(tmp_path):
+    block = "version: 1.0.0\ndepends: [nowhere]\nrequires:\n  - pip\n  - no-such-package\n"
+    skill = write_skill(tmp_path, "needy", block=block).rename(tmp_path / "called-otherwise")
+    assert [line.split(" ")[0] for line in lines(skill)] == [
+        "SKILL.md:2:",
+        "SKILL.md:7:",
+        "SKILL.md:10:",
+    ]
+    flat = "---\ndescription: d\nname: flat\nmetadata:\n  dcc-mcp.requires: no-such-package\n---\n"
+    write_files(tmp_path / "flat", {"SKILL.md": flat})
+    (finding,) = lines(tmp_path / "flat")
+    assert finding.startswith("SKILL.md:5: warning: requires no-such-package")
 
 
 def test_a_reference_that_leads_nowhere_is_found_where_it_is_written(tmp_path):

@@ -143,7 +143,9 @@ def test_what_pip_does_not_take_is_told_by_lint(text: str, tmp_path: Path) -> No
 
 
 def test_what_is_required_and_not_there_is_told_by_lint(tmp_path: Path) -> None:
-    folder = write_skill(tmp_path, "needy", block="requires: [no-such-package-anywhere]")
+    block = "requires: [no-such-package-anywhere]\ntools: tools.yaml"
+    imports = "import no_such_package_anywhere.deeper\n\n\ndef main():\n    pass\n"
+    folder = write_skill(tmp_path, "needy", block=block, files={**FILES, "scripts/go.py": imports})
     (finding,) = lint(folder)
     assert "requires no-such-package-anywhere, and Python 3." in finding.message
     assert (finding.severity, finding.file) == ("warning", "SKILL.md")
@@ -184,3 +186,25 @@ def test_a_skill_is_vendored_and_listed_by_the_name_that_the_settings_find(
         "1.4.0",
         str(folder.resolve()),
     )
+
+
+def test_the_command_that_a_running_host_tells_finds_the_skill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its skills lie where only it looks, and one for another host has the same name."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    block = "requires: [no-such-package]\ndcc: "
+    folder = write_skill(tmp_path / "variants" / "fake", "needy", block=f"{block}fake")
+    other = write_skill(tmp_path / "variants" / "maya", "needy", block=f"{block}maya")
+    paths = [folder.parent, other.parent]
+    with served(skills=True, skill_paths=paths, announce=True) as server:
+        catalog = server.app.catalog
+        until(lambda: catalog.failures, "what it lacks")
+        (failure,) = catalog.failures
+        assert main(["doctor"]) == 1
+        assert failure.message in capsys.readouterr().out
+        command = shlex.split(failure.message.split("`")[1])
+        page = folder / "SKILL.md"
+        page.write_text(page.read_text("utf-8").replace("[no-such-package]", "[]"), "utf-8")
+        assert main(command[1:]) == 1
+        assert "skill 'needy' requires no packages" in capsys.readouterr().err

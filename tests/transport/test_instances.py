@@ -69,6 +69,8 @@ def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
         {"url": "http://127.0.0.1:port/mcp"},
         {"token": ["t"]},
         {"scene": 7},
+        {"skill_paths": "abc"},
+        {"skill_paths": [7]},
         {"id": "../kept"},
     ],
     ids=" ".join,  # by no value: processes that share the tests must name them alike

@@ -17,6 +17,7 @@ from typing import Any
 from callboard.batch.tasks import Task, tasks_of
 from callboard.content import Json
 from callboard.errors import PeerError
+from callboard.hosting.regular_file import refuse_special
 
 _FRAMES = re.compile(r"(-?\d+)(?:-(-?\d+)(?:x(\d+))?)?")
 
@@ -82,10 +83,12 @@ def frames_of(text: str, most: float = math.inf) -> list[int] | None:
 
 def _rows(path: Path, suffix: str) -> list[Json]:
     try:
+        refuse_special(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(_csv(file) if suffix == ".csv" else _jsonl(file))
     except (OSError, ValueError, csv.Error) as error:
-        raise PeerError(f"{path} can't be read: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise PeerError(f"{path} can't be read: {why}") from None
     if not rows:
         raise PeerError(f"{path} has no rows")
     return rows

@@ -13,6 +13,7 @@ from callboard.batch.tasks import Task, TaskResult, stamp_of
 from callboard.content import Json, json_object
 from callboard.errors import HostError, PeerError
 from callboard.hosting.private_file import write_private
+from callboard.hosting.regular_file import refuse_special
 
 
 class ReportFile:
@@ -29,11 +30,13 @@ class ReportFile:
         """What was done before, of these tasks, whose files and artefacts nobody changed since.
         Raises PeerError where the file is another batch's."""
         try:
+            refuse_special(self._path)
             lines = self._path.read_text("utf-8").splitlines()
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            raise PeerError(f"{self._path} can't be read: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise PeerError(f"{self._path} can't be read: {why}") from None
         # A killed process leaves a line half written.
         values = [value for value in map(json_object, lines) if value is not None]
         others = bool(lines) and (not values or values[0] != self._begun)

@@ -194,7 +194,7 @@ class Dispatcher(RunningCalls):
         tool = call.tool = gather(call, self.tools, self.admit, self)
         for inner in tool.inner:
             inner.task = call.task
-            if "entry" not in inner.tool.__dict__:
+            if not inner.tool.has_entry:
                 await self._in_time(call, self._load(inner))
         require_plain(tool)
         of_paths = [inner for inner in tool.inner if self._paths.concern(inner.tool)]
@@ -266,7 +266,7 @@ class Dispatcher(RunningCalls):
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.holder)
         # A script that wasn't imported is on disk as it is now.
-        skill = call.tool.skill if "entry" in call.tool.__dict__ else None
+        skill = call.tool.skill if call.tool.has_entry else None
         old = self.tools.why_old(skill) if skill else None
         if failed and old:
             results.add_text(result, old)
@@ -294,7 +294,7 @@ class Dispatcher(RunningCalls):
         """Whether the call means something else with roots than without."""
         if self.roots.policy == "strict" or not call.tool.paths.all_absolute(call.arguments):
             return True
-        if "entry" not in call.tool.__dict__:
+        if not call.tool.has_entry:
             await self._in_time(call, self._load(call))
         return call.tool.entry.takes_workspace_roots
 
@@ -302,7 +302,7 @@ class Dispatcher(RunningCalls):
 
     async def _run(self, call: Call) -> Any:
         tool = call.tool
-        if "entry" not in tool.__dict__:
+        if not tool.has_entry:
             await self._load(call)
         kind = tool.entry.kind
         if tool.affinity == "any" and kind == "function":

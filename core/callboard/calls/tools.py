@@ -77,10 +77,20 @@ class Tool:
     ours: bool = False
     #: A tool of a skill that ships: it needs the host's ports, whatever is declared.
     ships: bool = False
+    #: The entry, once it was needed.
+    _entries: list[Entry] = field(default_factory=list, init=False, repr=False)
 
-    @cached_property
+    @property
     def entry(self) -> Entry:
-        return self.load()
+        """Loads it where that wasn't done. Raises what ``load`` raises."""
+        if not self._entries:
+            self._entries.append(self.load())
+        return self._entries[0]
+
+    @property
+    def has_entry(self) -> bool:
+        """Whether its function was found; until then its script is used as it is on disk."""
+        return bool(self._entries)
 
     @cached_property
     def arguments(self) -> Validator:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from callboard.bundles.installed.bundle_lint import MANIFEST, lint_bundle
+from callboard.bundles.installed.bundle_lint import is_own, lint_bundle
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.installed.loading import trouble_here
 from callboard.bundles.installed.manifest import ManifestError, folder_name, read_manifest
+from callboard.bundles.installed.manifest_lines import MANIFEST, ManifestLines
 from callboard.bundles.installed.unpacking import unpack
-from callboard.bundles.running.first_start import start_once
+from callboard.bundles.running.first_start import FirstStart, start_once
 from callboard.skills.lint import Finding
 
 
@@ -47,11 +50,30 @@ def start_findings(folder: Path) -> list[Finding]:
         return []
     bundle = InstalledBundle(manifest, folder)
     if trouble := trouble_here(bundle):
-        return [Finding(MANIFEST, 1, "warning", f"its server was not started: {trouble}")]
+        line = ManifestLines(folder).line("server", "mcp_config", "command")
+        return [Finding(MANIFEST, line, "warning", f"its server was not started: {trouble}")]
     first = start_once(bundle)
     if first.problem is not None:
-        problem = f"its server {first.problem}"
-        return [Finding(MANIFEST, 1, "warning" if first.late else "error", problem)]
+        # It ran in a copy, which is gone.
+        problem = f"its server {first.problem}".replace(f"{folder}{os.sep}", "")
+        return [Finding(*_blamed(folder, first), "warning" if first.late else "error", problem)]
     if not first.tools:
-        return [Finding(MANIFEST, 1, "warning", "its server runs, and lists no tools")]
+        problem = "its server runs, and lists no tools"
+        return [Finding(*_blamed(folder, first), "warning", problem)]
     return []
+
+
+def _blamed(folder: Path, first: FirstStart) -> tuple[str, int]:
+    """File and line: where its last words say that it ended, else the file that is run, else the
+    command that runs it."""
+    lines = ManifestLines(folder)
+    entry_point = str(lines.at("server").get("entry_point"))
+    # As tracebacks of Python and of JavaScript name a file and its line.
+    named = re.compile(re.escape(str(folder)) + r'[/\\]([^":\n]+)(?:", line |:)(\d+)')
+    places = [place for word in first.words for place in named.findall(word)]
+    for file, line in reversed(places):
+        if is_own(folder, file):
+            return Path(file).as_posix(), int(line)
+    if is_own(folder, entry_point):
+        return Path(entry_point).as_posix(), 1
+    return MANIFEST, lines.line("server", "mcp_config", "command")

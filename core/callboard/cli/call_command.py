@@ -13,6 +13,7 @@ from callboard.cli.instance import choose
 from callboard.cli.outcome import show, told
 from callboard.content import Json
 from callboard.errors import PeerError
+from callboard.hosting.regular_file import refuse_special
 from callboard.transport.client import Client
 from callboard.transport.client.tool_call import call_tool
 
@@ -74,11 +75,13 @@ def given_arguments(text: str) -> dict[str, Any]:
         if text == "-":
             given = json.loads(sys.stdin.buffer.read())
         elif text.startswith("@"):
-            given = json.loads(Path(text[1:]).read_bytes())
+            path = Path(text[1:])
+            refuse_special(path)
+            given = json.loads(path.read_bytes())
         else:
             given = json.loads(text)
     except OSError as error:
-        raise PeerError(f"{text[1:]} can't be read: {error.strerror}") from None
+        raise PeerError(f"--json {text} can't be read: {error.strerror}; - reads a pipe") from None
     except ValueError as error:
         raise PeerError(f"--json is not JSON: {error}") from None
     if not isinstance(given, dict):

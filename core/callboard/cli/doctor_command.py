@@ -160,6 +160,8 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
 
 def _sentence(failure: Mapping[str, Any]) -> str:
     """Of a failure as JSON, perhaps of another version's server."""
+    if failure.get("reference") == ".":
+        return plain(f"{failure.get('skill')}: {failure.get('message')}")
     line = f", line {failure['line']}" if failure.get("line") else ""
     place = f"skill {failure.get('skill')}, {failure.get('reference')}{line}"
     return plain(f"{place}: {failure.get('message')}")

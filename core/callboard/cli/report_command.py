@@ -15,7 +15,8 @@ from callboard.demand.period import parse_since
 from callboard.demand.report import build
 from callboard.demand.report_html import render
 from callboard.errors import HostError, PeerError
-from callboard.records.reader import Filter, Reader
+from callboard.hosting.regular_file import refuse_special
+from callboard.records.reader import MAX_PAGE, Filter, Reader
 from callboard.records.store import default_folder
 
 _SHOWN = 10
@@ -33,13 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--calls",
         metavar="N",
         nargs="?",
-        type=count,
+        type=_listed,
         const=_LISTED,
-        help=f"the last calls with their ids, the newest last; {_LISTED} without N, 500 at most",
+        help=f"the last calls with their ids, the newest last; {_LISTED} without N, "
+        f"{MAX_PAGE} at most",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
+
+
+def _listed(text: str) -> int:
+    number = count(text)
+    if number > MAX_PAGE:
+        raise argparse.ArgumentTypeError(
+            f"{number} are too many, {MAX_PAGE} at most; --since leaves older ones out, and the "
+            "report itself, without --calls, counts them all"
+        )
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(report, indent=2, ensure_ascii=False))
     elif arguments.html is not None:
         try:
+            refuse_special(arguments.html)
             arguments.html.write_text(render(report), "utf-8")
         except OSError as error:
             raise HostError(f"{arguments.html} can't be written: {error.strerror}") from None

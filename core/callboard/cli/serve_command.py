@@ -97,13 +97,16 @@ def host_options(arguments: argparse.Namespace) -> list[str]:
     return options + [f"{name}={value}" for name, values in repeated for value in values]
 
 
-def warn_of_folders(arguments: argparse.Namespace) -> None:
-    """What :func:`add_host` read, and the project, where that has no effect as things stand."""
+def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True) -> None:
+    """What :func:`add_host` read, and the project, where that has no effect as things stand. A
+    server of this process tells of ``absent_skills`` itself."""
     if unknown := unknown_project():
         log.warning("%s", unknown)
     for option, folders in (("--skills", arguments.skills), ("--root", arguments.roots)):
         for folder in folders:
             if not Path(folder).is_dir():
+                if option == "--skills" and not absent_skills:
+                    continue
                 log.warning("%s %s: there is no such folder yet", option, folder)
             elif option == "--skills" and not has_skill(Path(folder)):
                 log.warning(
@@ -121,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     port = 0 if arguments.worker else arguments.port
     config = host_config(arguments, port, auth=arguments.auth, announce=not arguments.worker)
-    warn_of_folders(arguments)
+    warn_of_folders(arguments, absent_skills=False)
     ready = keep_stdout_clean()
     if arguments.debugpy is not None:
         _wait_for_editors(arguments.debugpy)

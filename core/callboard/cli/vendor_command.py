@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,11 @@ from pathlib import Path
 from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import HostError, PeerError
 from callboard.settings import config_from
-from callboard.skills.discovery import scan_and_load
+from callboard.skills.discovery import scan, search_paths
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.vendored import REQUIRED, this_python, vendor_folder
+from callboard.transport.instances import listed
 
 _VERSION = re.compile(r"3\.\d{1,2}")
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -26,6 +28,9 @@ _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "skill", metavar="DIR|NAME", help="a skill's folder, or the name of one that is found"
+    )
+    parser.add_argument(
+        "--host", metavar="HOST", help="of several of that name the one for it, such as blender"
     )
     parser.add_argument(
         "--python",
@@ -38,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    skill = _skill(arguments.skill)
+    skill = _skill(arguments.skill, arguments.host)
     if not skill.requires:
         raise PeerError(
             f"skill '{skill.name}' requires no packages; name them in SKILL.md, below "
@@ -59,23 +64,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _skill(given: str) -> SkillMetadata:
+def _skill(given: str, host: str | None) -> SkillMetadata:
     """By its folder, else by its name. Raises PeerError."""
     folder = Path(given).absolute()
     if not folder.exists():
-        known, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
-        for skill in known:
-            if skill.name == given:
-                return skill
+        candidates = _called(given, host)
+        # One that requires nothing isn't meant where another does.
+        meant = [skill for skill in candidates if skill.requires] or candidates
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            folders = ", ".join(shlex.quote(str(skill.path)) for skill in meant)
+            raise PeerError(f"{len(meant)} skills are called {given}; give the folder: {folders}")
         raise PeerError(
-            f"{given} is neither a folder nor a skill that `callboard skills` lists; give the "
-            "folder with its SKILL.md"
+            f"{given} is neither a folder nor a skill that `callboard skills` lists or a host that "
+            "runs has; give the folder with its SKILL.md"
         )
     skill = load_skill(folder)
     if not is_usable(skill):
         problems = "; ".join(failure.editor_line for failure in skill.failures)
         raise PeerError(f"{given} is no skill: {problems}")
     return skill
+
+
+def _called(name: str, host: str | None) -> list[SkillMetadata]:
+    """The skills of that name that a server would find that is started here, and those that the
+    servers find that run, which have skill paths of their own."""
+    here = search_paths(extra=config_from({}).skill_paths)
+    by_folder: dict[Path, SkillMetadata] = {}
+    for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
+        for each in scan(paths, host, load_skill).skills:
+            if each.skill.name == name:
+                by_folder.setdefault(each.skill.path, each.skill)
+    return list(by_folder.values())
 
 
 def _version_of(python: str) -> str:

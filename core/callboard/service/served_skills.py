@@ -110,7 +110,7 @@ def _described(skill: SkillMetadata, paths: list[str]) -> Json | None:
 def _frontmatter(data: bytes) -> object:
     # They bring YAML, which most starts don't need.
     from callboard.skills import safe_yaml
-    from callboard.skills.load import split_frontmatter
+    from callboard.skills.frontmatter import split_frontmatter
 
     try:
         parts = split_frontmatter(data.decode("utf-8"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +20,8 @@ from callboard.errors import SkillError
 from callboard.skills.dependencies import dependency_failures, dependents, load_order
 from callboard.skills.discovery import BUNDLED, scan, search_paths, site_skills
 from callboard.skills.discovery_cache import DiscoveryCache
-from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
+from callboard.skills.newer_files import SeenSkill, seen_now
 
 if TYPE_CHECKING:
     from callboard.skills.search import Hit, Kind, SearchIndex
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SkillScope = Literal["bundled", "user", "project", "site"]
-
-#: Failures of a whole file: what a half-written one looks like.
-_FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
 class CatalogChange(NamedTuple):
@@ -50,12 +46,6 @@ class KnownSkill(NamedTuple):
     skill: SkillMetadata
     scope: SkillScope
     loaded: bool
-
-
-class _Loaded(NamedTuple):
-    skill: SkillMetadata
-    #: None where the files were too fresh for their stamps to be trusted.
-    stamps: dict[str, Stamp] | None
 
 
 def scoped_paths(
@@ -98,7 +88,7 @@ class SkillCatalog:
         self._cache = DiscoveryCache(cache_file)
         self._known: dict[str, SkillMetadata] = {}
         self._scope_of: dict[str, SkillScope] = {}
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[str, SeenSkill] = {}
         self._failures: tuple[Failure, ...] = ()
         #: Of those, what is wrong with scripts, as of the last look at them.
         self._broken: list[Failure] = []
@@ -217,7 +207,7 @@ class SkillCatalog:
                 order.update(dict.fromkeys(load_order(self.get(name).name, self._known)))
             new = [self._known[name] for name in order if name not in self._loaded]
             for skill in new:
-                self._loaded[skill.name] = _Loaded(skill, _trusted_stamps(skill))
+                self._loaded[skill.name] = seen_now(skill)
             self._tell(CatalogChange(loaded=tuple(new)))
             return new
 
@@ -261,7 +251,7 @@ class SkillCatalog:
             self._known = {one.skill.name: one.skill for one in skills}
             self._scope_of.update({one.skill.name: self._scopes[one.search_path] for one in skills})
             unloaded: list[str] = []
-            replaced: dict[str, _Loaded] = {}
+            replaced: dict[str, SeenSkill] = {}
             self._worse = {}
             for name, old in self._loaded.items():
                 new = self._known.get(name)
@@ -270,16 +260,15 @@ class SkillCatalog:
                 elif new is None:
                     unloaded.append(name)
                 else:
-                    stamps = _trusted_stamps(new)
-                    if stamps is not None and stamps == old.stamps and new.path == old.skill.path:
+                    newer = seen_now(new)
+                    if old.is_still(newer):
                         continue
-                    worse = _worse(new, old, stamps)
-                    if worse:
+                    if worse := old.spoiled_by(newer):
                         failures += worse
                         self._worse[name] = worse[0]
                         self._known[name] = old.skill
                     else:
-                        replaced[name] = _Loaded(new, stamps)
+                        replaced[name] = newer
             self._scope_of = {name: self._scope_of[name] for name in self._known}
             for name in unloaded:
                 del self._loaded[name]
@@ -343,8 +332,8 @@ class SkillCatalog:
 def _keeps_away(failure: Failure, skill: SkillMetadata, tool: str) -> bool:
     """Whether it is why the skill lacks the tool of that wire name: because of the entry, or where
     no tool could be read at all."""
-    if failure.message.startswith("tool '"):
-        return skill.wire_name(failure.message[6:].partition("'")[0]) == tool
+    if failure.tool is not None:
+        return skill.wire_name(failure.tool) == tool
     return not skill.tools and tool.startswith(skill.wire_name(""))
 
 
@@ -353,40 +342,4 @@ def _level(failure: Failure) -> int:
 
 
 def _told(failure: Failure) -> str:
-    place = failure.reference + (f":{failure.line}" if failure.line else "")
-    return f"{place}: {failure.message}"
-
-
-def _stamps(skill: SkillMetadata) -> dict[str, Stamp]:
-    """Of its files but the tests, which aren't served, unless a tool's script is among them."""
-    stamps, tests = tree_stamps(skill.path), skill.path / "tests"
-    if any(tool.script is not None and tests in tool.script.parents for tool in skill.tools):
-        return stamps
-    return {path: seen for path, seen in stamps.items() if Path(path).parts[0] != tests.name}
-
-
-def _trusted_stamps(skill: SkillMetadata) -> dict[str, Stamp] | None:
-    began = time.time_ns()
-    stamps = _stamps(skill)
-    return stamps if settled(stamps.values(), began) else None
-
-
-def _worse(new: SkillMetadata, old: _Loaded, stamps: dict[str, Stamp] | None) -> list[Failure]:
-    """What is broken in the new files as a whole and wasn't in the old."""
-    known = {(failure.reference, failure.message) for failure in old.skill.failures}
-    problems = [
-        failure
-        for failure in new.failures
-        if failure.kind in _FILE_KINDS and (failure.reference, failure.message) not in known
-    ]
-    from callboard.skills.syntax_tree import syntax_error  # only for what changes meanwhile
-
-    current = _stamps(new) if stamps is None else stamps
-    for path, seen in current.items():
-        if path.endswith(".py") and (old.stamps is None or old.stamps.get(path) != seen):
-            error = syntax_error(new.path / path)
-            if error is not None:
-                line, message = error
-                shown = Path(path).as_posix()
-                problems.append(Failure(new.name, shown, "parse", message, line))
-    return problems
+    return failure.message if failure.reference == "." else failure.editor_line

@@ -148,8 +148,8 @@ def scan(
         except FileNotFoundError:
             if search_path in named:
                 reason = (
-                    "this skill path isn't there; mount or correct it: `callboard doctor`, with "
-                    "the host's variables, tells who names it"
+                    "this skill path isn't there; mount it, or correct the --skills, variable or "
+                    "settings file that names it (`callboard doctor` tells of the last two)"
                 )
                 skipped.append(Failure(told_folder(search_path), ".", "missing", reason))
             continue

@@ -16,6 +16,7 @@ from callboard.skills import safe_yaml
 from callboard.skills.called_function import Signatures
 from callboard.skills.dependencies import dependency_failures
 from callboard.skills.discovery import BUNDLED, load_all, skill_folders
+from callboard.skills.frontmatter import written_line
 from callboard.skills.lint_functions import (
     check_function,
     check_variables,
@@ -29,11 +30,11 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDecla
 from callboard.skills.needed_skills import needed_skills
 from callboard.skills.packages import missing_imports
 from callboard.skills.prompts.files import read_prompts
+from callboard.skills.requirements import requirement_failures
 from callboard.skills.resource_files import ResourceDeclaration, read_resources
 from callboard.skills.script_check import check_script
 from callboard.skills.skill_files import FileProblem, read_text, resolve_inside
 from callboard.skills.tool_entry import read_most, spellings
-from callboard.skills.vendored import requirement_failures
 from callboard.skills.workflows.files import read_workflows
 from callboard.workspace.fields import WORKSPACE_PATH, PathFields
 
@@ -85,7 +86,8 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
         version = skill.name in skills and skill.path.parent.name == skill.name
         if is_usable(skill) and wire in names and not version:
             message = f"the name clashes with the skill in '{names[wire]}'"
-            findings.append(Finding(f"{prefix}{SKILL_FILE}", 1, "error", message))
+            line = written_line(one, "name")
+            findings.append(Finding(f"{prefix}{SKILL_FILE}", line, "error", message))
         names.setdefault(wire, one.name)
         if is_usable(skill):
             skills[skill.name] = skill
@@ -99,7 +101,8 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
         if failure.skill in places:
             # What isn't here may well be on another search path; a circle is wrong everywhere.
             severity: Severity = "error" if " -> " in failure.message else "warning"
-            findings.append(Finding(places[failure.skill], 1, severity, failure.message))
+            line = written_line(skills[failure.skill].path, "depends")
+            findings.append(Finding(places[failure.skill], line, severity, failure.message))
     return sorted(set(findings), key=lambda f: (f.file, f.line, f.message))
 
 
@@ -127,7 +130,7 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
     # Or the folder above, where each version has one of its own.
     if skill.name not in (folder_name, skill.path.parent.name):
         message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
-        yield Finding(SKILL_FILE, 1, "warning", message)
+        yield Finding(SKILL_FILE, written_line(skill.path, "name"), "warning", message)
     places = _tool_places(skill)
     for tool in skill.tools:
         yield from _lint_tool(skill, tool, partial(_at, *places, tool.name))
@@ -314,7 +317,7 @@ def _lint_script(
                 "required_capabilities"
             )
             yield Finding(shown, line, "error", message)
-    for place, line, message in missing_imports(script, skill.path):
+    for place, line, message in missing_imports(script, skill):
         yield Finding(place, line, "warning", message)
 
 

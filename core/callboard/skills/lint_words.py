@@ -9,7 +9,7 @@ from typing import Any
 
 from callboard.calls.capabilities import VOCABULARY
 from callboard.skills import safe_yaml
-from callboard.skills.load import split_frontmatter
+from callboard.skills.frontmatter import frontmatter
 from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.resource_files import KEYS
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative, resolve_inside
@@ -44,7 +44,7 @@ _STEP = (
 
 def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
     """Of SKILL.md, the tools' file and the workflows. What can't be read is told elsewhere."""
-    front = _document(skill, SKILL_FILE, front=True)
+    front = frontmatter(skill.path)
     if front is not None:
         yield from _of_front(front)
     tools = tools_document(skill)
@@ -212,10 +212,8 @@ def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> It
         yield file, line, f"{what} '{word}' isn't known; did you mean '{meant[0]}'?"
 
 
-def _document(skill: SkillMetadata, file: str, *, front: bool = False) -> safe_yaml.Document | None:
+def _document(skill: SkillMetadata, file: str) -> safe_yaml.Document | None:
     try:
-        text = read_text(skill.path, resolve_inside(skill.path, file))
-        parts = split_frontmatter(text) if front else (text, 1)
-        return None if parts is None else safe_yaml.load(*parts)
+        return safe_yaml.load(read_text(skill.path, resolve_inside(skill.path, file)))
     except (FileProblem, safe_yaml.YamlError):
         return None

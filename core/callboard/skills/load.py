@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.skills import safe_yaml
+from callboard.skills.frontmatter import split_frontmatter
 from callboard.skills.model import (
     SKILL_FILE,
     Failure,
@@ -22,9 +23,10 @@ from callboard.skills.tool_entry import EntryProblem, read_most, texts
 from callboard.skills.vendored import is_requirement
 
 MAX_TOOLS = 2000
+#: Characters of a tool's name.
+_LONGEST = 128
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_FENCE = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
 def load_skill(folder: Path) -> SkillMetadata:
@@ -34,19 +36,6 @@ def load_skill(folder: Path) -> SkillMetadata:
     :func:`callboard.skills.model.is_usable` tells.
     """
     return _Reader(folder).read()
-
-
-def split_frontmatter(text: str) -> tuple[str, int] | None:
-    """The YAML between the first two ``---`` lines, and the line it starts on; None without."""
-    fences = _FENCE.finditer(text)
-    first = next(fences, None)
-    if first is None or text[: first.start()].strip():
-        return None
-    second = next(fences, None)
-    if second is None:
-        return None
-    start = first.end() + 1
-    return text[start : second.start()], text.count("\n", 0, start) + 1
 
 
 class _Reader:
@@ -193,7 +182,9 @@ class _Reader:
                 problems.append(EntryProblem("the name is taken by an earlier tool", "name"))
             for one in problems:
                 line = one.line or document.line(*here, *filter(None, [one.key]))
-                self._fail_at(one.kind, f"{_called(entry, index)}: {one.message}", shown, line)
+                name = _name(entry)
+                called = f"tool {index + 1}" if name is None else f"tool '{name[:64]}'"
+                self._fail_at(one.kind, f"{called}: {one.message}", shown, line, name)
             if tool is not None and not problems:
                 by_name[tool.name] = tool
         return tuple(by_name.values())
@@ -233,10 +224,17 @@ class _Reader:
     def _fail(self, kind: FailureKind, message: str, path: safe_yaml.Path) -> None:
         self._fail_at(kind, message, SKILL_FILE, self._document.line(*path))
 
-    def _fail_at(self, kind: FailureKind, message: str, reference: str, line: int | None) -> None:
-        self._failures.append(Failure(self._name, reference, kind, message, line))
+    def _fail_at(
+        self,
+        kind: FailureKind,
+        message: str,
+        reference: str,
+        line: int | None,
+        tool: str | None = None,
+    ) -> None:
+        self._failures.append(Failure(self._name, reference, kind, message, line, tool))
 
 
-def _called(entry: Any, index: int) -> str:
+def _name(entry: Any) -> str | None:
     name = entry.get("name") if isinstance(entry, dict) else entry
-    return f"tool '{name[:64]}'" if isinstance(name, str) else f"tool {index + 1}"
+    return name[:_LONGEST] if isinstance(name, str) else None

@@ -20,13 +20,15 @@ Execution = Literal["sync", "async"]
 @dataclass(frozen=True)
 class Failure:
     """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, as
-    written; messages carry no absolute path. ``line`` counts from 1."""
+    written; messages carry no absolute path. ``line`` counts from 1. ``tool`` is the one that is
+    lost by it."""
 
     skill: str
     reference: str
     kind: FailureKind
     message: str
     line: int | None = None
+    tool: str | None = None
 
     @property
     def editor_line(self) -> str:
@@ -41,7 +43,8 @@ class Failure:
             "kind": self.kind,
             "message": self.message,
         }
-        return entry if self.line is None else {**entry, "line": self.line}
+        more = {"line": self.line, "tool": self.tool}
+        return {**entry, **{key: value for key, value in more.items() if value is not None}}
 
 
 @dataclass(frozen=True)

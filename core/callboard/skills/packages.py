@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callboard.skills.dcc_mcp_compat import MODULES, PACKAGE
+from callboard.skills.model import SkillMetadata, own_name
 from callboard.skills.skill_files import FileProblem, read_text
 from callboard.skills.syntax_tree import parsed
-from callboard.skills.vendored import this_python, vendor_folder
+from callboard.skills.vendored import package_of, this_python, vendor_folder
 
 PREFIX = "dcc_mcp_"
 #: What only an application's own Python has. Whether it is there, the host knows.
@@ -70,17 +71,21 @@ def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, st
             yield line, name
 
 
-def missing_imports(script: Path, skill: Path) -> Iterator[tuple[str, int, str]]:
+def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, int, str]]:
     """File, line and sentence for each module that isn't there and that a tool's script imports,
-    or a script beside it."""
-    for file in (script, *neighbours(script, skill)):
+    or a script beside it. One that bears the name of a required package, of which nothing was
+    brought yet, is told where that is required."""
+    brought = vendor_folder(skill.path).is_dir()
+    required = () if brought else {own_name(package_of(each)).lower() for each in skill.requires}
+    for file in (script, *neighbours(script, skill.path)):
         try:
-            source = read_text(skill, file)
+            source = read_text(skill.path, file)
         except FileProblem:
             continue
-        for line, name in unresolved(source, file, skill):
-            message = f"imports '{name}', which isn't there; {to_install(name)}"
-            yield file.relative_to(skill).as_posix(), line, message
+        for line, name in unresolved(source, file, skill.path):
+            if name.partition(".")[0].lower() not in required:
+                message = f"imports '{name}', which isn't there; {to_install(name)}"
+                yield file.relative_to(skill.path).as_posix(), line, message
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:

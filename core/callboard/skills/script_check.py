@@ -36,7 +36,7 @@ def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
     # A start needs none of them.
     from callboard.skills.lint_words import odd_in_workflows
     from callboard.skills.packages import missing_imports
-    from callboard.skills.vendored import requirement_failures
+    from callboard.skills.requirements import requirement_failures
     from callboard.skills.workflows.files import read_workflows
 
     yield from requirement_failures(skill)
@@ -51,7 +51,7 @@ def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
             continue
         for line, message in check_script(source, tool):
             yield Failure(skill.name, place, "parse", message, line)
-        for file, line, message in missing_imports(tool.script, skill.path):
+        for file, line, message in missing_imports(tool.script, skill):
             yield Failure(skill.name, file, "missing", message, line)
     yield from read_workflows(skill)[1]
     for file, line, message in odd_in_workflows(skill):

@@ -1,5 +1,5 @@
-"""Packages that a skill needs beside Python's own: what it names under ``requires``, and the folder
-below it where ``callboard vendor`` puts them, one for each Python version and system."""
+"""Packages that a skill needs beside Python's own: how it names them under ``requires``, and the
+folder below it where ``callboard vendor`` puts them, one for each Python version and system."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 
 from callboard.skills.file_stamps import VENDORED
-from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 #: In such a folder: what was required when it was made, a line each.
 REQUIRED = "required.txt"
@@ -85,6 +84,12 @@ class ImportPath:
             self._joined.clear()
 
 
+def package_of(requirement: str) -> str:
+    """The package's name."""
+    named = _NAME.match(requirement)
+    return named[0] if named else ""
+
+
 def is_requirement(text: str) -> bool:
     """Whether pip takes it for a package, not for an option."""
     return len(text) <= LONGEST and _PACKAGE.fullmatch(text) is not None
@@ -109,44 +114,3 @@ def _fits(have: list[int], operator: str, number: str, star: str) -> bool:
         return (have[: len(want)] == want) == (operator == "==")
     want = want + [0] * (len(have) - len(want))
     return _COMPARED[operator](have, want)
-
-
-def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
-    """What this Python lacks of what the skill requires, or has in another version than the skill
-    brought along. Looks for files. ``called`` is what the command that mends it takes for the
-    skill; by default its name."""
-    if not skill.requires:
-        return
-    from importlib import metadata
-
-    folder = vendor_folder(skill.path)
-    remedy = f"run `callboard vendor {called or skill.name} --python {this_python()}`"
-    if not folder.is_dir():
-        for requirement in skill.requires:
-            name = _NAME.match(requirement)
-            there = None if name is None else next(iter(metadata.distributions(name=name[0])), None)
-            if there is not None and satisfies(there.version, requirement):
-                continue
-            version = f"{name[0]} {there.version}" if name and there else "nothing of it"
-            message = f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
-            yield Failure(skill.name, SKILL_FILE, "missing", message)
-        return
-    try:
-        required = (folder / REQUIRED).read_text("utf-8").splitlines()
-    except (OSError, ValueError):
-        required = []
-    if set(required) != set(skill.requires):
-        message = f"requires other packages than it brought for Python {this_python()}; {remedy}"
-        yield Failure(skill.name, SKILL_FILE, "missing", message)
-    for brought in metadata.distributions(path=[str(folder)]):
-        about = brought.metadata
-        if not about or "Name" not in about:
-            continue  # somebody's leavings
-        package = about["Name"]
-        used = next(iter(metadata.distributions(name=package)), brought)
-        if used.version != brought.version:
-            message = (
-                f"brought {package} {brought.version}, but {used.version}, there before it, "
-                f"is what it gets; require {package}=={used.version}, or take that away"
-            )
-            yield Failure(skill.name, SKILL_FILE, "metadata", message)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -27,7 +27,7 @@ PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
 #: Bytes of an instance's file.
-_MOST_BYTES = 65_536
+_MOST_BYTES = 2**20
 #: Seconds by which the system's notion of a process's start may differ from the clock.
 CLOCK_SLACK = 5.0
 #: Seconds since 1970 that no clock shows.
@@ -46,6 +46,8 @@ class Instance:
     pid: int
     started: float
     scene: str | None = None
+    #: Where it looks for skills, absolute.
+    skill_paths: tuple[str, ...] = ()
 
 
 class ListedInstance(NamedTuple):
@@ -129,7 +131,9 @@ def _read(path: Path) -> Instance | None:
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     # Its id names the file that is removed: it mustn't be another one.
-    return instance if _is_whole(instance) and instance.id == path.stem else None
+    if not _is_whole(instance) or instance.id != path.stem:
+        return None
+    return replace(instance, skill_paths=tuple(instance.skill_paths))
 
 
 def _is_whole(instance: Instance) -> bool:
@@ -141,6 +145,8 @@ def _is_whole(instance: Instance) -> bool:
         and 0 <= instance.started < _END_OF_TIME
         and isinstance(instance.token, (str, type(None)))
         and isinstance(instance.scene, (str, type(None)))
+        and isinstance(instance.skill_paths, (list, tuple))
+        and all(isinstance(path, str) for path in instance.skill_paths)
     )
     try:
         return whole and urlsplit(instance.url).port != 0

@@ -93,7 +93,9 @@ class InstalledBundle:
 def require_content(manifest: BundleManifest, folder: Path) -> None:
     """Raises ManifestError where there is nothing in it to use."""
     if manifest.server is None and not (folder / SKILL).is_file():
-        raise ManifestError(f"the bundle has neither a {SKILL} nor a server to run")
+        raise ManifestError(
+            f"server is missing: the bundle has neither a {SKILL} nor a server to run"
+        )
 
 
 class Bundles:

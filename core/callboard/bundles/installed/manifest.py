@@ -38,7 +38,15 @@ _CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._
 
 
 class ManifestError(SkillError):
-    """The manifest is wrong. The message names the field and the rule."""
+    """The manifest is wrong. The message names the field, at its beginning, and the rule."""
+
+
+class UnknownVariable(ManifestError):
+    """The server's command uses a variable that nobody sets."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the server's command uses ${{{name}}}, which is not set")
+        self.name = name
 
 
 class CapabilityUnavailable(SkillError):
@@ -68,7 +76,7 @@ class ServerCommand:
         """``(argv, environment additions)`` for the bundle in ``folder``. ``settings`` are what
         its user answered, an empty list where that is nothing: an argument, or a variable of the
         environment, that is one setting and no more becomes as many as that has values, or goes.
-        Raises ManifestError on a variable that means nothing."""
+        Raises UnknownVariable on one that means nothing."""
         values = {
             **places_of_user(),
             "__dirname": str(folder),
@@ -77,7 +85,7 @@ class ServerCommand:
 
         def meaning(name: str) -> str | list[str]:
             if name not in values:
-                raise ManifestError(f"the server's command uses ${{{name}}}, which is not set")
+                raise UnknownVariable(name)
             return values[name]
 
         def fill(text: str) -> str:

@@ -23,7 +23,8 @@ from callboard.protocol.opening import open_talk
 
 #: Seconds; a server may have to fetch itself first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0
-#: Lines of what it said before it ended that are told.
+#: Lines of what it said before it ended that are kept, and of those the ones that are told.
+_KEPT_LINES = 200
 _LAST_LINES = 5
 
 
@@ -35,13 +36,15 @@ class FirstStart:
     tools: tuple[str, ...] = ()
     problem: str | None = None
     late: bool = False
+    #: What it said on stderr, its last lines.
+    words: tuple[str, ...] = ()
 
 
 def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStart:
     """Starts the bundle's server, asks for its tools and ends it. It is told no folders, and nobody
     answers its questions. Blocks; outside any loop. The bundle has a server, and this machine has
     what it needs."""
-    lines: deque[str] = deque(maxlen=_LAST_LINES)
+    lines: deque[str] = deque(maxlen=_KEPT_LINES)
     listener = _Listener(lines)
     logger = logging.getLogger(child_process.__name__)
     level = logger.level
@@ -52,8 +55,9 @@ def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStar
     except asyncio.TimeoutError:
         return FirstStart(problem=f"hasn't answered for {patience:g} s", late=True)
     except SkillError as error:
-        last = f". Its last words: {' | '.join(lines)}" if lines else ""
-        return FirstStart(problem=error.message + last)
+        told = " | ".join([*lines][-_LAST_LINES:])
+        last = f". Its last words: {told}" if told else ""
+        return FirstStart(problem=error.message + last, words=tuple(lines))
     except OSError as error:
         return FirstStart(problem=f"can't be started: {error.strerror or type(error).__name__}")
     finally:

@@ -1,0 +1,106 @@
+"""Where in a bundle's ``manifest.json`` something stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+MANIFEST = "manifest.json"
+#: Keys and indexes, from the manifest's top.
+Place = tuple[str | int, ...]
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+#: How deep lines are known; what lies deeper has its parent's.
+_DEPTH = 6
+#: As messages name a field: ``server.mcp_config.args``, ``user_config['key'].type``.
+_FIELD = re.compile(r"\w+(?:\.\w+|\['[^']*'\])*")
+_PART = re.compile(r"\['([^']*)'\]|(\w+)")
+
+
+class ManifestLines:
+    """The lines of one manifest, from 1 on. One that is no JSON has the line where that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.value: Any = None
+        self._lines: Mapping[Place, int] = {}
+        try:
+            text = (folder / MANIFEST).read_text("utf-8-sig")
+            self.value = json.loads(text)
+            self._lines = dict(_places(text))
+        except json.JSONDecodeError as error:
+            self._lines = {(): error.lineno}
+        except (OSError, ValueError, RecursionError):
+            return
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self._lines
+
+    def line(self, *place: str | int) -> int:
+        """Of its nearest parent where it isn't there."""
+        known = (place[:length] for length in range(len(place), -1, -1))
+        return next((self._lines[one] for one in known if one in self._lines), 1)
+
+    def at(self, *place: str) -> dict[str, Any]:
+        """What is written there; empty where that is no object."""
+        value = _at(self.value, place)
+        return value if isinstance(value, dict) else {}
+
+    def line_with(self, text: str, *below: str) -> int:
+        """Of the first value below a place that holds the text."""
+        for place, value in _texts(_at(self.value, below), below):
+            if text in value:
+                return self.line(*place)
+        return self.line(*below)
+
+
+def field_of(message: str) -> Place:
+    """The field that a message about a manifest begins with."""
+    named = _FIELD.match(message)
+    parts = _PART.findall(named[0]) if named else ()
+    return tuple(quoted or plain for quoted, plain in parts)
+
+
+def _places(text: str) -> Iterator[tuple[Place, int]]:
+    """Each place of a text that is JSON, and its line, a key's being the place's."""
+    place: list[Any] = []
+    lists: list[bool] = []
+    at_key, number, end = False, 1, 0
+    for token in _TOKEN.finditer(text):
+        number += text.count("\n", end, token.start())
+        end, word = token.start(), token[0]
+        if word in "]}":
+            place.pop()
+            lists.pop()
+            at_key = False
+        elif word == ",":
+            at_key = not lists[-1]
+            place[-1] += 1 if lists[-1] else ""
+        elif at_key:
+            place[-1], at_key = json.loads(word), False
+            if len(place) <= _DEPTH:
+                yield tuple(place), number
+        elif word != ":":
+            if not place or (lists[-1] and len(place) <= _DEPTH):
+                yield tuple(place), number
+            if word in "[{":
+                lists.append(word == "[")
+                place.append(0 if lists[-1] else "")
+                at_key = not lists[-1]
+
+
+def _at(value: Any, place: Place) -> Any:
+    for key in place:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _texts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, (dict, list)):
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, one in inside:
+            yield from _texts(one, (*place, key))

@@ -1,0 +1,57 @@
+"""What a skill requires and this Python lacks, with the command that brings it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from callboard.skills.discovery import suits
+from callboard.skills.frontmatter import written_line
+from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
+from callboard.skills.vendored import REQUIRED, package_of, satisfies, this_python, vendor_folder
+
+
+def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
+    """What this Python lacks of what the skill requires, or has in another version than the skill
+    brought along. Looks for files. ``called`` is what the command that mends it takes for the
+    skill; by default its name."""
+    if not skill.requires:
+        return
+    from importlib import metadata
+
+    folder = vendor_folder(skill.path)
+    host = f" --host {shlex.quote(skill.dcc)}" if skill.dcc and not suits(skill, "") else ""
+    called = called or f"{skill.name}{host}"
+    remedy = f"run `callboard vendor {called} --python {this_python()}`"
+    if not folder.is_dir():
+        for requirement in skill.requires:
+            name = package_of(requirement)
+            there = next(iter(metadata.distributions(name=name)), None) if name else None
+            if there is not None and satisfies(there.version, requirement):
+                continue
+            version = f"{name} {there.version}" if there else "nothing of it"
+            message = f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
+            line = written_line(skill.path, "requires", requirement)
+            yield Failure(skill.name, SKILL_FILE, "missing", message, line)
+        return
+    try:
+        required = (folder / REQUIRED).read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        required = []
+    if set(required) != set(skill.requires):
+        message = f"requires other packages than it brought for Python {this_python()}; {remedy}"
+        line = written_line(skill.path, "requires")
+        yield Failure(skill.name, SKILL_FILE, "missing", message, line)
+    for brought in metadata.distributions(path=[str(folder)]):
+        about = brought.metadata
+        if not about or "Name" not in about:
+            continue  # somebody's leavings
+        package = about["Name"]
+        used = next(iter(metadata.distributions(name=package)), brought)
+        if used.version != brought.version:
+            message = (
+                f"brought {package} {brought.version}, but {used.version}, there before it, "
+                f"is what it gets; require {package}=={used.version}, or take that away"
+            )
+            line = written_line(skill.path, "requires")
+            yield Failure(skill.name, SKILL_FILE, "metadata", message, line)
