@@ -64,7 +64,10 @@ class Ask:
         return {} if "." in kind else {kind: {}}
 
     def named(self, name: str) -> Ask:
-        """As a session is asked, which has no other place for a name."""
+        """As a session is asked, which has no other place for a name. What an extension asks for
+        stays as the extension has it."""
+        if "." in self.method.partition("/")[0]:
+            return self
         meta = self.params.get("_meta")
         named = {**(meta if isinstance(meta, dict) else {}), NAME_KEY: name}
         return Ask(self.method, {**self.params, "_meta": named})
