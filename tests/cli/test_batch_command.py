@@ -155,8 +155,10 @@ def test_a_tool_that_is_not_there_ends_the_batch(
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2
     told = capsys.readouterr()
     assert "unknown tool 'scene__scene_inof'; nearest: scene__scene_info" in told.err
-    assert "A skill of your own is found by --skills DIR" in told.err
+    assert "A skill of your own" not in told.err  # it was meant, and it is there
     assert json.loads(told.out)["error"]["kind"] == "wrong"
+    assert main(["batch", "quux__frobnicate", "--each", str(tmp_path / "*.usda")]) == 2
+    assert "A skill of your own is found by --skills DIR" in capsys.readouterr().err
 
 
 def test_what_can_not_be_meant_starts_no_host(

@@ -235,7 +235,8 @@ def test_a_mistake_in_a_manifest_is_told_where_it_stands(
     assert MANIFEST.count(written) == 1
     # However it is laid out: some tools indent by tabs.
     manifest.write_text(MANIFEST.replace(written, wrong).replace("  ", "\t"))
-    (line,) = found_in(capsys, folder)
+    # Windows has no python3.
+    (line,) = [one for one in found_in(capsys, folder) if "'python3', which runs" not in one]
     assert line.startswith(f"manifest.json:{finding}")
 
 

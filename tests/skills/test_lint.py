@@ -75,7 +75,7 @@ def test_skills_whose_wire_names_clash(tmp_path):
 
 
 def test_what_skill_md_says_wrongly_is_told_where_it_stands(tmp_path):
-    block = "version: 1.0.0\ndepends: [nowhere]\nrequires:\n  - pip\n  - no-such-package\n"
+    block = "version: 1.0.0\ndepends: [nowhere]\nrequires:\n  - pytest\n  - no-such-package\n"
     skill = write_skill(tmp_path, "needy", block=block).rename(tmp_path / "called-otherwise")
     assert [line.split(" ")[0] for line in lines(skill)] == [
         "SKILL.md:2:",

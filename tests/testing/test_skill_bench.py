@@ -237,3 +237,25 @@ def test_a_skills_tests_see_no_skills_of_the_person_who_tests(tmp_path: Path) ->
         text=True,
     )
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_tests_of_a_skill_for_another_host_are_skipped_with_what_runs_them(tmp_path: Path) -> None:
+    tests = {
+        "tests/conftest.py": "from callboard.testing.pytest_plugin import *\n",
+        "tests/test_it.py": "def test_it(callboard_skill): pass\n",
+    }
+    block = "tools: tools.yaml\ndcc: blender"
+    folder = write_skill(tmp_path / "skills", "my-skill", block=block, files={**FILES, **tests})
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(folder)],
+        env={**os.environ, "CALLBOARD_TEST_HOST": "openusd"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    told = (
+        "skill 'my-skill' is for blender, and these tests run in openusd: set CALLBOARD_TEST_HOST"
+    )
+    assert told in done.stdout

@@ -215,10 +215,10 @@ def _bundles() -> Iterator[tuple[bool, str]]:
     from callboard.bundles.installed.loading import trouble_here
     from callboard.bundles.installed.places import places
 
-    for place, _ in places([Path.cwd()]):
+    for place, scope in places([Path.cwd()]):
         for bundle in place.installed():
             trouble = trouble_here(bundle)
-            told = bundle.manifest.version
+            told = f"{bundle.manifest.version} ({scope})"
             if trouble:
                 told = (
                     f"not loaded, because {trouble}; or `callboard uninstall-skill {bundle.name}`"

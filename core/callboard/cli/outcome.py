@@ -27,7 +27,7 @@ EXITS = {
 def say(error: CallboardError) -> None:
     """Its sentence on stderr, and where else to look."""
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
-    if error.message.startswith(UNKNOWN_TOOL):
+    if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
         print(
             "A skill of your own is found by --skills DIR of the command that starts its host, or "
             "by the setting skill_paths; `callboard doctor` tells what is found.",

@@ -24,7 +24,7 @@ from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
 from callboard.hosting.contract import FILESYSTEM_READ, Host
-from callboard.hosting.headless import HOSTS, make_host
+from callboard.hosting.headless import HOSTS, make_host, pip_install
 from callboard.settings import config_from, unknown_project
 from callboard.skills.discovery import has_skill
 
@@ -243,7 +243,7 @@ def _panel_loop() -> Any:
         panel.check_qt()
         return panel.PanelLoop()
     except ImportError as error:
-        raise HostError(f"--ui needs `pip install 'callboard[ui]'`: {error}") from None
+        raise HostError(f"--ui needs `{pip_install('ui')}`: {error}") from None
 
 
 def keep_stdout_clean() -> TextIO:
@@ -263,7 +263,7 @@ def _wait_for_editors(port: int) -> None:
     try:
         import debugpy
     except ImportError as error:
-        raise HostError(f"--debugpy needs `pip install 'callboard[debug]'`: {error}") from None
+        raise HostError(f"--debugpy needs `{pip_install('debug')}`: {error}") from None
     try:
         address, port = debugpy.listen(("127.0.0.1", port))
     except (OSError, RuntimeError) as error:

@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("No bundle is installed. Install one with `callboard install-skill PATH`.")
     for skill in skills:
         named = " ".join(filter(None, (skill["name"], skill["version"])))
-        print(f"{named}  {skill['tools']} tools  {skill['description']}")
+        tools = "1 tool" if skill["tools"] == 1 else f"{skill['tools']} tools"
+        print(f"{named}  {tools}  {skill['description']}")
     return 0
 
 

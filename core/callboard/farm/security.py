@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.errors import HostError, PeerError
+from callboard.hosting.headless import pip_install
 
 
 class Certificates(NamedTuple):
@@ -30,7 +31,7 @@ def security_of(certificates: Certificates | None) -> Any:
     try:
         from distributed.security import Security
     except ImportError as error:
-        raise HostError(f"a farm needs `pip install 'callboard[farm]'`: {error}") from None
+        raise HostError(f"a farm needs `{pip_install('farm')}`: {error}") from None
     quiet()
 
     if certificates is None:

@@ -69,10 +69,11 @@ def callboard_skill(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SkillBench]:
     """The skill that the test file belongs to, on an empty scene: an OpenUSD stage, or what
-    ``CALLBOARD_TEST_HOST`` names."""
+    ``CALLBOARD_TEST_HOST`` names. Skips the tests of a skill for another host."""
     from callboard.testing.skill_bench import SkillBench, host_for_tests, skill_folder
 
     folder, host = skill_folder(request.path), host_for_tests()
+    _skip_for_another_host(folder, host)
     paths = _with_needed(folder, host, callboard_skill_paths)
     # All other skills of the person who tests stay outside, and below, their caches and records; in
     # a folder apart, since a skill may list what is in the test's own.
@@ -91,6 +92,18 @@ def callboard_skill(
     bench.answers.update(_given(request, "callboard_answers", {}))
     with bench:
         yield bench
+
+
+def _skip_for_another_host(folder: Path, host: str) -> None:
+    from callboard.skills.discovery import suits
+    from callboard.skills.load import load_skill
+
+    skill = load_skill(folder)
+    if not suits(skill, host):
+        pytest.skip(
+            f"skill '{skill.name}' is for {skill.dcc}, and these tests run in {host}: set "
+            f"CALLBOARD_TEST_HOST={skill.dcc} to run them"
+        )
 
 
 def _with_needed(folder: Path, host: str, given: Sequence[str | Path]) -> list[Path]:

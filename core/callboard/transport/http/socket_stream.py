@@ -137,6 +137,7 @@ class SocketStream(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
+        self._transport.close()  # Python 3.10's TLS warns of one that only the other end closed
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         if self._lingering is not None:
