@@ -101,7 +101,7 @@ def roots(client: FakeClient, home: Path) -> None:
     assert left["error"]["code"] == -32602
 
 
-def resource(client: FakeClient, home: Path) -> None:
+def resources(client: FakeClient, home: Path) -> None:
     assert "studio://house-rules" in [
         each["uri"] for each in result(client, "resources/list")["resources"]
     ]
@@ -150,7 +150,7 @@ SHOWN: dict[str, Callable[[FakeClient, Path], None]] = {
         elicitation,
         sampling,
         roots,
-        resource,
+        resources,
         template,
         prompt,
         completion,
