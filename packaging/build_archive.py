@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,8 @@ Files = dict[str, bytes]
 
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
     """Writes ``files``, names with forward slashes to content, whole or not at all."""
-    partial = path.with_name(f".{path.name}.part")
+    # Two commands may build it at once: each writes a file of its own.
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(partial, "w") as archive:
         for name in sorted(files):

@@ -169,7 +169,7 @@ def test_where_no_client_is_it_says_how_to_name_one(
     monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "maya"))
     (tmp_path / "maya" / "2026").mkdir(parents=True)
     assert "no client: none was seen here; --client NAME" in run("--dry-run")[1]
-    out = run("--yes")[1]
-    assert "start the application" in out
+    _, out, wrong = run("--yes")
+    assert "start the application" in out, wrong
     assert "callboard config other" in out
     assert "restart your clients" not in out
