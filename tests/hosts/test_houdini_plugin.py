@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("PySide6", reason="these tests need a Qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from qt_plugin_rigs import HoudiniRig, new_rig
 

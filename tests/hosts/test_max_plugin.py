@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("PySide6", reason="these tests need a Qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from max_rig import new_max
 from qt_plugin_rigs import MaxRig, new_rig

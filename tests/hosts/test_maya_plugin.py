@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("PySide6", reason="these tests need a Qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from maya import cmds, utils
 from maya_rig import PLUGIN, new_maya

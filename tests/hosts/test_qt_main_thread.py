@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("PySide6", reason="these tests need a Qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
 from qtpy.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QTimer

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("PySide6", reason="these tests need a Qt")
+pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
 
 from qt_plugin_rigs import RIGS, Rig, new_rig
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
