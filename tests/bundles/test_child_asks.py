@@ -214,15 +214,26 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
             assert f"{name}.txt" in written or f"/{name}" in written
 
 
-def test_it_hears_that_the_roots_are_others(
-    kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it looks, however slow it is
+def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
+    """Two folders, the first of which is the client's root; and the list to change, with what
+    answers from it."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
     uris = [first.as_uri()]
-    listed = {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}}
+    return (
+        first,
+        second,
+        uris,
+        {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}},
+    )
+
+
+def test_it_hears_that_the_roots_are_others(
+    kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it looks, however slow it is
+    first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks", roots=[str(tmp_path)]) as running,
         running.client({"roots": {"listChanged": True}}, listed) as client,
@@ -249,11 +260,7 @@ def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # it never looks again
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    second.mkdir()
-    uris = [first.as_uri()]
-    listed = {"roots/list": lambda params: {"roots": [{"uri": uri} for uri in uris]}}
+    first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks-once", roots=[str(tmp_path)]) as running,
         running.client({"roots": {"listChanged": True}}, listed) as client,

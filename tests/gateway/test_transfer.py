@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -280,6 +280,13 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
     assert list(work.iterdir()) == []
 
 
+def asking(host: Served) -> Callable[[], None]:
+    """Its artist is there and wants to be asked, until what this returns is called."""
+    leave = host.app.controls.attend()
+    host.app.controls.set_consent_policy("destructive", "ask")
+    return leave
+
+
 @pytest.mark.parametrize("side", [0, 1], ids=["source", "far"])
 def test_what_either_artist_refuses_leaves_both_as_they_were(
     client: FakeClient, work: Path, side: int
@@ -289,8 +296,7 @@ def test_what_either_artist_refuses_leaves_both_as_they_were(
     source.asks, far.asks = side == 0, side == 1
     with hosts(source, far, [str(work)]) as both:
         host = both[side]
-        leave = host.app.controls.attend()
-        host.app.controls.set_consent_policy("destructive", "ask")
+        leave = asking(host)
         call = {"name": "instances__transfer", "arguments": {"from": "fake", "to": "fake_2"}}
         answering = client.start("tools/call", call)
         host.app.controls.answer(question_of(host), "refuse")
@@ -313,8 +319,7 @@ def test_cancelled_while_an_artist_is_asked_it_leaves_both_as_they_were(
     source.asks, far.asks = side == 0, side == 1
     with hosts(source, far, [str(work)]) as both:
         host = both[side]
-        leave = host.app.controls.attend()
-        host.app.controls.set_consent_policy("destructive", "ask")
+        leave = asking(host)
         call = {"name": "instances__transfer", "arguments": {"from": "fake", "to": "fake_2"}}
         client.start("tools/call", call, id="going")
         question_of(host)

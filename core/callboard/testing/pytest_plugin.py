@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from callboard.skills.model import SkillMetadata
     from callboard.testing.skill_bench import Answer, SkillBench
 
 __all__ = [
@@ -70,11 +71,13 @@ def callboard_skill(
 ) -> Iterator[SkillBench]:
     """The skill that the test file belongs to, on an empty scene: an OpenUSD stage, or what
     ``CALLBOARD_TEST_HOST`` names. Skips the tests of a skill for another host."""
+    from callboard.skills.load import load_skill
     from callboard.testing.skill_bench import SkillBench, host_for_tests, skill_folder
 
     folder, host = skill_folder(request.path), host_for_tests()
-    _skip_for_another_host(folder, host)
-    paths = _with_needed(folder, host, callboard_skill_paths)
+    skill = load_skill(folder)
+    _skip_for_another_host(skill, host)
+    paths = _with_needed(skill, host, callboard_skill_paths)
     # All other skills of the person who tests stay outside, and below, their caches and records; in
     # a folder apart, since a skill may list what is in the test's own.
     for variable in list(os.environ):
@@ -94,11 +97,9 @@ def callboard_skill(
         yield bench
 
 
-def _skip_for_another_host(folder: Path, host: str) -> None:
+def _skip_for_another_host(skill: SkillMetadata, host: str) -> None:
     from callboard.skills.discovery import suits
-    from callboard.skills.load import load_skill
 
-    skill = load_skill(folder)
     if not suits(skill, host):
         pytest.skip(
             f"skill '{skill.name}' is for {skill.dcc}, and these tests run in {host}: set "
@@ -106,16 +107,14 @@ def _skip_for_another_host(folder: Path, host: str) -> None:
         )
 
 
-def _with_needed(folder: Path, host: str, given: Sequence[str | Path]) -> list[Path]:
+def _with_needed(skill: SkillMetadata, host: str, given: Sequence[str | Path]) -> list[Path]:
     """The given folders of skills, and those skills elsewhere that this one depends on."""
     from callboard.settings import named_skill_paths
     from callboard.skills.discovery import search_paths
-    from callboard.skills.load import load_skill
     from callboard.skills.needed_skills import needed_skills
 
     named = [Path(path).absolute() for path in given]
-    skill = load_skill(folder)
-    search = [*named, *search_paths(host, named_skill_paths()), folder.absolute().parent]
+    search = [*named, *search_paths(host, named_skill_paths()), skill.path.absolute().parent]
     needed = needed_skills({skill.name: skill}, search, host).values()
     return [*named, *(one.skill.path for one in needed if one.search_path not in named)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import selectors
-import sys
 from dataclasses import dataclass, field
 
 #: Windows' ``select`` takes 512 sockets, of which some are ours and 128 may be accepted at once.
@@ -15,12 +14,12 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
     application that it runs in has files of its own to open."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
     most = _MOST_SELECTED if selected else 1024
-    if sys.platform == "win32":
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+    except ImportError:  # Windows has none, and a program's own of that name hides Python's
         return most
-    import resource
-
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return most if files == resource.RLIM_INFINITY else min(most, max(16, files // 4))
+    files, _ = getrlimit(RLIMIT_NOFILE)
+    return most if files == RLIM_INFINITY else min(most, max(16, files // 4))
 
 
 @dataclass(frozen=True)
