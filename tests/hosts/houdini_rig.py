@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 DOUBLE = Path(__file__).parent / "doubles" / "houdini"
 if find_spec("hou") is None:
     sys.path.append(str(DOUBLE))
@@ -29,6 +31,9 @@ def new_houdini(*, windows: bool) -> None:
     if REAL:
         hou.hipFile.clear(suppress_save_prompt=True)
         return
+    if windows:
+        # Houdini brings its own.
+        pytest.importorskip("qtpy.QtWidgets", reason="its windows need a Qt", exc_type=ImportError)
     hou._reset(windows=windows)
 
 
