@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from urllib.parse import quote
 
 import pytest
 
 from callboard.calls.json_schema import Validator
 from callboard.service.resources import ServedResource
+from callboard.testing.fake_client import events
 from callboard.testing.fake_host import DEADLINE
 from serving import served
 from skills.skill_tree import write_skill
@@ -266,7 +267,6 @@ def test_resources(tmp_path):
 def test_a_job_is_followed_and_stopped(tmp_path):
     with rest(tmp_path) as v1:
         id = v1.call("s__long")["structuredContent"]["job_id"]
-        events = v1.client.in_thread(lambda: v1.ask("GET", f"jobs/{id}/events"))
 
         def moving():
             job = v1.get(f"jobs/{id}")
@@ -274,10 +274,12 @@ def test_a_job_is_followed_and_stopped(tmp_path):
 
         job = until(moving, "the job's progress")
         assert (job["status"], job["progress"]["message"]) == ("working", "half")
-        assert v1.ask("DELETE", f"jobs/{id}").status == 200
-        told = events.result(DEADLINE).messages
-        assert told[0]["status"] == "working"
-        assert told[-1]["status"] == "cancelled"
+        with closing(v1.client._connect()) as connection:
+            connection.request("GET", f"/v1/jobs/{id}/events", headers=v1.client.headers)
+            told = events(connection.getresponse())
+            assert next(told)["status"] == "working"
+            assert v1.ask("DELETE", f"jobs/{id}").status == 200
+            assert [job["status"] for job in told][-1] == "cancelled"
         assert v1.get(f"jobs/{id}")["status"] == "cancelled"
         again = v1.ask("GET", f"jobs/{id}/events").messages
         assert [job["status"] for job in again] == ["cancelled"]
