@@ -37,9 +37,9 @@ class HttpLimits:
     idle_time: float = 3600.0
     #: Between two looks at what has been open for too long.
     sweep_every: float = 5.0
-    #: After this an answer that isn't there yet is announced by a stream with keep-alives.
+    #: After this an answer that isn't there yet is announced by a stream with keep-alive comments.
     slow_after: float = 10.0
-    #: Between two keep-alive comments.
+    #: Between two of those comments.
     keep_alive_every: float = 15.0
     #: Bytes that may wait for a client that reads slowly; past them it is dropped.
     queue_bytes: int = 4 * 1024 * 1024

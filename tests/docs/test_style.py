@@ -1,0 +1,79 @@
+"""What is written for people is read in one go: short sentences, no filler, whole tables. How words
+are spelt, `codespell` says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGES = [
+    *sorted(PROJECT.glob("*.md")),
+    *(
+        page
+        for room in ("benchmarks", "docs", "examples", "tests/hosts")
+        for page in sorted((PROJECT / room).rglob("*.md"))
+        # A skill's is for agents.
+        if page.name != "SKILL.md"
+    ),
+]
+MOST_WORDS = 40
+#: They tell the reader that it is easy, and say nothing.
+FILLER = re.compile(r"\b(?:simply|obviously|easily|basically|clearly|of course)\b", re.IGNORECASE)
+
+
+def prose(page: Path) -> list[str]:
+    """The page's lines, those of code empty, and code within a line as one word."""
+    lines, fence = [], ""
+    for line in page.read_text("utf-8").splitlines():
+        mark = re.match(r"\s*(```+|~~~+)", line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            line = ""
+        lines.append("" if fence else re.sub(r"`[^`]*`", "code", line))
+    return lines
+
+
+def sentences(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Each with the line that its paragraph starts at; titles, tables and pictures have none."""
+    start, words = 0, ""
+    for number, line in enumerate([*lines, ""], 1):
+        item = re.match(r"\s*(?:[-*]|\d+\.) ", line)
+        if not line.strip() or item or line.lstrip().startswith(("#", "|", "<", "!")):
+            for sentence in re.split(r"(?<=[.:;!?])[)*\"]*\s+", words):
+                yield start, sentence
+            start, words = number, ""
+        if not line.lstrip().startswith(("#", "|", "<", "!")):
+            words += " " + re.sub(r"\]\([^)]*\)", "]", line.strip())
+
+
+def mistakes(page: Path) -> Iterator[str]:
+    lines = prose(page)
+    level = 0
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip() or "\t" in line:
+            yield f"{number}: blanks at the end, or a tab"
+        for word in FILLER.findall(line):
+            yield f"{number}: {word!r} says nothing"
+        if "![](" in line:
+            yield f"{number}: a picture without a word for who can't see it"
+        if title := re.match(r"(#+) ", line):
+            if len(title[1]) > level + 1:
+                yield f"{number}: a title of level {len(title[1])} below one of level {level}"
+            level = len(title[1])
+        if line.startswith("|"):
+            columns = line.replace(r"\|", "").count("|")
+            if not lines[number - 2].startswith("|"):
+                wanted = columns
+            if columns != wanted:
+                yield f"{number}: {columns - 1} cells in a table of {wanted - 1} columns"
+    for number, sentence in sentences(lines):
+        if len(sentence.split()) > MOST_WORDS:
+            yield f"{number}: {len(sentence.split())} words in one sentence: {sentence[:60]}…"
+
+
+def test_pages_read_well() -> None:
+    assert [
+        f"{page.relative_to(PROJECT)}:{mistake}" for page in PAGES for mistake in mistakes(page)
+    ] == []
