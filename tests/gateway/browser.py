@@ -38,8 +38,13 @@ def chromium() -> Iterator[Any]:
     ).stdout.strip()
     # Of this Python's version, so it can be used right here; nothing of ours is taken from it.
     sys.path.append(packages)
+    from playwright._impl._driver import compute_driver_executable
     from playwright.sync_api import sync_playwright
 
+    node = compute_driver_executable()[0]
+    started = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    if started.returncode != 0:
+        pytest.skip(f"Playwright's Node doesn't start: {started.stderr.strip()}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:
