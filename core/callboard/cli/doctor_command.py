@@ -19,6 +19,7 @@ from callboard import __version__
 from callboard.cli import app_nap, private_folders
 from callboard.cli.plain_text import plain
 from callboard.hosting.headless import pip_install
+from callboard.hosting.system_libraries import blender_lacks
 from callboard.skills.discovery import (
     has_skill,
     scan_and_load,
@@ -89,7 +90,11 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield True, f"callboard {__version__}, tornado {tornado.version}"
     for module, purpose in _OPTIONAL.items():
         if find_spec(module) is not None:
-            yield True, f"{module} is installed"
+            lacking = blender_lacks() if module == "bpy" else None
+            yield (
+                lacking is None,
+                f"{module} is installed" + (f", but {lacking}" if lacking else ""),
+            )
         else:
             yield True, f"{module} is not installed, and only needed for {purpose}"
     served: set[str] = set()

@@ -9,6 +9,7 @@ from importlib import import_module
 
 from callboard.errors import HostError
 from callboard.hosting.contract import Host
+from callboard.hosting.system_libraries import blender_lacks
 
 Post = Callable[[Callable[[], None]], None]
 
@@ -39,4 +40,7 @@ def make_host(kind: str, post: Post) -> Host:
     try:
         return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
     except ImportError as error:
+        installed = not isinstance(error, ModuleNotFoundError)
+        if error.name == "bpy" and installed and (lacking := blender_lacks()) is not None:
+            raise HostError(f"the host '{kind}' can't start: {lacking}") from None
         raise HostError(f"the host '{kind}' needs {needed}: {error}") from None

@@ -1,0 +1,44 @@
+"""The libraries that Blender as a module links, and that a Linux without a desktop lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+
+#: Each with its package on Debian, and on Fedora.
+BLENDER_LINKS = {
+    "libX11.so.6": ("libx11-6", "libX11"),
+    "libXrender.so.1": ("libxrender1", "libXrender"),
+    "libXfixes.so.3": ("libxfixes3", "libXfixes"),
+    "libXi.so.6": ("libxi6", "libXi"),
+    "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
+    "libSM.so.6": ("libsm6", "libSM"),
+    "libICE.so.6": ("libice6", "libICE"),
+    "libGL.so.1": ("libgl1", "mesa-libGL"),
+}
+
+
+def blender_lacks() -> str | None:
+    """What to install before ``bpy`` can be imported, a sentence; None where nothing is missing
+    that is known of. Loads libraries; any thread."""
+    if sys.platform != "linux":
+        return None
+    missing = [name for name in BLENDER_LINKS if not _is_there(name)]
+    return what_to_install(missing) if missing else None
+
+
+def what_to_install(libraries: Sequence[str]) -> str:
+    debian, fedora = zip(*(BLENDER_LINKS[name] for name in libraries), strict=True)
+    return (
+        f"this system lacks {', '.join(libraries)}, which Blender links. On Debian and Ubuntu "
+        f"`sudo apt install {' '.join(debian)}`, on Fedora `sudo dnf install {' '.join(fedora)}`"
+    )
+
+
+def _is_there(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
