@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import docs_drawing
 from docs_reference import write_reference
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -43,8 +44,18 @@ def lay_out(folder: Path) -> None:
     for path in sources():
         target = folder / path.relative_to(PROJECT)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
+        if path.suffix == ".md":
+            target.write_text(with_drawings(path.read_text("utf-8")), encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
     write_reference(folder / "docs" / "reference")
+
+
+def with_drawings(text: str) -> str:
+    """A page whose flowcharts are drawn: code hosts do that by themselves."""
+    return docs_drawing.BLOCK.sub(
+        lambda block: f'<div class="drawing">\n{docs_drawing.draw(block[1])}\n</div>', text
+    )
 
 
 def make(out: Path) -> int:

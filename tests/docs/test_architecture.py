@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+import docs_drawing
+from docs_site import with_drawings
 from test_imports import CORE, PROJECT, imported, layer_of, sources
 
 CORE_ROOT = PROJECT / "core" / "callboard"
@@ -89,6 +92,62 @@ def test_every_arrow_is_an_import() -> None:
 def test_every_import_inside_core_follows_the_arrows() -> None:
     _, arrows = drawn()
     assert not {(a, b) for a, b in imports() if a in ROOMS and b not in below(a, arrows)}
+
+
+def test_the_site_draws_the_same_rooms_and_arrows() -> None:
+    page = with_drawings(PAGE)
+    assert "mermaid" not in page
+    (shown,) = re.findall(r"<svg.*</svg>", page)
+    drawing = ElementTree.fromstring(shown)
+    width, height = map(float, drawing.attrib["viewBox"].split()[2:])
+    names = [text.text or "" for text in drawing.iter("text") if text.get("class") == "room"]
+    boxes = [
+        tuple(float(box.attrib[key]) for key in ("x", "y", "width", "height"))
+        for box in drawing.iter("rect")
+        if box.get("class") == "room"
+    ]
+    for (x, y, wide, high), (other_x, other_y, other_wide, _) in combinations(boxes, 2):
+        apart = x + wide <= other_x or other_x + other_wide <= x
+        assert apart or abs(y - other_y) >= high
+    assert all(x >= 0 and x + w <= width and 0 <= y <= height - h for x, y, w, h in boxes)
+
+    tops = {(round(x + w / 2), round(y)): n for n, (x, y, w, _) in zip(names, boxes, strict=True)}
+    arrows: Arrows = set()
+    for path in drawing.iter("path"):
+        if path.get("class") == "arrow":
+            start, end = points_of(path.attrib["d"])
+            arrows.add((near(start, tops, docs_drawing.HEIGHT), near(end, tops, 0)))
+    assert (set(names), arrows) == drawn()
+
+
+def points_of(path: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Where it starts and where it ends."""
+    numbers = [float(number) for number in re.findall(r"[\d.]+", path)]
+    return (numbers[0], numbers[1]), (numbers[-2], numbers[-1])
+
+
+def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: int) -> str:
+    """Whose box has the middle of its top there, or so far above."""
+    (name,) = (
+        name
+        for (x, y), name in tops.items()
+        if abs(x - point[0]) <= 2 and abs(y + below - point[1]) <= 3
+    )
+    return name
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a -.-> b", "can't be drawn: a -.-> b"),
+        ("a --> b", "in no subgraph: a, b"),
+        ("subgraph x\na\nend\nsubgraph y\nb --> a\nend", "don't point down: b --> a"),
+        ("subgraph x\na --> b --> a\nend", "a circle: a"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_by_name(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        docs_drawing.draw(text)
 
 
 def modules_named(text: str) -> Iterator[str]:

@@ -1,0 +1,238 @@
+"""Draws the flowcharts of the docs' pages as SVG, for the site: it loads no program that would.
+
+Code hosts draw a ``mermaid`` block by themselves. This reads as much of it as the docs use: names,
+``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a band; every arrow points down.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import combinations, pairwise
+
+BLOCK = re.compile(r"^```mermaid\nflowchart TD\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: In pixels: a row with its arrows, what is drawn of a room, the least between two things in a row,
+#: a letter, and what the bands' names take on the left.
+ROW, HEIGHT, GAP, LETTER, GUTTER = 54, 26, 14, 7.3, 94
+TRIES = 40
+
+#: A room, or where an arrow passes a row: the arrow and the row.
+Spot = str | tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Chart:
+    #: The rooms, each with the band it is in.
+    bands: Mapping[str, str]
+    arrows: tuple[tuple[str, str], ...]
+
+
+def read(text: str) -> Chart:
+    """Raises ValueError where the text says what is not drawn here."""
+    bands: dict[str, str] = {}
+    arrows: list[tuple[str, str]] = []
+    band = ""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line == "end":
+            band = ""
+        elif line.startswith("subgraph "):
+            band = line.removeprefix("subgraph ")
+        elif re.fullmatch(r"\w+((?: & | --> )\w+)*", line):
+            sides = [side.split(" & ") for side in line.split(" --> ")]
+            for name in (name for side in sides if band for name in side):
+                bands.setdefault(name, band)
+            for above, below in pairwise(sides):
+                arrows += [(one, other) for one in above for other in below]
+        else:
+            raise ValueError(f"a line of a flowchart that can't be drawn: {line}")
+    if homeless := {name for arrow in arrows for name in arrow} - bands.keys():
+        raise ValueError(f"in no subgraph: {', '.join(sorted(homeless))}")
+    return Chart(bands, tuple(arrows))
+
+
+def rows_of(chart: Chart) -> dict[str, int]:
+    """The row of each room, counted from above: below all that point to it, its band's together.
+
+    Raises ValueError where an arrow would not point down.
+    """
+    least: dict[str, int] = {}
+    begun: set[str] = set()
+
+    def above_ground(room: str) -> int:
+        if room not in least:
+            if room in begun:
+                raise ValueError(f"arrows in a circle: {room}")
+            begun.add(room)
+            inside = [
+                below
+                for above, below in chart.arrows
+                if above == room and chart.bands[below] == chart.bands[room]
+            ]
+            least[room] = max((above_ground(below) + 1 for below in inside), default=0)
+        return least[room]
+
+    rows: dict[str, int] = {}
+    start = 0
+    for band in dict.fromkeys(chart.bands.values()):
+        rooms = [room for room, its in chart.bands.items() if its == band]
+        height = max(map(above_ground, rooms)) + 1
+        rows |= {room: start + height - 1 - above_ground(room) for room in rooms}
+        start += height
+    if upwards := [f"{a} --> {b}" for a, b in chart.arrows if rows[a] >= rows[b]]:
+        raise ValueError(f"arrows that don't point down: {', '.join(upwards)}")
+    return rows
+
+
+def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
+    """Every spot of an arrow, from its room to the other."""
+    above, below = arrow
+    return [above, *((above, below, row) for row in range(rows[above] + 1, rows[below])), below]
+
+
+class Layout:
+    """Where everything is: few crossings first, then arrows as straight as there is room for."""
+
+    def __init__(self, chart: Chart) -> None:
+        self.rows = rows_of(chart)
+        self.ways = [way(arrow, self.rows) for arrow in chart.arrows]
+        self.above: dict[Spot, list[Spot]] = {}
+        self.below: dict[Spot, list[Spot]] = {}
+        for spots in self.ways:
+            for one, other in pairwise(spots):
+                self.below.setdefault(one, []).append(other)
+                self.above.setdefault(other, []).append(one)
+        spots_of_rows: dict[int, list[Spot]] = {}
+        for spot in dict.fromkeys([*chart.bands, *(spot for way in self.ways for spot in way)]):
+            spots_of_rows.setdefault(self.row(spot), []).append(spot)
+        self.order = min(self._orders(spots_of_rows), key=self.crossings)
+        self.x = self._places()
+
+    def row(self, spot: Spot) -> int:
+        return self.rows[spot] if isinstance(spot, str) else spot[2]
+
+    def _orders(self, spots: Mapping[int, Sequence[Spot]]) -> Iterator[list[list[Spot]]]:
+        # By chance, and the same at every making.
+        chance = random.Random(1)
+        for _ in range(TRIES):
+            order = [chance.sample(spots[row], len(spots[row])) for row in sorted(spots)]
+            for turn in range(8):
+                down = turn % 2 == 0
+                rows = range(1, len(order)) if down else range(len(order) - 2, -1, -1)
+                for row in rows:
+                    beside = order[row - 1 if down else row + 1]
+                    place = {spot: float(at) for at, spot in enumerate(beside)}
+                    near = self.above if down else self.below
+                    order[row].sort(key=lambda s: mean([place[n] for n in near.get(s, ())], 0.0))
+                yield [list(row) for row in order]
+
+    def crossings(self, order: Sequence[Sequence[Spot]]) -> int:
+        count = 0
+        for above, below in pairwise(order):
+            at = {spot: number for number, spot in enumerate(below)}
+            lines = [
+                (x, at[spot]) for x, one in enumerate(above) for spot in self.below.get(one, ())
+            ]
+            count += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(lines, 2))
+        return count
+
+    def _places(self) -> dict[Spot, float]:
+        x: dict[Spot, float] = {spot: 0.0 for row in self.order for spot in row}
+        for _ in range(60):
+            for row in [*self.order, *reversed(self.order)]:
+                near = [[*self.above.get(spot, ()), *self.below.get(spot, ())] for spot in row]
+                wanted = [
+                    mean([x[n] for n in each], x[spot])
+                    for spot, each in zip(row, near, strict=True)
+                ]
+                x.update(zip(row, apart(wanted, [width(spot) for spot in row]), strict=True))
+        left = min(at - width(spot) / 2 for spot, at in x.items())
+        return {spot: at - left for spot, at in x.items()}
+
+
+def mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def width(spot: Spot) -> float:
+    return LETTER * len(spot) + 18 if isinstance(spot, str) else 10.0
+
+
+def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """The places nearest to the wanted ones, in the same order, where no two touch."""
+    shifts = [0.0]
+    for one, other in pairwise(widths):
+        shifts.append(shifts[-1] + (one + other) / 2 + GAP)
+    # Runs of neighbours that touch: how many, and the mean of what they want.
+    runs: list[tuple[int, float]] = []
+    for place, shift in zip(wanted, shifts, strict=True):
+        count, middle = 1, place - shift
+        while runs and runs[-1][1] > middle:
+            more, other = runs.pop()
+            middle = (count * middle + more * other) / (count + more)
+            count += more
+        runs.append((count, middle))
+    middles = [middle for count, middle in runs for _ in range(count)]
+    return [middle + shift for middle, shift in zip(middles, shifts, strict=True)]
+
+
+def curve(points: Sequence[tuple[float, float]]) -> str:
+    """A smooth line through the points, upright at both ends."""
+    first, last = points[0], points[-1]
+    before = (points[1][0], 2 * first[1] - points[1][1])
+    after = (points[-2][0], 2 * last[1] - points[-2][1])
+    line = f"M{first[0]:.1f} {first[1]:.1f}"
+    for (ax, ay), (bx, by), (cx, cy), (dx, dy) in zip(
+        [before, *points[:-2]], points[:-1], points[1:], [*points[2:], after], strict=True
+    ):
+        line += (
+            f" C{bx + (cx - ax) / 6:.1f} {by + (cy - ay) / 6:.1f}"
+            f" {cx - (dx - bx) / 6:.1f} {cy - (dy - by) / 6:.1f} {cx:.1f} {cy:.1f}"
+        )
+    return line
+
+
+def draw(text: str) -> str:
+    """The drawing as SVG without blank lines, which would end it in a page of Markdown. The page's
+    stylesheet colours it."""
+    chart = read(text)
+    layout = Layout(chart)
+    x = {spot: at + GUTTER for spot, at in layout.x.items()}
+
+    def y(row: int) -> float:
+        return (row + 0.5) * ROW
+
+    wide = max(at + width(spot) / 2 for spot, at in x.items()) + GAP
+    parts = []
+    for band in dict.fromkeys(chart.bands.values()):
+        rows = [layout.rows[room] for room, its in chart.bands.items() if its == band]
+        top = min(rows) * ROW
+        parts.append(
+            f'<rect class="band" y="{top + 2}" width="{wide:.0f}" '
+            f'height="{len(set(rows)) * ROW - 4}" rx="6"/>'
+            f'<text class="band" x="8" y="{top + 20}">{escape(band)}</text>'
+        )
+    for (above, below), spots in zip(chart.arrows, layout.ways, strict=True):
+        line = [(x[spot], y(layout.row(spot))) for spot in spots]
+        line[0] = (x[above], y(layout.rows[above]) + HEIGHT / 2)
+        line[-1] = (x[below], y(layout.rows[below]) - HEIGHT / 2 - 2)
+        parts.append(
+            f'<path class="arrow" d="{curve(line)}" marker-end="url(#tip)">'
+            f"<title>{escape(above)} imports {escape(below)}</title></path>"
+        )
+    for room in chart.bands:
+        middle, wide_of_room = y(layout.rows[room]), width(room)
+        parts.append(
+            f'<rect class="room" x="{x[room] - wide_of_room / 2:.1f}" y="{middle - HEIGHT / 2:.1f}"'
+            f' width="{wide_of_room:.1f}" height="{HEIGHT}" rx="4"/>'
+            f'<text class="room" x="{x[room]:.1f}" y="{middle + 4.5:.1f}">{escape(room)}</text>'
+        )
+    return (
+        f'<svg viewBox="0 0 {wide:.0f} {len(layout.order) * ROW}" width="{wide:.0f}" role="img">'
+        '<title>What imports what</title><defs><marker id="tip" viewBox="0 0 8 8" refX="7" '
+        'refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>'
+        f"{''.join(parts)}</svg>"
+    )
