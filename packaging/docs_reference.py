@@ -9,6 +9,7 @@ import contextlib
 import inspect
 import io
 import os
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -96,7 +97,7 @@ def tool_lines(name: str, tool: ToolDeclaration) -> Iterator[str]:
     if not properties:
         return
     required = tool.input_schema.get("required") or ()
-    yield "| argument | takes | |\n|---|---|---|"
+    yield "| argument | takes | means |\n|---|---|---|"
     for argument, schema in properties.items():
         shown = f"**`{argument}`**" if argument in required else f"`{argument}`"
         yield f"| {shown} | {cell(taken(schema))} | {cell(meaning(schema))} |"
@@ -216,4 +217,7 @@ def docstring(value: Any) -> str:
     """Its own; what dataclasses write by themselves is none."""
     written = getattr(value, "__doc__", None) or ""
     name = getattr(value, "__name__", "")
-    return "" if written.startswith(f"{name}(") else inspect.cleandoc(written).replace("<", "&lt;")
+    if written.startswith(f"{name}("):
+        return ""
+    plain = re.sub(r":\w+:`~?", "`", inspect.cleandoc(written))
+    return plain.replace("<", "&lt;")

@@ -31,6 +31,10 @@ SOURCES = (
 )
 
 
+#: What stands below the examples' page in the list of pages; code hosts show a folder instead.
+EXAMPLES = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
+
+
 def sources() -> Iterator[Path]:
     for pattern in ("docs/**/*", *SOURCES):
         for path in PROJECT.glob(pattern):
@@ -48,6 +52,8 @@ def lay_out(folder: Path) -> None:
             target.write_text(with_drawings(path.read_text("utf-8")), encoding="utf-8")
         else:
             shutil.copyfile(path, target)
+    with (folder / "examples" / "README.md").open("a", encoding="utf-8") as page:
+        page.write(EXAMPLES)
     write_reference(folder / "docs" / "reference")
 
 

@@ -53,7 +53,7 @@ class Agent:
 
     async def does(self, why: str, tool: str, **arguments: Any) -> dict[str, Any]:
         """One call: told, its picture kept. The result as a value."""
-        print(f"- {why} `{tool}` {json.dumps(arguments)}", flush=True)
+        print(f"- {why} `{tool} {json.dumps(arguments)}`", flush=True)
         answer = await self._session.call_tool(tool, arguments)
         for block in answer.content:
             if block.type == "text":

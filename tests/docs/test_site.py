@@ -1,4 +1,4 @@
-"""The docs' pages are made without a warning, and whatever they link to is there."""
+"""The docs' pages are made without a warning, what they link to is there, and they fit a phone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
+from browser import chromium
+from e2e.client_environments import INSTALL_TIMEOUT
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -60,9 +63,9 @@ def loaded_from_elsewhere(page: Page) -> list[str]:
     return [link for link in page.loads if urlsplit(link).netloc]
 
 
-@pytest.mark.timeout(600)
-def test_the_pages_are_made_and_nothing_on_them_leads_nowhere(tmp_path: Path) -> None:
-    out = tmp_path / "pages"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site").resolve() / "pages"
     done = subprocess.run(
         [sys.executable, str(PROJECT / "packaging" / "docs_site.py"), "--out", str(out)],
         capture_output=True,
@@ -70,15 +73,38 @@ def test_the_pages_are_made_and_nothing_on_them_leads_nowhere(tmp_path: Path) ->
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    pages = {path: Page(path) for path in out.resolve().rglob("*.html")}
-    made = {path.relative_to(out.resolve()).as_posix() for path in pages}
+    return out
+
+
+@pytest.mark.timeout(600)
+def test_the_pages_are_made_and_nothing_on_them_leads_nowhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    made = {path.relative_to(site).as_posix() for path in pages}
     written = {f"docs/{path.stem}.html" for path in (PROJECT / "docs").glob("*.md")}
     written |= {f"docs/reference/{name}.html" for name in ("commands", "python", "tools")}
     assert not written - made
     assert list(dead_links(pages)) == []
     assert [page.path.name for page in pages.values() if loaded_from_elsewhere(page)] == []
-    tools = (out / "docs" / "reference" / "tools.html").read_text("utf-8")
+    tools = (site / "docs" / "reference" / "tools.html").read_text("utf-8")
     assert "scene__create_primitive" in tools
+
+
+@pytest.mark.timeout(INSTALL_TIMEOUT + 600)
+def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -> None:
+    wide, wordless = {}, {}
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 390, "height": 844})
+        for path in sorted(site.rglob("*.html")):
+            # The front page only leads to docs/index.html.
+            if path == site / "index.html":
+                continue
+            tab.goto(path.as_uri())
+            name = path.relative_to(site).as_posix()
+            if (width := tab.evaluate("document.scrollingElement.scrollWidth")) > 390:
+                wide[name] = width
+            if pictures := tab.evaluate("[...document.images].filter(i => !i.alt).map(i => i.src)"):
+                wordless[name] = pictures
+    assert (wide, wordless) == ({}, {})
 
 
 def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
