@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from callboard.cli import COMMANDS, main
+from callboard.cli.schema_words import meaning, taken
 from callboard.skills.load import load_skill
 from callboard.skills.model import ToolDeclaration
 
@@ -102,36 +103,6 @@ def tool_lines(name: str, tool: ToolDeclaration) -> Iterator[str]:
         shown = f"**`{argument}`**" if argument in required else f"`{argument}`"
         yield f"| {shown} | {cell(taken(schema))} | {cell(meaning(schema))} |"
     yield ""
-
-
-def taken(schema: Mapping[str, Any]) -> str:
-    """In words, what a schema lets through."""
-    if "enum" in schema:
-        return " or ".join(f"`{value}`" for value in schema["enum"])
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return " or ".join(dict.fromkeys(taken(each) for each in schema[key]))
-    kinds = schema.get("type", "anything")
-    text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
-    if kinds == "array" and isinstance(schema.get("items"), Mapping):
-        text = f"array of {taken(schema['items'])}"
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is not None and most is not None:
-        text += f", {least} to {most}"
-    elif least is not None:
-        text += f", at least {least}"
-    elif most is not None:
-        text += f", at most {most}"
-    return text
-
-
-def meaning(schema: Mapping[str, Any]) -> str:
-    text = str(schema.get("description", ""))
-    if "default" in schema:
-        text = f"{text} Without it: `{schema['default']}`".strip()
-    return text
 
 
 def cell(text: str) -> str:

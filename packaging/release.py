@@ -36,7 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         made = release(asked.out)
         if not asked.unchecked:
+            _tell("building all of it again, to compare")
             check_repeats(made)
+            _tell("trying each where nothing else of callboard is")
             wheel, source, bundle = (_ending(made, end) for end in (".whl", ".tar.gz", ".mcpb"))
             for line in [*try_wheel(wheel), *try_source(source, wheel), *try_bundle(bundle)]:
                 print(f"ok  {line}")
@@ -64,11 +66,11 @@ def build_all(out: Path) -> list[Path]:
     """Hosts' archives, the wheel and the source archive with these inside, and the bridge's
     bundle."""
     out.mkdir(parents=True, exist_ok=True)
-    archives = [
-        path
-        for module in HOSTS.values()
-        for path in importlib.import_module(module).build(out, False)
-    ]
+    archives = []
+    for number, (host, module) in enumerate(HOSTS.items(), start=1):
+        _tell(f"building for {host}, {number} of {len(HOSTS)} hosts")
+        archives += importlib.import_module(module).build(out, False)
+    _tell("building the wheel, the source archive and the bridge's bundle")
     inside = {path.name: path.read_bytes() for path in archives}
     return [*archives, build_wheel(out, inside), build_source(out, inside), build_mcpb(out)]
 
@@ -101,6 +103,11 @@ def _papers_of(path: Path) -> tuple[bytes, bytes]:
         for name, data in sorted(files.items())
     ]
     return bill, b"".join(texts)
+
+
+def _tell(text: str) -> None:
+    """What it is at, for who waits. stdout is for what was made."""
+    print(f"release.py: {text}", file=sys.stderr, flush=True)
 
 
 def _ending(paths: Sequence[Path], suffix: str) -> Path:

@@ -69,6 +69,26 @@ SETTINGS = (
     ServerSetting("farm_command", "words", "callboard's command line, with callboard[farm]", ()),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
+#: The variables that are read and are no settings: docs/deployment.md says what each is.
+OTHER_VARIABLES = (
+    "CALLBOARD_ARGUMENTS",
+    "CALLBOARD_EXPORT_PROJECT",
+    "CALLBOARD_EXPORT_SECRET",
+    "CALLBOARD_EXPORT_URL",
+    "CALLBOARD_FORCE_QT_API",
+    "CALLBOARD_HOME",
+    "CALLBOARD_HOUDINI",
+    "CALLBOARD_PROJECT",
+    "CALLBOARD_QT_API",
+    "CALLBOARD_ROOMS",
+    "CALLBOARD_SETTINGS",
+    "CALLBOARD_SITE",
+    "CALLBOARD_TEST_HOST",
+    "CALLBOARD_TOKEN",
+)
+_PREFIX = "CALLBOARD_"
+#: How alike two names are behind the prefix, of 1, for one to be a misspelling of the other.
+_ALIKE = 0.7
 
 
 class Source(NamedTuple):
@@ -158,6 +178,19 @@ def unknown_project() -> str | None:
         f"CALLBOARD_PROJECT is {project}, for which the site has no file, so no project's settings "
         f"hold; there are: {shown}. Correct it, or write {path}, which may be empty"
     )
+
+
+def unread_variables() -> Iterator[tuple[str, str | None]]:
+    """The ``CALLBOARD_`` variables of the environment that nothing reads, each with the one that
+    may be meant."""
+    import difflib  # only for who errs
+
+    known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
+    for name in sorted(os.environ):
+        if name.startswith(_PREFIX) and name not in known:
+            names = [each.removeprefix(_PREFIX) for each in known]
+            near = difflib.get_close_matches(name.removeprefix(_PREFIX), names, 1, _ALIKE)
+            yield name, f"{_PREFIX}{near[0]}" if near else None
 
 
 def absent(named: list[Source]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from callboard.cli import main
+from callboard.content import Audio, Image, Resource, Result
 from serving import served
 
 GIVEN = {"name": "Würfel"}
@@ -199,3 +200,75 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         status, kind, error = failed("barred")
         assert (status, kind, error["code"]) == (4, "refused", -32001)
         assert error["data"]["missing"] == ["teleport"]
+
+
+def test_pictures_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    pictures = [Image(b"one"), Resource("file:///a.txt", "zwei"), Audio(b"three")]
+
+    def looks() -> Result:
+        return Result(pictures, structured={"contrast": 1})
+
+    with served(announce=True) as server:
+        server.tool("looks", looks)
+        server.tool("bare", lambda: pictures)
+        assert main(["call", "looks"]) == 0
+        told = capsys.readouterr()
+        assert json.loads(told.out) == {"contrast": 1}
+        assert "the answer holds a picture (image/png), a file (text/plain)" in told.err
+        assert "--out FILE keeps it" in told.err
+
+        for _ in range(2):  # again: over it
+            assert main(["call", "looks", "--out", "look.png"]) == 0
+        told = capsys.readouterr()
+        assert "a picture (image/png) is in look.png\n" in told.err
+        kept = {path.name: path.read_bytes() for path in tmp_path.glob("look*")}
+        assert kept == {"look.png": b"one", "look-2.png": b"zwei", "look-3.png": b"three"}
+
+        for _ in range(2):  # again: beside it
+            assert main(["call", "bare", "--out", "some/pictures/"]) == 0
+            (shown, text, _) = json.loads(capsys.readouterr().out)
+            assert "data" not in shown
+            assert Path(shown["file"]).read_bytes() == b"one"
+            assert Path(text["resource"]["file"]).read_bytes() == b"zwei"
+        assert len(list((tmp_path / "some" / "pictures").iterdir())) == 6
+
+
+def test_a_place_that_can_take_no_picture_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the call where it can be seen, else with the result that there is."""
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    calls = []
+
+    def looks() -> Result:
+        calls.append(1)
+        return Result([Image(b"one")], structured={"contrast": 1})
+
+    with served(announce=True) as server:
+        server.tool("looks", looks)
+        assert main(["call", "looks", "--out", str(tmp_path / "gone" / "look.png")]) == 2
+        assert "there is no folder" in capsys.readouterr().err
+        assert not calls
+        assert main(["call", "looks", "--out", str(tmp_path / ("x" * 300))]) == 1
+        told = capsys.readouterr()
+        assert json.loads(told.out) == {"contrast": 1}
+        assert told.err.startswith("callboard: ")
+
+
+class Broken(Image):
+    def block(self) -> dict[str, Any]:
+        return {**super().block(), "data": "not base64"}
+
+
+def test_a_broken_picture_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    with served(announce=True) as server:
+        server.tool("broken", lambda: Broken(b""))
+        assert main(["call", "broken"]) == 1
+        assert "a picture (image/png) that is broken" in capsys.readouterr().err

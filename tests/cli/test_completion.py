@@ -50,6 +50,7 @@ def fitting(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
         (["serve", "--scene", ""], ["files"]),
         (["serve", "--scene=a"], ["files"]),
         (["lint", ""], ["files"]),
+        (["call", "x", "--out", ""], ["files"]),
         (["lint", "a", "b", ""], ["files"]),
         (["lint", "a", "--str"], ["--strict"]),
         (["batch", "x", "--each", "a", ""], ["files"]),
@@ -64,7 +65,7 @@ def fitting(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
         (["report", "--call", ""], []),
         (["report", "--calls", "--html", ""], ["files"]),
         (["call", "x", "--json", "{}", "--"], [
-            "--help", "--json", "--answer", "--wait", "--instance"
+            "--help", "--json", "--answer", "--out", "--wait", "--instance"
         ]),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else None,
@@ -84,6 +85,20 @@ def test_names_of_this_machine_fit(fitting: Callable[..., list[str]]) -> None:
         kind, instance = fitting("call", "extra", "--instance", "")
         assert [instance] == fitting("call", "extra", "--instance", instance[:5])
         assert kind not in fitting("call", "")
+
+
+def test_powershells_words_are_asked_like_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """PowerShell itself isn't run: this is what its script hands over, and what it cuts."""
+    assert main(["completion", "powershell", "=farm", "=lo"]) == 0
+    assert [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()] == ["local"]
+    assert main(["completion", "powershell", "=lint", "="]) == 0
+    assert capsys.readouterr().out == "files\n"
+    assert main(["completion", "powershell"]) == 0
+    script = capsys.readouterr().out
+    assert "Register-ArgumentCompleter -Native -CommandName callboard" in script
+    assert all(script.count(a) == script.count(b) for a, b in ("()", "{}", "[]"))
 
 
 STARTS = {

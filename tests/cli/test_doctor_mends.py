@@ -119,3 +119,16 @@ def test_a_folder_of_tokens_that_others_read(wrong: Wrong, tmp_path: Path) -> No
     _, _, mend = line.rpartition(": ")
     subprocess.run(mend, shell=True, check=True)
     assert wrong() == []
+
+
+def test_a_variable_that_is_misspelt(
+    wrong: Wrong, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_SKILL_PATH", "/studio/skills")
+    line = "nothing reads the environment variable CALLBOARD_SKILL_PATH"
+    assert wrong() == [f"{line}; did you mean CALLBOARD_SKILL_PATHS?"]
+    assert main(["doctor", "--settings"]) == 1
+    assert f"WRONG {line}" in capfd.readouterr().out
+    monkeypatch.delenv("CALLBOARD_SKILL_PATH")
+    monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # perhaps a program of theirs has it
+    assert wrong() == []

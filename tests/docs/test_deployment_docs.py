@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from callboard.settings import SETTINGS, config_from
+from callboard.settings import OTHER_VARIABLES, SETTINGS, config_from
 from skills.skill_tree import write_files
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -31,6 +31,12 @@ def test_every_variable_is_on_the_page() -> None:
     named = {name for name in named if not name.startswith(_CLASSES)}
     assert {"CALLBOARD_SITE", "CALLBOARD_TOKEN"} <= named
     assert sorted(named) == sorted(set(_VARIABLE.findall(PAGE)))
+
+
+def test_doctor_knows_every_variable() -> None:
+    known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
+    named = {name for name in _VARIABLE.findall(PAGE) if name.startswith("CALLBOARD_")}
+    assert known == named
 
 
 def test_every_setting_is_in_the_table() -> None:

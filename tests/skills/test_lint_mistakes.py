@@ -369,3 +369,47 @@ steps:
         (12, "the id 'which' is taken"),
         (13, "'{{inputs.b}}' is no inp"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "told"),
+    [
+        (
+            "SKILL.md",
+            {"metadata:": "metdata:", "dcc-mcp:": "dcc-mpc:", "dcc: blender": "dcc: blendr"},
+            [
+                "SKILL.md:4: warning: key 'metdata' isn't known; did you mean 'metadata'?",
+                "SKILL.md:5: warning: key 'dcc-mpc' isn't known; did you mean 'dcc-mcp'?",
+                "SKILL.md:6: warning: key 'dcc': 'blendr' isn't known; did you mean 'blender'?",
+            ],
+        ),
+        (
+            "tools.yaml",
+            {"annotations:": "anotations:", "read_only": "readonly"},
+            [
+                "tools.yaml:18: warning: key 'anotations' isn't known; did you mean 'annotations'?",
+                "tools.yaml:19: warning: key 'readonly_hint' isn't known; did you mean "
+                "'read_only_hint'?",
+            ],
+        ),
+        (
+            "tools.yaml",
+            {"tools:": "tols:", "next-tools:": "next-tols:"},
+            [
+                "tools.yaml:1: warning: key 'tols' isn't known; did you mean 'tools'?",
+                "tools.yaml:6: warning: key 'next-tols' isn't known; did you mean 'next-tools'?",
+            ],
+        ),
+    ],
+    ids=["metadata", "annotations", "tools"],
+)
+def test_what_is_below_a_misspelt_key_is_told_with_it(
+    file: str, changes: dict[str, str], told: list[str], tmp_path: Path
+) -> None:
+    folder = written(tmp_path)
+    text = RIGHT[file]
+    for right, wrong in changes.items():
+        text = text.replace(right, wrong, 1)
+    (folder / file).write_text(text, encoding="utf-8")
+    findings = list(map(str, lint(folder)))
+    assert [line for line in findings if line in told] == told

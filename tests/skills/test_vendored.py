@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -208,3 +209,23 @@ def test_the_command_that_a_running_host_tells_finds_the_skill(
         page.write_text(page.read_text("utf-8").replace("[no-such-package]", "[]"), "utf-8")
         assert main(command[1:]) == 1
         assert "skill 'needy' requires no packages" in capsys.readouterr().err
+
+
+def test_of_two_hosts_skills_with_one_name_none_is_taken_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    wanted = "requires: [no-such-package]\ndcc: "
+    for dcc in ("maya", "blender"):
+        write_skill(tmp_path / dcc, "needy", block=f"{wanted}{dcc}")
+    older = write_skill(tmp_path / "older", "needy", block=f"{wanted}maya")
+    paths = os.pathsep.join(str(tmp_path / name) for name in ("maya", "blender", "older"))
+    monkeypatch.setenv("CALLBOARD_SKILL_PATHS", paths)
+    assert main(["vendor", "needy"]) == 1
+    told = capsys.readouterr().err
+    assert "2 skills are called needy; give --host blender or maya, or the folder: " in told
+    assert str(older) not in told  # the first for Maya counts
+    page = tmp_path / "blender" / "needy" / "SKILL.md"
+    page.write_text(page.read_text("utf-8").replace("[no-such-package]", "[]"), "utf-8")
+    assert main(["vendor", "needy", "--host", "blender"]) == 1
+    assert "skill 'needy' requires no packages" in capsys.readouterr().err

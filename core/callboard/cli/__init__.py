@@ -22,6 +22,7 @@ COMMANDS = {
     "setup": "put callboard into what is on this machine, or all back as it was",
     "serve": "run a headless host with the server",
     "list": "running instances on this machine",
+    "tools": "what a running host's tools are, and what one takes",
     "call": "call one tool and print its result as JSON",
     "gateway": "one address for all instances of this machine",
     "run": "start a host, call one tool on one scene, and end it",

@@ -11,6 +11,7 @@ from typing import Any
 from callboard.calls.asks import ELICIT
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.cli.plain_text import plain
+from callboard.cli.progress_bar import clear
 from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
 from callboard.transport.client import refuse
@@ -83,6 +84,7 @@ def _fields(params: Json) -> dict[str, Json]:
 
 def _typed(params: Json) -> Json:
     """What the person types, field by field. The end of input refuses."""
+    clear()
     shown = [str(params.get("message", "")), *([str(params["url"])] if "url" in params else [])]
     print(plain("\n".join(shown)), file=sys.stderr)
     try:

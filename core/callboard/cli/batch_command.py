@@ -12,6 +12,7 @@ from callboard.batch.report_file import ReportFile
 from callboard.batch.tasks import PLACES, tasks_of, unfilled
 from callboard.cli.call_command import add_tool_arguments, given_arguments
 from callboard.cli.numbers import count, repetitions, seconds
+from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
 from callboard.cli.task_lines import ended, tell, work_off
 
@@ -19,6 +20,7 @@ from callboard.cli.task_lines import ended, tell, work_off
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tool_arguments(parser)
     add_host(parser)
+    host_by_scene(parser)
     parser.add_argument(
         "--each",
         metavar="FILES",
@@ -58,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    settle_host(arguments, arguments.each)
     work = BatchWork(
         arguments.tool,
         given_arguments(arguments.arguments),

@@ -34,10 +34,15 @@ def add_call_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="to a question of the tool's: its form, true or false; again for the next one",
     )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="where a picture of the answer goes, or a sound or a file; also a folder",
+    )
 
 
 def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool")
+    parser.add_argument("tool", help="`callboard tools` lists those of a running host")
     parser.add_argument(
         "--json",
         metavar="ARGS",
@@ -58,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             return call_tool(client, arguments.tool, given, show, wait=arguments.wait)
 
     try:
-        return told(work)
+        return told(work, arguments.tool, arguments.out)
     except KeyboardInterrupt:
         print(
             "\ncallboard: stopped; the call is cancelled, and what it changed is put back, unless "

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from callboard.cli.completing import fitting
-from callboard.transport.instances import announced, answer_of, folder
+from callboard.cli.instance import tools_of
+from callboard.transport.instances import announced, folder
 
 #: The shell hands over the words up to the cursor. The first line says of what kind the answer is,
 #: the others are what fits, each with what it is behind a tab.
@@ -62,9 +63,19 @@ function __callboard_fitting
 end
 complete -c callboard -f -a '(__callboard_fitting)'
 """,
+    # Where nothing is answered PowerShell completes files by itself.
+    "powershell": r"""
+Register-ArgumentCompleter -Native -CommandName callboard -ScriptBlock {
+    param($word, $line, $cursor)
+    $program, $before = @($line.CommandElements | Where-Object {
+        $_.Extent.EndOffset -lt $cursor } | ForEach-Object { "$_".Trim('"', "'") })
+    $typed = @(@($before) + "$word".Trim('"', "'") | Where-Object { $_ -ne $null } |
+        ForEach-Object { "=$_" })
+    $answers = @(& $program completion powershell $typed 2>$null)
+    if ($answers[0] -ne 'files') { $answers | ForEach-Object { ($_ -split "`t")[0] } }
 }
-#: Of what an instance tells of its tools.
-_MOST_BYTES = 16 * 2**20
+""",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,5 +132,4 @@ def _instances() -> Iterator[str]:
 def _tools() -> Iterator[str]:
     """Those of the instances that answer."""
     for one in announced(folder()):
-        answer = answer_of(one, "GET", "/v1/tools", most=_MOST_BYTES) or {}
-        yield from (tool["name"] for tool in answer.get("tools", ()))
+        yield from (tool["name"] for tool in tools_of(one) or ())

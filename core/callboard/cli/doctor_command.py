@@ -28,7 +28,7 @@ from callboard.skills.discovery import (
     skill_folders,
 )
 from callboard.skills.script_check import script_failures
-from callboard.transport.instances import Instance, answer_of, folder, listed
+from callboard.transport.instances import Instance, announced, answer_of, folder, is_alive, listed
 
 _OPTIONAL = {
     "pxr": f"the OpenUSD host: {pip_install('usd')}",
@@ -64,7 +64,8 @@ def _show_settings(*, as_json: bool) -> int:
     from callboard.settings import absent, settled, sources, told
 
     named = sources({})
-    values, missing = settled(named), list(absent(named))
+    misspelt = [line for good, line in _variables() if not good]
+    values, missing = settled(named), [*misspelt, *absent(named)]
     if as_json:
         rows = [
             {"name": one.setting.name, "value": one.value, "by": [who for who, _ in one.by]}
@@ -99,6 +100,7 @@ def findings() -> Iterator[tuple[bool, str]]:
             yield True, f"{module} is not installed, and only needed for {purpose}"
     served: set[str] = set()
     yield from _instances(served)
+    yield from _gateway()
     yield from _settings()
     yield from _skills(served)
     yield from _bundles()
@@ -135,6 +137,7 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
 def _settings() -> Iterator[tuple[bool, str]]:
     from callboard.settings import SettingsError, absent, sources
 
+    yield from _variables()
     try:
         named = sources({})
         files = [source.label for source in named]
@@ -145,6 +148,40 @@ def _settings() -> Iterator[tuple[bool, str]]:
             yield False, line
         if files:
             yield True, f"settings by {', '.join(files)}: callboard doctor --settings shows them"
+
+
+def _variables() -> Iterator[tuple[bool, str]]:
+    from callboard.settings import unread_variables
+
+    for name, meant in unread_variables():
+        hint = f"; did you mean {meant}?" if meant else ""
+        yield meant is None, f"nothing reads the environment variable {plain(name)}{hint}"
+
+
+def _gateway() -> Iterator[tuple[bool, str]]:
+    """Of one that its clients may know and that doesn't run, too."""
+    from callboard.gateway.kept import gateway_url, read_address
+    from callboard.gateway.running import folder, running_gateway
+
+    found = announced(folder())
+    running = running_gateway()
+    if running is not None:
+        yield True, f"the gateway serves at {running.url} (pid {running.pid})"
+        return
+    for one in found:
+        if is_alive(one):
+            yield (
+                False,
+                f"the gateway at {one.url} doesn't answer: end its process, {one.pid}, then "
+                "`callboard gateway`",
+            )
+            return
+    if found or read_address().token is not None:
+        yield (
+            True,
+            f"no gateway runs at {gateway_url(None)}, where one ran: whoever has that address "
+            "needs `callboard gateway`; the bridge `callboard stdio --gateway` starts it",
+        )
 
 
 def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:

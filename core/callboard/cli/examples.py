@@ -21,9 +21,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("list", "what runs, and where"),
         ("list --json", "the same for programs"),
     ),
+    "tools": (
+        ("tools", "of the instance that runs"),
+        ("tools scene__create_primitive --instance blender", "what one does and takes"),
+    ),
     "call": (
         ("call scene__scene_info", "of the instance that runs"),
         ('call scene__create_primitive --json \'{"kind": "cube"}\' --instance blender', "of one"),
+        ("call viewport__look --out look.png", "the picture, too"),
         ("call studio__publish --json @publish.json --wait", "arguments of a file, a job's end"),
     ),
     "gateway": (
@@ -118,6 +123,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("completion bash", 'in ~/.bashrc: eval "$(callboard completion bash)"'),
         ("completion zsh", 'in ~/.zshrc: eval "$(callboard completion zsh)"'),
         ("completion fish", "into ~/.config/fish/completions/callboard.fish"),
+        (
+            "completion powershell",
+            "in $PROFILE: callboard completion powershell | Out-String | iex",
+        ),
     ),
 }
 

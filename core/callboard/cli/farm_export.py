@@ -11,6 +11,7 @@ from callboard.batch.over import tasks_over
 from callboard.cli.batch_command import add_scene_options
 from callboard.cli.farm_options import add_work, work_of
 from callboard.cli.numbers import count
+from callboard.cli.scene_host import settle_host
 from callboard.cli.task_lines import ended
 from callboard.errors import PeerError
 from callboard.farm.flamenco import write_job
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    settle_host(arguments, arguments.over)
     tasks = tasks_over(arguments.over)
     # A session runs in a folder of its own.
     for folders in (arguments.skills, arguments.roots):

@@ -11,6 +11,7 @@ from callboard.batch.host_process import GOODBYE
 from callboard.cli.call_command import add_tool_arguments, given_arguments
 from callboard.cli.ending import end_with_stdin
 from callboard.cli.numbers import amount, count, size
+from callboard.cli.scene_host import host_by_scene
 from callboard.cli.serve_command import add_host, host_options
 from callboard.errors import PeerError
 from callboard.farm.orders import FarmWork
@@ -25,6 +26,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     """What is done, and over what."""
     add_tool_arguments(parser)
     add_host(parser)
+    host_by_scene(parser)
     parser.add_argument(
         "--over",
         metavar="WHAT",

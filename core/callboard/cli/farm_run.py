@@ -31,6 +31,7 @@ from callboard.cli.farm_options import (
     work_of,
 )
 from callboard.cli.numbers import count
+from callboard.cli.scene_host import settle_host
 from callboard.cli.serve_command import host_options, warn_of_folders
 from callboard.cli.task_lines import ended, work_off
 from callboard.errors import PeerError
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    settle_host(arguments, arguments.over)
     certificates = certificates_of(arguments)
     if arguments.scheduler is not None:
         _require_others_hosts(arguments)

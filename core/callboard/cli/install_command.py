@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from callboard.cli.plain_text import plain_json
+from callboard.cli.progress_bar import meanwhile
 from callboard.errors import HostError, PeerError
 from callboard.install.hosts import HOSTS, Installer, installer
 
@@ -48,6 +49,8 @@ def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None],
     folder = None if arguments.dir is None else arguments.dir.absolute()
     if folder is not None and folder.exists() and not folder.is_dir():
         raise PeerError(f"--dir {arguments.dir} is a file; give a folder")
+    if not arguments.dry_run:
+        meanwhile(f"{arguments.host} is looked for and asked, which may take half a minute")
     try:
         lines = work(host, folder)
     except OSError as error:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from callboard.content import Json
 from callboard.errors import HostError
-from callboard.transport.instances import Instance, listed
+from callboard.transport.instances import Instance, answer_of, listed
+
+#: Of what an instance tells of its tools.
+_MOST_BYTES = 16 * 2**20
 
 
 def choose(wanted: str | None) -> Instance:
@@ -20,3 +24,10 @@ def choose(wanted: str | None) -> Instance:
     if not matching:
         raise HostError(f"no instance '{wanted}'; running: {names}")
     raise HostError(f"several instances run; choose one with --instance: {names}")
+
+
+def tools_of(instance: Instance) -> list[Json] | None:
+    """Its tools, as ``tools/list`` has them; None where it doesn't answer."""
+    answer = answer_of(instance, "GET", "/v1/tools", most=_MOST_BYTES) or {}
+    tools = answer.get("tools")
+    return tools if isinstance(tools, list) else None

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable
 
 from callboard.cli.plain_text import plain, plain_json
-from callboard.cli.progress_bar import bar
+from callboard.cli.progress_bar import bar, clear
+from callboard.cli.result_files import files_in, keep, require_place
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, CallboardError
 from callboard.transport.client import tool_call
@@ -26,20 +27,27 @@ EXITS = {
 
 def say(error: CallboardError) -> None:
     """Its sentence on stderr, and where else to look."""
+    clear()
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
     if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
         print(
-            "A skill of your own is found by --skills DIR of the command that starts its host, or "
-            "by the setting skill_paths; `callboard doctor` tells what is found.",
+            "`callboard tools` lists a running host's. A skill of your own is found by --skills "
+            "DIR of the command that starts its host, or by the setting skill_paths; `callboard "
+            "doctor` tells what is found.",
             file=sys.stderr,
         )
 
 
-def told(work: Callable[[], Json]) -> int:
+def told(work: Callable[[], Json], tool: str, out: str | None) -> int:
     """Prints what ``work`` answers, a ``tools/call`` result, or the CallboardError that it raises:
-    a sentence on stderr, and ``{"error": …}`` on stdout. The command's exit code."""
+    a sentence on stderr, and ``{"error": …}`` on stdout. The command's exit code. What isn't text
+    goes to ``out``, a file, or a folder in which it is called by the tool. Raises OSError."""
+    unwritten = None
     try:
+        if out is not None:
+            require_place(out)
         result = work()
+        files = files_in(result)
     except CallboardError as error:
         shown = failure(error)
         say(error)
@@ -48,8 +56,19 @@ def told(work: Callable[[], Json]) -> int:
             print(f"callboard report --call {call} shows it whole", file=sys.stderr)
         print(plain_json({"error": shown}))
         return EXITS[shown["kind"]]
+    clear()
     _show_printed(result)
+    if out is not None:
+        try:
+            keep(files, out, tool)
+        except OSError as error:
+            unwritten = error
+    elif files:
+        there = plain(", ".join(file.kind for file in files))
+        print(f"callboard: the answer holds {there}; --out FILE keeps it", file=sys.stderr)
     print(plain_json(content_of(result)))
+    if unwritten is not None:
+        raise unwritten
     return 0
 
 
@@ -58,6 +77,7 @@ def show(method: str, params: Json) -> None:
     if method == "notifications/message":
         data = params.get("data")
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        clear()
         print(plain(f"{params.get('level')}: {text}"), file=sys.stderr)
     elif method == "notifications/progress":
         bar(params.get("progress", 0), params.get("total"), params.get("message", ""))

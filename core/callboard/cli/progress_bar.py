@@ -9,6 +9,18 @@ from callboard.cli.plain_text import plain
 _WIDTH = 30
 
 
+def meanwhile(text: str) -> None:
+    """Says at a terminal what takes a while and tells nothing of itself."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(f"callboard: {text} …", file=sys.stderr, flush=True)
+
+
+def clear() -> None:
+    """Takes the bar away, for what is printed next."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def bar(done: float, total: float | None, text: str) -> None:
     """Draws on stderr, over the line before where that is a terminal. ``text`` may be anybody's."""
     text = plain(text)

@@ -11,6 +11,7 @@ from callboard.cli.answers import ASKABLE, Answers
 from callboard.cli.call_command import add_call_arguments, given_arguments
 from callboard.cli.numbers import seconds
 from callboard.cli.outcome import show, told
+from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
 from callboard.content import Json
 
@@ -18,6 +19,7 @@ from callboard.content import Json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_call_arguments(parser)
     add_host(parser)
+    host_by_scene(parser)
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
     parser.add_argument("--save", action="store_true", help="save the scene where it came from")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for all of it")
@@ -28,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def work() -> Json:
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
+        settle_host(arguments, [arguments.scene or ""])
         warn_of_folders(arguments)
         host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
         with host, answers.missing_told():
@@ -43,4 +46,4 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"callboard: {UNSAVED}", file=sys.stderr)
         return result
 
-    return told(work)
+    return told(work, arguments.tool, arguments.out)

@@ -20,6 +20,7 @@ from callboard.app import Callboard
 from callboard.calls.capabilities import ATTENDED_ONLY, OFF_AT_FIRST, VOCABULARY
 from callboard.cli.ending import Ending, end_with_stdin, ended_at_once
 from callboard.cli.numbers import port_number
+from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
+    host_by_scene(parser)
     parser.add_argument("--port", type=port_number, help="0, the default, lets the system choose")
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
     parser.add_argument("--auth", choices=("token", "none"), default="token")
@@ -53,7 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_host(parser: argparse.ArgumentParser) -> None:
     """Which headless host, and what it offers."""
-    parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
+    parser.add_argument(
+        "--host",
+        choices=sorted(HOSTS),
+        default="openusd",
+        help="else the one whose scene is named, and openusd where none is",
+    )
     parser.add_argument(
         "--skills",
         metavar="DIR",
@@ -122,6 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         level=logging.INFO if arguments.verbose else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
     )
+    settle_host(arguments, [arguments.scene or ""])
     port = 0 if arguments.worker else arguments.port
     config = host_config(arguments, port, auth=arguments.auth, announce=not arguments.worker)
     warn_of_folders(arguments, absent_skills=False)
@@ -208,6 +216,7 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
         print(
             f"{identity.name} {identity.version} serves {count} tools at {app.url}\n"
             f"Connect a client: {command} config claude-code (or cursor, vscode, claude-desktop)\n"
+            f"List its tools:   {command} tools\n"
             f"Call a tool:      {command} call scene__scene_info\n"
             "Stop:             Ctrl+C",
             file=sys.stderr,

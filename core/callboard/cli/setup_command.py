@@ -7,6 +7,7 @@ import json
 import sys
 
 from callboard.cli.plain_text import plain
+from callboard.cli.progress_bar import meanwhile
 from callboard.client_files.known import formats
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
@@ -85,6 +86,8 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
 
 
 def _done(intended: Plan, arguments: argparse.Namespace, tell: Tell) -> Json:
+    if intended.hosts:
+        meanwhile("installing, which may take half a minute for each application")
     kept = set_up(intended, tell)
     client = next((one.name for one in intended.clients if not one.refused), None)
     for one in intended.clients:

@@ -11,7 +11,7 @@ from callboard.batch.report_file import ReportFile
 from callboard.batch.tasks import Task, TaskResult
 from callboard.cli.outcome import EXITS, say
 from callboard.cli.plain_text import plain
-from callboard.cli.progress_bar import bar
+from callboard.cli.progress_bar import bar, clear
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.transport.client.tool_call import failure
@@ -19,6 +19,7 @@ from callboard.transport.client.tool_call import failure
 
 def tell(sentence: str) -> None:
     """Something that whoever started it should know."""
+    clear()
     print(f"callboard: {plain(sentence)}", file=sys.stderr)
 
 
@@ -65,6 +66,7 @@ def work_off(
             report.close(progress.results if whole else None, progress.finished())
         elif report:
             report.end(progress.finished())
+    clear()
     print(json.dumps(progress.finished()))
     return int(bool(progress.failed))
 
@@ -94,6 +96,7 @@ class _Progress:
                 self.results.append(result)
             self._known += 1
             self.failed += result.status == "failed"
+            clear()
             print(json.dumps(result.line()), flush=True)
             bar(self._known, self._total, f"{self.failed} failed" if self.failed else "")
             if self._most is not None and self.failed >= self._most:

@@ -8,14 +8,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
 from callboard.cli.plain_text import plain, plain_json
 from callboard.errors import HostError, PeerError
 from callboard.settings import config_from
-from callboard.skills.discovery import scan, search_paths
+from callboard.skills.discovery import load_all, search_paths, skill_folders, suits
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.vendored import REQUIRED, this_python, vendor_folder
@@ -75,7 +76,11 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
             return meant[0]
         if meant:
             folders = ", ".join(shlex.quote(str(skill.path)) for skill in meant)
-            raise PeerError(f"{len(meant)} skills are called {given}; give the folder: {folders}")
+            dccs = {skill.dcc or "" for skill in meant}
+            by_host = f"--host {' or '.join(sorted(dccs))}, or " if len(dccs - {""}) > 1 else ""
+            raise PeerError(
+                f"{len(meant)} skills are called {given}; give {by_host}the folder: {folders}"
+            )
         raise PeerError(
             f"{given} is neither a folder nor a skill that `callboard skills` lists or a host that "
             "runs has; give the folder with its SKILL.md"
@@ -93,10 +98,21 @@ def _called(name: str, host: str | None) -> list[SkillMetadata]:
     here = search_paths(extra=config_from({}).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
-        for each in scan(paths, host, load_skill).skills:
-            if each.skill.name == name:
-                by_folder.setdefault(each.skill.path, each.skill)
+        # Each application's own; of two for one application the first counts.
+        variants: dict[str, SkillMetadata] = {}
+        for skill in _usable(paths):
+            if skill.name == name and suits(skill, host):
+                variants.setdefault(skill.dcc or "" if host is None else host, skill)
+        by_folder.update((skill.path, skill) for skill in variants.values())
     return list(by_folder.values())
+
+
+def _usable(paths: Iterable[Path]) -> Iterator[SkillMetadata]:
+    for path in paths:
+        with suppress(OSError):  # doctor tells of it
+            yield from (
+                one for _, one in load_all(skill_folders(path), load_skill) if is_usable(one)
+            )
 
 
 def _version_of(python: str) -> str:

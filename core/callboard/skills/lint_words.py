@@ -82,8 +82,9 @@ def tools_file(skill: SkillMetadata) -> str:
 def tool_entries(document: safe_yaml.Document) -> Iterator[tuple[safe_yaml.Path, dict[str, Any]]]:
     """Each entry of a tools' file that is a mapping, and where it stands."""
     value = document.value
-    at: safe_yaml.Path = () if isinstance(value, list) else ("tools",)
-    entries = value.get("tools") if isinstance(value, dict) else value
+    key = _written(value, "tools")
+    at: safe_yaml.Path = () if isinstance(value, list) else (key,)
+    entries = value.get(key) if isinstance(value, dict) else value
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, dict):
             yield (*at, index), entry
@@ -97,26 +98,30 @@ def is_like(word: str, others: Iterable[str]) -> bool:
 def _of_front(document: safe_yaml.Document) -> Iterator[Odd]:
     front = document.value
     yield from _keys(SKILL_FILE, document, (), front, _FRONT)
-    metadata = front.get("metadata") if isinstance(front, dict) else None
-    block = metadata.get("dcc-mcp") if isinstance(metadata, dict) else None
+    outer = _written(front, "metadata")
+    metadata = front.get(outer) if isinstance(front, dict) else None
+    yield from _keys(SKILL_FILE, document, (outer,), metadata, ("dcc-mcp",))
+    inner = _written(metadata, "dcc-mcp")
+    block = metadata.get(inner) if isinstance(metadata, dict) else None
     if not isinstance(block, dict):
         return
-    at = ("metadata", "dcc-mcp")
+    at = (outer, inner)
     yield from _keys(SKILL_FILE, document, at, block, _BLOCK)
     for key, known in (("dcc", _DCCS), ("load", ("when-called",))):
         line = document.line(*at, key)
-        yield from _one(SKILL_FILE, line, f"'{key}'", block.get(key), known)
+        yield from _one(SKILL_FILE, line, f"key '{key}':", block.get(key), known)
 
 
 def _of_tools(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> Iterator[Odd]:
     own = _own_tools(skill)
+    yield from _keys(file, document, (), document.value, ("tools",))
     for at, entry in tool_entries(document):
         yield from _keys(file, document, at, entry, KNOWN_KEYS)
         for word in HINT_WORDS & entry.keys():
             line = document.line(*at, word)
             yield file, line, f"'{word}' counts only below 'annotations'; move it there"
-        hints = entry.get("annotations")
-        yield from _keys(file, document, (*at, "annotations"), hints, {*HINT_WORDS, "title"})
+        key = _written(entry, "annotations")
+        yield from _keys(file, document, (*at, key), entry.get(key), {*HINT_WORDS, "title"})
         for key in ("required_capabilities", "required-capabilities", "requiredCapabilities"):
             needs = entry.get(key)
             for index, word in enumerate(needs if isinstance(needs, list) else ()):
@@ -192,6 +197,14 @@ def _own_tool(
     meant = [whole] if whole in own else get_close_matches(name, own, 1)
     remedy = f"did you mean '{meant[0]}'?" if meant else "add it to the tools' file, or take it out"
     yield file, line, f"this skill has no tool '{name}'; {remedy}"
+
+
+def _written(mapping: Any, key: str) -> str:
+    """The key as it stands there, perhaps misspelt: what is below it is looked at all the same."""
+    if not isinstance(mapping, Mapping) or key in mapping:
+        return key
+    words = [word for word in mapping if isinstance(word, str)]
+    return next(iter(get_close_matches(key, words, 1, _ALIKE)), key)
 
 
 def _keys(

@@ -1,0 +1,41 @@
+"""What a tool's argument takes, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def taken(schema: Any) -> str:
+    """In words, what a schema lets through."""
+    if not isinstance(schema, Mapping):
+        return "anything"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(taken(each) for each in schema[key]))
+    kinds = schema.get("type", "anything")
+    text = " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+    if kinds == "array" and isinstance(schema.get("items"), Mapping):
+        text = f"array of {taken(schema['items'])}"
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        text += f", {least} to {most}"
+    elif least is not None:
+        text += f", at least {least}"
+    elif most is not None:
+        text += f", at most {most}"
+    return text
+
+
+def meaning(schema: Any) -> str:
+    """What it is for, and what it is where it isn't given."""
+    if not isinstance(schema, Mapping):
+        return ""
+    text = str(schema.get("description", ""))
+    if "default" in schema:
+        text = f"{text} Without it: `{schema['default']}`".strip()
+    return text

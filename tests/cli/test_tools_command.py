@@ -1,0 +1,74 @@
+"""``callboard tools``: what a host that runs can be asked to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.cli import main
+from serving import served
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "shot": {"type": "string", "description": "Its \x1b[31mname"},
+        "takes": {"type": ["integer", "null"], "default": 1},
+        "colour": {"enum": ["red", "blue"]},
+        "rest": True,
+    },
+    "required": ["shot"],
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+
+
+def test_every_tool_that_serve_counted_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with served(announce=True) as server:
+        server.tool("publish", lambda: None, SCHEMA, title="Publish a shot")
+        server.tool("barred", lambda: None, required_capabilities=["teleport"])
+        count = server.app.service.count_tools()
+        assert main(["tools"]) == 0
+        lines = [line.split("  ", 1) for line in capsys.readouterr().out.splitlines()]
+        assert len(lines) == count
+        told = {name.strip(): what.strip() for name, what in lines}
+        assert told["publish"] == "Publish a shot"
+        assert told["barred"].endswith("(not now: lacks teleport)")
+        assert main(["tools", "--json"]) == 0
+        assert {each["name"] for each in json.loads(capsys.readouterr().out)} == set(told)
+
+
+def test_one_tells_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    with served(announce=True) as server:
+        server.tool("publish", lambda: None, SCHEMA)
+        assert main(["tools", "publish"]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert shown[:2] == ["publish", "Does publish."]
+        assert "  shot: string, must be given. Its \ufffd[31mname" in shown
+        assert "  takes: integer or null. Without it: `1`" in shown
+        assert "  colour: `red` or `blue`" in shown
+        assert "  rest: anything" in shown
+        assert main(["tools", "publish", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["inputSchema"]["required"] == ["shot"]
+        assert main(["tools", "publihs"]) == 1
+        assert "unknown tool 'publihs'; nearest: publish" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("running", [0, 2])
+def test_which_host_is_meant_must_be_clear(
+    running: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def started(left: int) -> Any:
+        if not left:
+            return main(["tools"])
+        with served(announce=True):
+            return started(left - 1)
+
+    assert started(running) == 1
+    told = capsys.readouterr().err
+    assert "choose one with --instance" in told if running else "`callboard serve`" in told

@@ -1,0 +1,49 @@
+"""What ``callboard doctor`` says of the gateway."""
+
+from __future__ import annotations
+
+import json
+import os
+from time import time
+
+import pytest
+from gateway_thread import running_gateway
+
+from callboard.cli import main
+from callboard.gateway.running import folder
+from callboard.transport.http.bound_socket import bound
+from callboard.transport.instances import Instance, announce
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[bool, str]]:
+    capsys.readouterr()
+    main(["doctor", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+    return [(row["ok"], row["message"]) for row in rows if "gateway" in row["message"]]
+
+
+def test_one_that_runs_and_then_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys) == []
+    with running_gateway(None) as gateway:
+        assert told(capsys) == [(True, f"the gateway serves at {gateway.url} (pid {os.getpid()})")]
+    ((good, line),) = told(capsys)
+    assert good
+    assert line.startswith(f"no gateway runs at {gateway.url}, where one ran")
+    assert "`callboard gateway`" in line
+
+
+def test_one_that_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with bound("127.0.0.1", 0, 1) as taken:  # takes connections, and never answers
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
+        announce(Instance("silent", "gateway", "Gateway", url, "t", os.getpid(), time()), folder())
+        ((good, line),) = told(capsys)
+    assert not good
+    assert line.startswith(f"the gateway at {url} doesn't answer: end its process, {os.getpid()}")
+
+
+def test_one_that_died_is_told_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    url = "http://127.0.0.1:1/mcp"
+    announce(Instance("dead", "gateway", "Gateway", url, "t", 2**22 + 1, time()), folder())
+    ((good, line),) = told(capsys)
+    assert good
+    assert line.startswith("no gateway runs at ")
