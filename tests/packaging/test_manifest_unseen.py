@@ -6,8 +6,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-import build_blender
 import pytest
+
+import build_blender
 
 
 def test_a_check_that_is_left_out_is_explained(
