@@ -40,10 +40,10 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr
 HEAVY = {"asyncio", "email", "fastjsonschema", "sqlite3", "tornado", "yaml"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", EXAMPLES)
 def test_a_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     assert end.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: callboard {command} ")
@@ -164,6 +164,7 @@ def test_what_is_no_command_is_said(words: list[str], capsys: pytest.CaptureFixt
         (["doctor", "--jsno"], "--jsno; did you mean --json?\nsee: callboard doctor --help\n"),
         (["serve", "--prt=1"], "--prt=1; did you mean --port?\nsee: callboard serve --help\n"),
         (["list", "all"], "unrecognized arguments: all\nsee: callboard list --help\n"),
+        (["completion"], "arguments are required: shell\nsee: callboard completion --help\n"),
         (["zzz"], "'skills', 'completion')\nsee: callboard --help\n"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",

@@ -43,6 +43,16 @@ def test_files_of_two_hosts_are_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "no host opens all of these: .blend (blender), .usd (openusd)" in told
 
 
+def test_a_scene_that_is_not_there_starts_no_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "scene__scene_info", "--scene", "gone.blend"]) == 2
+    told = capsys.readouterr()
+    assert told.err == "callboard: --scene gone.blend: there is no such file\n"
+    assert json.loads(told.out)["error"]["kind"] == "wrong"
+
+
 @pytest.mark.slow
 def test_blender_opens_its_own_scene(tmp_path: Path) -> None:
     pytest.importorskip("bpy")

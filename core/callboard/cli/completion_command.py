@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=sorted(_SCRIPTS))
     # What the script asks: the words that are typed, the last one up to the cursor, each behind
     # an equals sign, lest one be taken for an option of this command.
-    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:

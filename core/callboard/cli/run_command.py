@@ -14,6 +14,7 @@ from callboard.cli.outcome import show, told
 from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
 from callboard.content import Json
+from callboard.errors import PeerError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     def work() -> Json:
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
+        if arguments.scene and not Path(arguments.scene).is_file():
+            raise PeerError(f"--scene {arguments.scene}: there is no such file")
         settle_host(arguments, [arguments.scene or ""])
         warn_of_folders(arguments)
         host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
