@@ -163,12 +163,12 @@ def _gateway() -> Iterator[tuple[bool, str]]:
     from callboard.gateway.kept import gateway_url, read_address
     from callboard.gateway.running import folder, running_gateway
 
-    found = announced(folder())
+    known = announced(folder())
     running = running_gateway()
     if running is not None:
         yield True, f"the gateway serves at {running.url} (pid {running.pid})"
         return
-    for one in found:
+    for one in known:
         if is_alive(one):
             yield (
                 False,
@@ -176,7 +176,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
                 "`callboard gateway`",
             )
             return
-    if found or read_address().token is not None:
+    if known or read_address().token is not None:
         yield (
             True,
             f"no gateway runs at {gateway_url(None)}, where one ran: whoever has that address "
