@@ -1,17 +1,27 @@
 """``server.json``, by which the MCP registry lists callboard: as pyproject.toml and README.md have
-it, and as the registry's schema of 2025-12-11 wants it."""
+it, and as the registry wants it: its schema of 2025-12-11, and what it checks besides."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
+import fastjsonschema
 import pytest
 
 from build_requirements import PROJECT
 from build_wheel import version
 from callboard.cli import main
+from e2e.client_environments import python_with
+
+#: A linter that brings the registry's schemas as they are published, and the digest of this one.
+LINTER = "skillsaw==0.22.0"
+SCHEMA = "schemas/mcp_registry/v2025_12_11/server.schema.json"
+SHA256 = "3fba09590c99f61735d234822279f4223fab9e300c0a81e81c91ab62a4114de0"
 
 TEXTS = ("name", "title", "description", "version")
 
@@ -43,15 +53,39 @@ def test_the_readme_that_is_published_names_the_same_server(listed: dict[str, An
 
 
 def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
-    """The rules of its schema for what stands in ours."""
+    """What it checks when somebody publishes, for what stands in ours."""
     assert listed["$schema"].endswith("/2025-12-11/server.schema.json")
     assert listed.keys() == {"$schema", *TEXTS, "packages"}
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", listed["name"])
+    word = "[a-zA-Z0-9](?:[a-zA-Z0-9{}-]*[a-zA-Z0-9])?"
+    assert re.fullmatch(f"{word.format('.')}/{word.format('._')}", listed["name"])
     assert 3 <= len(listed["name"]) <= 200
-    assert all(0 < len(listed[key]) <= 100 for key in TEXTS[1:])
+    assert all(0 < len(listed[key].strip()) <= 100 for key in TEXTS[1:])
     (package,) = listed["packages"]
     assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
+    assert package["registryBaseUrl"] == "https://pypi.org"
+    assert not re.search(r"\s", package["identifier"])
+    # One version, and no range of them.
+    assert re.fullmatch(r"\d+\.\d+\.\d+(?:[.-]?[a-z]+\d*)?", package["version"])
     assert all(each.keys() == {"type", "value"} for each in package["packageArguments"])
+
+
+@pytest.mark.timeout(600)
+def test_it_is_as_the_official_schema_says(listed: dict[str, Any]) -> None:
+    find = "import skillsaw; print(skillsaw.__path__[0])"
+    place = subprocess.check_output([python_with(LINTER), "-c", find], text=True).strip()
+    schema = (Path(place) / SCHEMA).read_bytes()
+    assert hashlib.sha256(schema).hexdigest() == SHA256
+    check = fastjsonschema.compile(json.loads(schema))
+    check(listed)
+    wrong: list[dict[str, Any]] = [
+        {"name": "callboard"},
+        {"description": "x" * 101},
+        {"packages": [{}]},
+        {"packages": [{**listed["packages"][0], "version": "latest"}]},
+    ]
+    for each in wrong:
+        with pytest.raises(fastjsonschema.JsonSchemaException):
+            check({**listed, **each})
 
 
 def test_what_a_client_would_start_is_a_command(
