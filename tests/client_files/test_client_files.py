@@ -29,6 +29,7 @@ DOCUMENTED: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "cursor": (LOCAL, {"type": "http", "url": URL, "headers": TOKEN}),
     "vscode": ({"type": "stdio", **LOCAL}, {"type": "http", "url": URL, "headers": TOKEN}),
     "windsurf": (LOCAL, {"serverUrl": URL, "headers": TOKEN}),
+    "devin": (LOCAL, {"url": URL, "headers": TOKEN}),
     "zed": ({"source": "custom", **LOCAL}, {"source": "custom", "url": URL, "headers": TOKEN}),
     "gemini": (LOCAL, {"httpUrl": URL, "headers": TOKEN}),
     "codex": (LOCAL, {"url": URL, "http_headers": TOKEN}),
@@ -162,6 +163,26 @@ def test_where_nothing_is_yet(name: str, text: str | None, tmp_path: Path) -> No
     assert as_the_client_reads(known, path)[known.key]["callboard"] == DOCUMENTED[name][0]
     without(known, path).write()
     assert not (as_the_client_reads(known, path) or {}).get(known.key)
+
+
+def test_lm_studio_is_followed_to_where_it_keeps_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+
+    def place() -> Path | None:
+        return formats()["lm-studio"].path
+
+    assert place() == tmp_path / ".lmstudio" / "mcp.json"
+    (tmp_path / ".cache" / "lm-studio").mkdir(parents=True)
+    assert place() == tmp_path / ".cache" / "lm-studio" / "mcp.json"
+    pointer = tmp_path / ".lmstudio-home-pointer"
+    pointer.write_text(f"{tmp_path / 'on a larger disk'}\n", "utf-8")
+    assert place() == tmp_path / "on a larger disk" / "mcp.json"
+    for broken in (b"", b"\xff\x00", b"relative"):
+        pointer.write_bytes(broken)
+        assert place() == tmp_path / ".cache" / "lm-studio" / "mcp.json"
 
 
 BROKEN = {

@@ -15,7 +15,8 @@ _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTA
 #: The rest of a line behind a value. It can be read in one way only: a line that doesn't end so
 #: would be read in all of them.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+#: In runs and not by the character, for which a long string would need much memory.
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"
 

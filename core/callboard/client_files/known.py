@@ -104,7 +104,7 @@ _HTTP, _STDIO = {"type": "http"}, {"type": "stdio"}
 
 def _assistants(home: Path) -> dict[str, ClientFormat]:
     claude = _named_folder("CLAUDE_CONFIG_DIR", home) / ".claude.json"
-    desktop, gemini, lm_studio = _app_folder("Claude"), home / ".gemini", home / ".lmstudio"
+    desktop, gemini, lm_studio = _app_folder("Claude"), home / ".gemini", _lm_studio(home)
     codex = _named_folder("CODEX_HOME", home / ".codex")
     goose = _config_folder() / "goose"
     if sys.platform == "win32":
@@ -163,6 +163,7 @@ def _assistants(home: Path) -> dict[str, ClientFormat]:
 def _editors(home: Path) -> dict[str, ClientFormat]:
     vscode, windsurf = _app_folder("Code") / "User", home / ".codeium" / "windsurf"
     zed = _app_folder("Zed") if sys.platform == "win32" else _config_folder() / "zed"
+    devin = _app_folder("devin") if sys.platform == "win32" else _config_folder() / "devin"
     return {
         "cursor": ClientFormat(
             "Cursor",
@@ -188,6 +189,10 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
             windsurf / "mcp_config.json",
             url="serverUrl",
             signs=(windsurf,),
+        ),
+        # What Windsurf became in June 2026. It infers from the address that it is HTTP.
+        "devin": ClientFormat(
+            "Devin Desktop", "mcpServers", devin / "mcp_config.json", signs=(devin,)
         ),
         "zed": ClientFormat(
             "Zed",
@@ -223,6 +228,19 @@ def bridge() -> list[str] | None:
 def _programs() -> Path:
     """Where pipx and uv put programs, which applications started from a menu don't look into."""
     return Path.home() / ".local" / "bin"
+
+
+def _lm_studio(home: Path) -> Path:
+    """Where LM Studio itself looks: where its pointer says, else in the folder of its first
+    versions while that is there."""
+    try:
+        named = Path((home / ".lmstudio-home-pointer").read_text("utf-8").strip())
+    except (OSError, ValueError):
+        named = Path()
+    older = home / ".cache" / "lm-studio"
+    if named.is_absolute():
+        return named
+    return older if older.is_dir() else home / ".lmstudio"
 
 
 def _app_folder(name: str) -> Path:
