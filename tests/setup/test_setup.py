@@ -136,6 +136,62 @@ def test_a_broken_file_is_left_alone_and_the_others_are_done(run: Run, home: Pat
     assert contents(home) == before
 
 
+@pytest.mark.parametrize("what", ["read-only", "link to a read-only file", "large"])
+def test_a_file_that_cannot_be_written_is_left_alone_and_the_others_are_done(
+    run: Run, home: Path, what: str
+) -> None:
+    path = home / ".cursor" / "mcp.json"
+    if what == "large":
+        path.write_bytes(b'{"a": "' + b"x" * (64 * 2**20) + b'"}')
+    else:
+        path.chmod(0o444)
+    if what.startswith("link"):
+        path.symlink_to(path.rename(home / "kept elsewhere.json"))
+    before = contents(home)
+    status, _, wrong = run("--yes", "--no-trial")
+    assert status == 1
+    assert "left Cursor alone" in wrong
+    assert "read-only" in wrong or "too large" in wrong
+    assert b"callboard" in (home / ".codex" / "config.toml").read_bytes()
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
+@pytest.mark.slow
+def test_what_a_client_keeps_besides_may_be_much(run: Run, home: Path) -> None:
+    (home / ".claude.json").write_bytes(b'{"history": "' + b"x" * (20 * 2**20) + b'"}')
+    before = contents(home)
+    assert run("--yes", "--no-trial", "--client", "claude-code")[0] == 0
+    assert b'"callboard"' in (home / ".claude.json").read_bytes()
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
+@pytest.mark.parametrize("why", ["is read-only", "is no file"])
+def test_what_cannot_be_put_back_is_named_and_tried_again(run: Run, home: Path, why: str) -> None:
+    before = contents(home)
+    assert run("--yes", "--no-trial")[0] == 0
+    path, aside = home / ".cursor" / "mcp.json", home / "aside.json"
+    if why == "is read-only":
+        path.chmod(0o444)
+    else:
+        path.rename(aside)
+        path.mkdir()
+    status, out, _ = run("--undo", "--yes")
+    assert status == 1
+    (line,) = [line for line in out.splitlines() if line.startswith(f"leave {path}")]
+    assert why in line
+    assert "once more" in out
+    assert (home / ".codex" / "config.toml").read_bytes() == CODEX
+    if why == "is read-only":
+        path.chmod(0o644)
+    else:
+        path.rmdir()
+        aside.rename(path)
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
 def test_clients_that_were_let_in_before_stay(run: Run, home: Path) -> None:
     _, token = ClientBook().make("mine")
     before = {key: value for key, value in contents(home).items() if not key.endswith(".lock")}
@@ -161,6 +217,7 @@ def test_where_nothing_is_it_says_so(
     assert not (tmp_path / "nobody").exists()
 
 
+@pytest.mark.slow
 def test_where_no_client_is_it_says_how_to_name_one(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

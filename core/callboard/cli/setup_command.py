@@ -12,10 +12,11 @@ from callboard.client_files.known import formats
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.install.hosts import HOSTS
+from callboard.setup.kept import Kept, new_kept, only_one, read_kept
 from callboard.setup.plan import Plan, plan
 from callboard.setup.trial import try_out
 from callboard.setup.undo import undo
-from callboard.setup.work import Tell, set_up, watched_all
+from callboard.setup.work import Tell, set_up, watched
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,29 +74,31 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
             "neither an application nor a client is here; start each once, or name them with "
             "--host and --client"
         )
-    outcome = {**intended.as_json(), "done": not any(c.refused for c in intended.clients)}
     if arguments.dry_run:
         for line in intended.lines():
             tell(line)
-        return outcome
+        return _outcome(intended)
     if not arguments.yes:
         print("\n".join(map(plain, intended.lines())), file=sys.stderr)
         if not _agreed("do this?"):
             raise PeerError("nothing was changed")
-    return {**outcome, **_done(intended, arguments, tell)}
+    # Before the lock is there, and with it callboard's folder.
+    new = new_kept()
+    with only_one():
+        return _done(intended, read_kept() or new, arguments, tell)
 
 
-def _done(intended: Plan, arguments: argparse.Namespace, tell: Tell) -> Json:
+def _done(intended: Plan, kept: Kept, arguments: argparse.Namespace, tell: Tell) -> Json:
     if intended.hosts:
         meanwhile("installing, which may take half a minute for each application")
-    kept = set_up(intended, tell)
-    client = next((one.name for one in intended.clients if not one.refused), None)
-    for one in intended.clients:
+    done = set_up(intended, kept, tell)
+    client = next((one.name for one in done.clients if not one.refused), None)
+    for one in done.clients:
         if one.refused:
             print(f"callboard: left {one.known.title} alone: {plain(one.refused)}", file=sys.stderr)
     trial = None
     if client is not None and not arguments.no_trial:
-        with watched_all(intended, kept):
+        with watched(done.hosts, kept):
             trial = try_out(client, tell)
         tell(trial)
     steps = ["start the application"] if intended.hosts else []
@@ -104,7 +107,11 @@ def _done(intended: Plan, arguments: argparse.Namespace, tell: Tell) -> Json:
     elif not intended.clients:
         steps.append("let a client in: `callboard config other`")
     tell("; ".join([*steps, "`callboard setup --undo` puts all back"]))
-    return {"trial": trial}
+    return {**_outcome(done), "trial": trial}
+
+
+def _outcome(plan: Plan) -> Json:
+    return {**plan.as_json(), "done": not any(client.refused for client in plan.clients)}
 
 
 def _agreed(question: str) -> bool:

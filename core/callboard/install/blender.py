@@ -106,6 +106,15 @@ def rewritten(folder: Path) -> list[Path]:
     return [folder / "config" / "userpref.blend"]
 
 
+def made_elsewhere() -> list[Path]:
+    """For thumbnails: on Linux where all programs keep theirs, elsewhere in the user's folder."""
+    thumbnails = Path.home() / ".thumbnails"
+    if sys.platform == "linux":
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        thumbnails = Path(cache, "thumbnails")
+    return [thumbnails / name for name in ("normal", "large", "fail/blender")]
+
+
 def background_server() -> tuple[list[str], dict[str, str]] | None:
     """The command that starts the Blender on the path without a window, with the server in it,
     and its environment; None where none is on the path."""

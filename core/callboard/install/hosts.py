@@ -31,6 +31,9 @@ class Installer(Protocol):
     def rewritten(self, folder: Path) -> list[Path]:
         """The user's own files that the host writes again when callboard goes into it."""
 
+    def made_elsewhere(self) -> list[Path]:
+        """Folders besides these that the host makes whenever it starts, needed or not."""
+
 
 def installer(host: str) -> Installer:
     """``host`` is one of HOSTS."""

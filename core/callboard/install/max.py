@@ -40,6 +40,11 @@ def rewritten(folder: Path) -> list[Path]:
     return []
 
 
+def made_elsewhere() -> list[Path]:
+    """None: setup never starts it."""
+    return []
+
+
 def _user_folder() -> Path:
     roaming = os.environ.get("APPDATA")
     if sys.platform != "win32" or not roaming:

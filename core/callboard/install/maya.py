@@ -42,6 +42,11 @@ def rewritten(folder: Path) -> list[Path]:
     return []
 
 
+def made_elsewhere() -> list[Path]:
+    """None: setup never starts it."""
+    return []
+
+
 def _places(folder: Path | None) -> list[Path]:
     if folder is not None:
         return [folder / "modules"]

@@ -6,24 +6,26 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from callboard.errors import HostError
 from callboard.folders import cache_folder, data_folder
+from callboard.hosting.file_lock import lock
 from callboard.hosting.private_file import read_private, write_private
 from callboard.hosting.replacing import replacing_bytes
 
-_MOST_BYTES = 256 * 2**20
-#: Of a file whose bytes are kept.
-_MOST_KEPT = 16 * 2**20
+_MOST_BYTES = 2**30
+#: Of a file whose bytes are kept: as many as a client's may have.
+_MOST_KEPT = 64 * 2**20
 
 
 @dataclass
 class KeptFile:
     """A file that setup wrote. ``before`` are its bytes as base64, None where there was none;
-    ``after`` is the hash of what setup left, None until it is known, and empty where somebody
+    ``after`` is the hash of what setup leaves, None until it is known, and empty where somebody
     else wrote to it before setup did so again."""
 
     before: str | None
@@ -31,6 +33,18 @@ class KeptFile:
     after: str | None = None
     #: The client whose file it is.
     client: str | None = None
+
+    @property
+    def bytes_before(self) -> bytes | None:
+        return None if self.before is None else base64.b64decode(self.before)
+
+    def is_as_left(self, path: Path) -> bool:
+        """Whether nobody else wrote to it: it holds what setup left, or, where setup did not come
+        to write, what was there. What can't be read isn't as it was."""
+        try:
+            return self.after is None or digest(path) in (self.after, _hash(self.bytes_before))
+        except OSError:
+            return False
 
 
 @dataclass
@@ -43,6 +57,8 @@ class Kept:
     hosts: list[str] = field(default_factory=list)
     #: The names of the tokens that were made.
     tokens: list[str] = field(default_factory=list)
+    #: While a host is at work: the folders that were there in the user's folders of it.
+    seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
         """Notes which folders on the way to this one aren't there yet."""
@@ -52,20 +68,25 @@ class Kept:
             folder = folder.parent
         self.folders += reversed(missing)
 
-    def will_write(self, path: Path, client: str | None = None) -> None:
-        """Notes what the file holds now, if it is the first time. Raises OSError, HostError."""
+    def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
+        """Notes what the file holds now, if it is the first time, and what it is to hold where that
+        is known. Raises OSError, HostError."""
         known = self.files.get(str(path))
-        if known is not None:
-            if known.after is not None and known.after != digest(path):
-                known.after = ""
-            return
+        if known is None:
+            self.files[str(path)] = known = self._as_it_is(path, client)
+        elif not known.is_as_left(path):
+            known.after = ""
+        if text is not None and known.after != "":
+            known.after = _hash(text.encode())
+
+    def _as_it_is(self, path: Path, client: str | None) -> KeptFile:
         data = _bytes(path)
         if data is not None and len(data) > _MOST_KEPT:
             raise HostError(f"{path} is too large to be kept; set this one up by hand")
         mode = None if data is None else path.stat().st_mode & 0o7777
         text = None if data is None else base64.b64encode(data).decode("ascii")
         self.will_make(path.parent)
-        self.files[str(path)] = KeptFile(text, mode, None, client)
+        return KeptFile(text, mode, None, client)
 
     def wrote(self, path: Path) -> None:
         """Notes what the file holds after setup wrote to it."""
@@ -76,6 +97,29 @@ class Kept:
     def save(self) -> None:
         """Only this user reads it: clients' files hold secrets. Raises OSError."""
         write_private(_file(), json.dumps(asdict(self), indent=1))
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Keeps other setups of this user out meanwhile. Raises HostError where one is at work, and
+    where callboard's folder can't be written."""
+    path = data_folder() / "setup.lock"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = path.open("ab")
+    except OSError as error:
+        raise HostError(
+            f"{path.parent} can't be written ({error.strerror}), and callboard keeps there what "
+            "--undo needs; make it writable, or name another folder in CALLBOARD_HOME"
+        ) from None
+    with opened:
+        try:
+            lock(opened.fileno())
+        except OSError:
+            raise HostError(
+                "another `callboard setup` is at work; wait until it has ended"
+            ) from None
+        yield
 
 
 def read_kept() -> Kept | None:
@@ -100,18 +144,19 @@ def new_kept() -> Kept:
 
 def digest(path: Path) -> str | None:
     """The hash of what a file holds; None where there is none. Raises OSError."""
-    data = _bytes(path)
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    return _hash(_bytes(path))
 
 
 def put_back(path: Path, file: KeptFile) -> None:
     """The bytes and the mode that it had, or nothing. Raises OSError, HostError."""
-    if file.before is None:
+    before = file.bytes_before
+    if before is None:
         path.unlink(missing_ok=True)
         return
-    with replacing_bytes(str(path)) as opened:
-        opened.write(base64.b64decode(file.before))
-    if file.mode is not None:
+    if _bytes(path) != before:
+        with replacing_bytes(str(path)) as opened:
+            opened.write(before)
+    if file.mode is not None and path.stat().st_mode & 0o7777 != file.mode:
         path.chmod(file.mode)
 
 
@@ -137,7 +182,8 @@ def forget(folders: Iterable[str]) -> None:
 
 def end_kept() -> None:
     """There is nothing to put back any more. Raises OSError."""
-    _file().unlink(missing_ok=True)
+    for path in (_file(), data_folder() / "setup.lock"):
+        path.unlink(missing_ok=True)
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -145,6 +191,10 @@ def _bytes(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
+
+
+def _hash(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def _file() -> Path:

@@ -16,10 +16,10 @@ from callboard.settings import FILE as SETTINGS
 from callboard.setup.kept import (
     Kept,
     KeptFile,
-    digest,
     end_kept,
     forget,
     listing,
+    only_one,
     put_back,
     read_kept,
 )
@@ -31,32 +31,57 @@ _USERS = ("bundles", SETTINGS)
 
 
 def undo(tell: Tell, dry_run: bool = False) -> bool:
-    """Puts everything back; whether all of it could be. Raises HostError while callboard runs
-    somewhere, and where a host can't be freed of it."""
-    kept = read_kept()
+    """Puts everything back; whether all of it could be. What could not is tried again when it is
+    called again. Raises HostError while callboard runs somewhere or another setup is at work, and
+    where a host can't be freed of it."""
+    if not data_folder().is_dir():
+        return _nothing(tell)
+    with only_one():
+        kept = read_kept()
+        if kept is not None and not _undo_all(kept, tell, dry_run):
+            return False
+    # Outside of the lock: Windows removes no file that is open.
     if kept is None:
-        tell("nothing to undo: `callboard setup` changed nothing here")
-        return True
+        end_kept()
+        return _nothing(tell)
+    if not dry_run:
+        end_kept()
+    _undo_own(kept, tell, dry_run)
+    if not dry_run:
+        forget(kept.folders)
+    return True
+
+
+def _nothing(tell: Tell) -> bool:
+    tell("nothing to undo: `callboard setup` changed nothing here")
+    return True
+
+
+def _undo_all(kept: Kept, tell: Tell, dry_run: bool) -> bool:
+    """All but callboard's own folders. What could not be put back stays noted."""
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
         raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
-    whole = {path for path, file in kept.files.items() if _as_left(Path(path), file)}
+    whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
         # Before the files: a host may write to its own once more.
         whole |= _uninstall(host, kept, tell, dry_run)
-    everything = True
-    for path, file in kept.files.items():
-        everything &= _undo_file(Path(path), file, path in whole, tell, dry_run)
+    left = {
+        path: file
+        for path, file in kept.files.items()
+        if not _undo_file(Path(path), file, path in whole, tell, dry_run)
+    }
     if dry_run:
-        return everything & _undo_own(kept, tell, dry_run)
+        return not left
     for name in kept.tokens:
         gone = ClientBook().revoke(name)
         if gone is not None:
             forget_token(gone)
-    end_kept()
-    everything &= _undo_own(kept, tell, dry_run)
-    forget(kept.folders)
-    return everything
+    if left:
+        kept.files, kept.hosts, kept.tokens = left, [], []
+        kept.save()
+        tell("mend that, then `callboard setup --undo` once more")
+    return not left
 
 
 def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
@@ -65,6 +90,9 @@ def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
     how = installer(host)
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
+    if kept.seen is not None:
+        # Setup was killed. Of what came meanwhile only folders are surely nobody's, when empty.
+        kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
         tell(line)
     came = sorted({name for place in places for name in listing(place)} - before)
@@ -74,35 +102,31 @@ def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
     return files
 
 
-def _as_left(path: Path, file: KeptFile) -> bool:
-    """Whether nobody wrote to it since setup did."""
-    return file.after is None or digest(path) == file.after
-
-
 def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: bool) -> bool:
-    if whole:
-        if file.client is not None:
-            tell(f"put {path} back as it was")
-        if not dry_run:
-            put_back(path, file)
-        return True
-    if file.client is None:
-        if path.exists() and file.before is not None:
-            tell(f"leave {path}: it was changed since")
-        return True
     try:
-        change = without(formats()[file.client].users, path)
-        if change.difference:
-            tell(f"take callboard out of {path}: it was changed since, the rest stays")
+        if whole:
+            if file.client is not None:
+                tell(f"put {path} back as it was")
             if not dry_run:
-                change.write()
+                put_back(path, file)
+        elif file.client is None:
+            if path.exists() and file.before is not None:
+                tell(f"leave {path}: it was changed since")
+        else:
+            change = without(formats()[file.client].users, path)
+            if change.difference:
+                tell(f"take callboard out of {path}: it was changed since, the rest stays")
+                if not dry_run:
+                    change.write()
         return True
-    except (CallboardError, OSError) as error:
+    except CallboardError as error:
         tell(f"leave {path}: {error}")
-        return False
+    except OSError as error:
+        tell(f"leave {path}: {error.strerror or error}")
+    return False
 
 
-def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> bool:
+def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> None:
     """Callboard's own folders, where they came with setup."""
     for folder in (data_folder(), cache_folder()):
         if str(folder) not in kept.folders or not folder.is_dir():
@@ -114,4 +138,3 @@ def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> bool:
         if not dry_run:
             shutil.rmtree(folder)
         tell(f"remove {folder}")
-    return True
