@@ -3,6 +3,8 @@
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
     python packaging/bootstrap.py test [--fast] [arguments of pytest]
     python packaging/bootstrap.py docs [--out FOLDER]
+    python packaging/bootstrap.py build [HOST ...] [--full]   what is installed into hosts
+    python packaging/bootstrap.py release [--unchecked]       all that is published
 
 The first run creates .venv beside this project and installs the exact versions of
 constraints.txt; later runs find it ready and start at once. Whatever this program
@@ -30,8 +32,13 @@ from find_python import BLENDER_VERSIONS, VERSIONS, WINDOWS, SetupError, find_py
 
 PROJECT = Path(__file__).resolve().parent.parent
 HOST_EXTRAS = {"openusd": ["usd"], "blender": ["blender"]}
-TEST_EXTRAS = ["blender", "debug", "dev", "docs", "farm", "ui", "usd"]
-DOCS_EXTRAS = ["docs", "skills"]
+TEST_EXTRAS = ["blender", "build", "debug", "dev", "docs", "farm", "ui", "usd"]
+PROGRAMS = {
+    "docs": ("docs_site.py", ["docs", "skills"]),
+    "build": ("build.py", ["build"]),
+    "release": ("release.py", ["build"]),
+}
+"""Beside this file, and the extras that each needs."""
 STATE_FILE = "callboard-setup.json"
 SPREAD = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
 """Tests over the processors; more of them than these wait for each other's start."""
@@ -274,8 +281,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument(
         "command",
-        choices=["serve", "test", "docs"],
-        help="the server, the tests, or the docs' pages",
+        choices=["serve", "test", *PROGRAMS],
+        help="the server, the tests, the docs' pages, the hosts' archives, all that is published",
     )
     parser.add_argument(
         "arguments",
@@ -287,15 +294,21 @@ def main(arguments: Sequence[str]) -> int:
     if asked.command == "serve":
         extras, versions = serve_needs(asked.arguments)
     else:
-        extras = TEST_EXTRAS if asked.command == "test" else DOCS_EXTRAS
-        versions = VERSIONS
+        extras = TEST_EXTRAS if asked.command == "test" else PROGRAMS[asked.command][1]
+        # pyproject.toml is read by what Python 3.10 hasn't got.
+        newer = [version for version in VERSIONS if version != "3.10"]
+        versions = newer if asked.command == "release" else VERSIONS
     if asked.python:
         versions = [version for version in versions if version == asked.python]
         if asked.command == "test" and asked.python not in BLENDER_VERSIONS:
             extras = [extra for extra in extras if extra != "blender"]
     try:
         if not versions:
-            raise SetupError("Blender as a module needs Python 3.11: leave --python out.")
+            blender = "Blender as a module needs Python 3.11"
+            needs = (
+                "A release needs Python 3.11 or later" if asked.command == "release" else blender
+            )
+            raise SetupError(f"{needs}: leave --python out.")
         ensure(venv, extras, versions)
     except SetupError as error:
         say(str(error))
@@ -308,9 +321,9 @@ def main(arguments: Sequence[str]) -> int:
         return 130
     if asked.command == "serve":
         start([str(program(venv, "callboard")), "serve", *asked.arguments])
-    if asked.command == "docs":
-        site = str(PROJECT / "packaging" / "docs_site.py")
-        start([str(program(venv, "python")), site, *asked.arguments])
+    if asked.command in PROGRAMS:
+        file = str(PROJECT / "packaging" / PROGRAMS[asked.command][0])
+        start([str(program(venv, "python")), file, *asked.arguments])
     os.chdir(PROJECT)
     keep_bytecode(venv, os.environ)
     start([str(program(venv, "python")), "-m", "pytest", *pytest_arguments(asked.arguments)])

@@ -1,6 +1,6 @@
 """Builds what is installed into the hosts: the same bytes every time, checked.
 
-python packaging/build.py [HOST ...] [--full] [--out DIR]
+python packaging/bootstrap.py build [HOST ...] [--full] [--out DIR]
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ HOSTS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="bootstrap.py build", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("hosts", metavar="HOST", nargs="*", help=", ".join(HOSTS) + "; default all")
     parser.add_argument("--full", action="store_true", help="with Qt and the large panel")
     parser.add_argument("--out", type=Path, default=PROJECT / "dist")

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
 
-from packaging.requirements import Requirement
-from packaging.tags import Tag
-from packaging.utils import canonicalize_name, parse_wheel_filename
+try:
+    from packaging.requirements import Requirement
+    from packaging.tags import Tag
+    from packaging.utils import canonicalize_name, parse_wheel_filename
+except ModuleNotFoundError:
+    sys.exit("this Python lacks what a build needs; `bootstrap.py build` or `release` brings it")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CACHE = PROJECT / "build" / "wheels"

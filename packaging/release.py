@@ -1,6 +1,6 @@
 """Makes everything that is published, and tries it where nothing else of callboard is.
 
-python packaging/release.py [--out DIR] [--unchecked]
+python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
 Beside each artefact lie its bill of materials (.cdx.json) and its licences (.licenses.txt), and
 beside all of them SHA256SUMS. Takes Python 3.11 or later.
@@ -27,7 +27,9 @@ from try_release import try_bundle, try_source, try_wheel
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="release.py", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="bootstrap.py release", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--out", type=Path, default=PROJECT / "dist")
     parser.add_argument(
         "--unchecked", action="store_true", help="build only; install and start nothing"

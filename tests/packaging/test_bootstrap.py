@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -213,3 +214,25 @@ def test_stdout_stays_empty_when_something_is_wrong() -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert "Blender as a module needs Python 3.11" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_archives_are_built_where_nothing_is_installed(tmp_path: Path) -> None:
+    clone, made = tmp_path / "clone", tmp_path / "made"
+    clone.mkdir()
+    for room in ("core", "hosts", "packaging", "ui"):
+        shutil.copytree(bootstrap.PROJECT / room, clone / room)
+    for file in ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml"):
+        shutil.copy2(bootstrap.PROJECT / file, clone)
+    done = subprocess.run(
+        [
+            *(sys.executable, str(clone / "packaging" / "bootstrap.py")),
+            *("build", "blender", "--out", str(made)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list(made.glob("callboard-blender-*.zip"))) == 2
