@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -184,17 +187,21 @@ WITH_FEW_FILES = """
 import resource, sys
 from callboard.cli import main
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-sys.exit(main(["gateway", "--port", "0"]))
+sys.exit(main(["gateway", "--port", "0", *sys.argv[1:]]))
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
-def test_strangers_leave_files_to_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tls", [False, True])
+def test_strangers_leave_files_to_open(tmp_path: Path, tls: bool) -> None:
     """More than macOS lets a process open, who say nothing."""
+    if tls and shutil.which("openssl") is None:
+        pytest.skip("there is no openssl")
+    listen = ["--listen", "127.0.0.1:0"] if tls else []
     with (
         subprocess.Popen(
-            [sys.executable, "-c", WITH_FEW_FILES],
+            [sys.executable, "-c", WITH_FEW_FILES, *listen],
             env=environment(tmp_path),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -204,10 +211,19 @@ def test_strangers_leave_files_to_open(tmp_path: Path) -> None:
         stack.callback(process.terminate)
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
-        address = urlsplit(ready["url"])
+        address = urlsplit(ready["remote_url" if tls else "url"])
+        assert address.hostname is not None
         for _ in range(300):
             where = address.hostname, address.port
             stack.enter_context(socket.create_connection(where, DEADLINE))
+        if tls:
+            any_certificate = ssl._create_unverified_context()
+            far = http.client.HTTPSConnection(
+                address.hostname, address.port, timeout=DEADLINE, context=any_certificate
+            )
+            stack.callback(far.close)
+            far.request("GET", "/mcp")
+            assert far.getresponse().status == 401
         client = FakeClient(ready["url"], ready["token"])
         assert client.send("GET", path="/v1/healthz").status == 200
         stack.close()

@@ -43,3 +43,8 @@ class HttpLimits:
     keep_alive_every: float = 15.0
     #: Bytes that may wait for a client that reads slowly; past them it is dropped.
     queue_bytes: int = 4 * 1024 * 1024
+
+    @property
+    def handshakes(self) -> int:
+        """Connections that agree on TLS, beside those. For a further one the oldest is closed."""
+        return max(16, self.connections // 4)

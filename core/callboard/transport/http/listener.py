@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from tornado.http1connection import (
     HTTP1Connection,
@@ -31,6 +31,8 @@ from callboard.transport.http.socket_stream import SocketStream
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+    from callboard.transport.http.handshakes import Handshakes
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class Listener(HTTPServerConnectionDelegate):
         #: Connections that are over but for what their clients still send.
         self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
+        self._handshakes: Handshakes | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
         self.port = 0
@@ -88,13 +91,16 @@ class Listener(HTTPServerConnectionDelegate):
         self.access = access
         loop = asyncio.get_running_loop()
         # What one turn of the loop accepts is there before a stranger makes room for it.
-        at_once = min(BACKLOG, max(16, self.limits.connections // 4))
-        secured: dict[str, Any] = {}
+        at_once = min(BACKLOG, self.limits.handshakes)
+        arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
         if tls is not None:
-            secured = {"ssl": tls, "ssl_handshake_timeout": self.limits.header_time}
-        self._server = await loop.create_server(
-            lambda: SocketStream(self._connected), sock=self._socket, backlog=at_once, **secured
-        )
+            from callboard.transport.http.handshakes import Handshakes  # for other machines only
+
+            self._handshakes = Handshakes(
+                tls, self.limits.handshakes, self.limits.header_time, arrival
+            )
+            arrival = self._handshakes.arrival
+        self._server = await loop.create_server(arrival, sock=self._socket, backlog=at_once)
         self._sweeper = loop.create_task(self._sweep())
 
     @property
@@ -115,6 +121,8 @@ class Listener(HTTPServerConnectionDelegate):
             self._sweeper.cancel()
         if self._server is not None:
             self._server.close()
+            if self._handshakes is not None:
+                await self._handshakes.stop()
             for exchange in list(self._exchanges.values()):
                 exchange.abort()
             for connection in list(self._connections):

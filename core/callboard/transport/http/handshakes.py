@@ -1,0 +1,91 @@
+"""Connections that agree on TLS first. They are nobody's yet and count as none of the listener's,
+so they have a limit of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from ssl import SSLContext
+
+
+class Handshakes:
+    """``most`` are open at once, each for so many ``seconds``. For a further one the oldest is
+    ended: who means it needs a fraction of a second, so the oldest waits for nothing good. Each
+    that agrees gets a protocol by ``opened``. On the server's loop."""
+
+    def __init__(
+        self, tls: SSLContext, most: int, seconds: float, opened: Callable[[], asyncio.Protocol]
+    ) -> None:
+        self._tls = tls
+        self._most = most
+        self._seconds = seconds
+        self._opened = opened
+        #: The oldest first.
+        self._open: dict[asyncio.Transport, None] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def arrival(self) -> asyncio.Protocol:
+        """For a connection that was just accepted."""
+        return _Arrival(self._begin)
+
+    async def stop(self) -> None:
+        """Ends those that are under way."""
+        for transport in self._open:
+            transport.abort()
+        await asyncio.gather(*self._tasks)
+
+    def _begin(self, transport: asyncio.Transport) -> None:
+        if len(self._open) >= self._most:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.abort()
+        self._open[transport] = None
+        task = asyncio.get_running_loop().create_task(self._agree(transport))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _agree(self, transport: asyncio.Transport) -> None:
+        if transport.is_closing():  # a further one came at once
+            return
+        loop, early = asyncio.get_running_loop(), _Early()
+        secured = None
+        # Bytes can be wrong in many ways, of which none is ours to tell.
+        with suppress(OSError):
+            secured = await loop.start_tls(
+                *(transport, early, self._tls),
+                server_side=True,
+                ssl_handshake_timeout=self._seconds,
+            )
+        self._open.pop(transport, None)
+        if secured is not None:  # as it is of one that is gone again
+            early.hand_over(secured, self._opened())
+
+
+class _Arrival(asyncio.Protocol):
+    """Has a connection until its handshake begins, which is before anything is read of it."""
+
+    def __init__(self, begin: Callable[[asyncio.Transport], None]) -> None:
+        self._begin = begin
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._begin(transport)
+
+
+class _Early(asyncio.Protocol):
+    """Keeps what a client sends with the last bytes of its handshake: asyncio hands that on before
+    whoever waits for the handshake goes on."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+
+    def hand_over(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
+        """``protocol`` gets what came so far, and by itself what comes later."""
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        if self._data:
+            protocol.data_received(self._data)
