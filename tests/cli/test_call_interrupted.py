@@ -47,3 +47,24 @@ def test_an_interrupted_call_is_cancelled_and_says_nothing_more(
         assert "never retrieved" not in rest
         assert ended.wait(DEADLINE)
         until(lambda: not server.app.endpoint.sessions, "the session's end")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl+C to the whole console")
+def test_what_never_went_out_is_not_said_to_be_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    command = [sys.executable, "-m", "callboard", "call", "scene__new", "--json", "-"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True) as calling:
+        assert calling.stdin is not None
+        assert calling.stderr is not None
+        # More than a pipe holds: once it is written, the command reads its arguments.
+        calling.stdin.write("[" * 2**20)
+        calling.stdin.flush()
+        calling.send_signal(signal.SIGINT)
+        calling.stdin.close()
+        told = calling.stderr.read()
+        assert calling.wait(DEADLINE) == 130
+    assert "the call had not gone out, and nothing has run" in told
+    assert "put back" not in told

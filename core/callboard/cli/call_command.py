@@ -55,21 +55,27 @@ def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Ends as :data:`callboard.cli.outcome.EXITS` says."""
 
+    went_out = False
+
     def work() -> Json:
+        nonlocal went_out
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
         instance = choose(arguments.instance)
         client = Client(instance.url, instance.token, capabilities=ASKABLE, asked=answers.asked)
         with client, answers.missing_told():
+            went_out = True
             return call_tool(client, arguments.tool, given, show, wait=arguments.wait)
 
     try:
         return told(work, arguments.tool, arguments.out)
     except KeyboardInterrupt:
-        print(
-            "\ncallboard: stopped; the call is cancelled, and what it changed is put back, unless "
-            "it is a job",
-            file=sys.stderr,
+        became = (
+            "the call is cancelled, and what it changed is put back, unless it is a job, which "
+            "goes on"
         )
+        if not went_out:
+            became = "the call had not gone out, and nothing has run"
+        print(f"\ncallboard: stopped; {became}", file=sys.stderr)
         raise
 
 
