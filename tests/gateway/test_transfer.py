@@ -169,6 +169,25 @@ def test_without_a_root_of_both_nothing_is_written(client: FakeClient, home: Pat
         assert told(transfer(client, folder=str(home / "here")))["transferred"] == 1
 
 
+def test_a_folder_outside_of_the_roots_is_said_to_be_outside(
+    client: FakeClient, work: Path, home: Path
+) -> None:
+    outside = home / "outside"
+    outside.mkdir()
+    source, far = Scene(), Scene()
+    source.add("Cube")
+    with hosts(source, far, [str(work)]):
+        refused = transfer(client, folder=str(outside))
+        assert refused["isError"]
+        why = text_of(refused)
+        assert f"{outside} is outside of the roots of fake, which has {work}" in why
+        assert "Give a folder below a root" in why
+        assert "exist" not in why
+        assert source.files == []
+        (work / "deeper").mkdir()
+        assert told(transfer(client, folder=str(work / "deeper")))["transferred"] == 1
+
+
 def test_an_instance_that_knows_no_usd_is_named(client: FakeClient, work: Path) -> None:
     source = Scene()
     source.add("Cube")

@@ -90,7 +90,8 @@ TOOLS = (
             "type": "string",
             "minLength": 1,
             "maxLength": 4096,
-            "description": "An absolute path for the file in between; without it, a root of both.",
+            "description": "An absolute path below a root of both, for the file in between; "
+            "without it, such a root.",
         },
     ),
     _tool(

@@ -38,6 +38,24 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
     )
 
 
+async def own_root(source: InstanceCalls, folder: str) -> str:
+    """``folder``, where the source may make one of its own: below a root of its. Raises PeerError
+    with what to do where that isn't so."""
+    try:
+        roots = await _told_roots(source)
+    except CallRefused:
+        return folder  # the source judges by itself
+    inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
+    if any(not root["read_only"] for root in inside):
+        return folder
+    where = "in a read-only root" if inside else "outside of the roots"
+    raise PeerError(
+        f"folder {folder} is {where} of {source.name}, which has {_in_words(roots)}: it makes no "
+        "folder there. Give a folder below a root that it may write to, leave folder out where "
+        "both have a root in common, or ask the artist to add this one (panel, Roots)"
+    )
+
+
 class SharedFile:
     """The file, in a folder of its own below a common root. The folder is named so that nobody can
     guess it; the source makes it."""
@@ -64,9 +82,14 @@ class SharedFile:
 
 async def _roots_of(calls: InstanceCalls) -> list[dict[str, Any]]:
     try:
-        told = (await calls.read(ROOTS)).get("roots")
+        return await _told_roots(calls)
     except CallRefused as refused:
         raise PeerError(f"{refused.message}; give folder, a path below a root of both") from None
+
+
+async def _told_roots(calls: InstanceCalls) -> list[dict[str, Any]]:
+    """Raises CallRefused."""
+    told = (await calls.read(ROOTS)).get("roots")
     return [
         {"path": os.path.realpath(each["path"]), "read_only": bool(each.get("read_only"))}
         for each in (told if isinstance(told, list) else ())
@@ -83,4 +106,5 @@ def _within(inner: Json, outer: Json) -> bool:
 
 
 def _in_words(roots: Sequence[Json]) -> str:
-    return ", ".join(root["path"] for root in roots) or "none"
+    told = (root["path"] + " (read-only)" * root["read_only"] for root in roots)
+    return ", ".join(told) or "none"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from callboard.content import Json
 from callboard.errors import PeerError
-from callboard.gateway.transfer.common_folder import SharedFile, common_root
+from callboard.gateway.transfer.common_folder import SharedFile, common_root, own_root
 from callboard.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 from callboard.gateway.transfer.losses import Losses
 from callboard.gateway.transfer.pairs import Item, added, identifier, items_of, name_of, paired
@@ -39,7 +39,7 @@ async def transfer(
     if folder is not None and not Path(folder).is_absolute():
         raise PeerError("folder must be an absolute path that both instances know")
     out_of, into = await way_of(source, "export"), await way_of(far, "import")
-    root = folder or await common_root(source, far)
+    root = await (own_root(source, folder) if folder else common_root(source, far))
     progress(1, _STEPS, f"reading {source.name}")
     tree = await names_in(source)
     asked = _with_below(tree, None if wanted is None else await _paths(source, wanted))
