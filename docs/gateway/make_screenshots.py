@@ -23,10 +23,10 @@ PROJECT = Path(__file__).resolve().parents[2]
 for place in ("core", "hosts", "ui", "tests", "tests/gateway"):
     sys.path.insert(0, str(PROJECT / place))
 
-from browser import chromium  # noqa: E402
 from gateway_thread import running_gateway  # noqa: E402
 from page_visitor import link_of  # noqa: E402
 
+from browser import chromium  # noqa: E402
 from callboard.clients.book import ClientBook  # noqa: E402
 from callboard.testing.fake_client import FakeClient  # noqa: E402
 from callboard.testing.fake_host import DEADLINE  # noqa: E402
