@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
 
 from callboard.cli import main
+from callboard.transport.instances import Instance, announce
 from serving import served
 
 SCHEMA = {
@@ -72,3 +75,18 @@ def test_which_host_is_meant_must_be_clear(
     assert started(running) == 1
     told = capsys.readouterr().err
     assert "choose one with --instance" in told if running else "`callboard serve`" in told
+
+
+def test_instances_of_one_kind_are_told_apart_by_their_scenes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url, now = "http://127.0.0.1:1/mcp", time()
+    for later, name in enumerate(("shot.usda", "set\x1b.usda")):
+        who = (name[:3], "openusd", "OpenUSD", url, None, os.getpid(), now + later)
+        announce(Instance(*who, scene=f"/{name}"))
+    assert main(["tools"]) == 1
+    told = capsys.readouterr().err
+    assert "sho (openusd, shot.usda), set (openusd, set\ufffd.usda)" in told
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("  ")[2] for line in lines] == ["shot.usda", "set\ufffd.usda"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from callboard.cli.plain_text import plain
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.transport.instances import Instance, answer_of, listed
@@ -20,10 +23,19 @@ def choose(wanted: str | None) -> Instance:
         raise HostError(
             "no instance runs; start Maya, Blender … with callboard, or `callboard serve`"
         )
-    names = ", ".join(f"{i.id} ({i.kind})" for i in running)
+    names = ", ".join(map(_called, running))
     if not matching:
         raise HostError(f"no instance '{wanted}'; running: {names}")
     raise HostError(f"several instances run; choose one with --instance: {names}")
+
+
+def scene_of(instance: Instance) -> str:
+    """The name of its open scene's file, which tells two of one kind apart; empty without one."""
+    return plain(Path(instance.scene).name) if instance.scene else ""
+
+
+def _called(instance: Instance) -> str:
+    return f"{instance.id} ({', '.join(filter(None, (instance.kind, scene_of(instance))))})"
 
 
 def tools_of(instance: Instance) -> list[Json] | None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict
 from time import time
 
+from callboard.cli.instance import scene_of
 from callboard.transport.instances import listed
 
 
@@ -30,10 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in entries:
         instance = entry.instance
         minutes = int((time() - instance.started) / 60)
-        print(
+        line = (
             f"{instance.id}  {instance.kind:<8} {entry.state:<8} pid {instance.pid:<7} "
-            f"{minutes:>4} min  {_tools(entry.tools):>10}  {instance.url}"
+            f"{minutes:>4} min  {_tools(entry.tools):>10}  {instance.url}  {scene_of(instance)}"
         )
+        print(line.rstrip())
     return 0
 
 
