@@ -234,8 +234,11 @@ def written(folder: Path) -> Path:
     return folder / "studio"
 
 
-def test_the_skill_is_right_otherwise(tmp_path: Path) -> None:
-    assert lint(written(tmp_path)) == []
+def test_the_skill_is_right_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = written(tmp_path)
+    assert lint(folder) == []
+    assert main(["lint", str(folder)]) == 0
+    assert capsys.readouterr() == ("", "callboard: nothing is wrong\n")
 
 
 @pytest.mark.parametrize(

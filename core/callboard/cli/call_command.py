@@ -94,7 +94,8 @@ def given_arguments(text: str) -> dict[str, Any]:
     except OSError as error:
         raise PeerError(f"--json {text} can't be read: {error.strerror}; - reads a pipe") from None
     except ValueError as error:
-        raise PeerError(f"--json is not JSON: {error}") from None
+        hint = "; some shells take its quotes away: write @FILE, or - and pipe it"
+        raise PeerError(f"--json is not JSON: {error}{hint if text[:1] == '{' else ''}") from None
     if not isinstance(given, dict):
         raise PeerError("--json must be an object")
     return given

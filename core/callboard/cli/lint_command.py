@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(plain(str(finding)))
         for one in explained:
             _print(one)
+        if not findings:
+            print("callboard: nothing is wrong", file=sys.stderr)
     return int(any(arguments.strict or finding.severity == "error" for finding in findings))
 
 
