@@ -1,10 +1,12 @@
-"""The environment for a Blender that was installed as a program."""
+"""A Blender that was installed as a program."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -19,3 +21,22 @@ def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, 
         folder = str(Path(program).resolve().parent)
         kept["PATH"] = os.pathsep.join([folder, variables.get("PATH", os.defpath)])
     return kept
+
+
+@contextmanager
+def blender_in_a_window(
+    variables: Mapping[str, str], display: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """As somebody starts it who has no wish for a file; killed in the end."""
+    process = subprocess.Popen(
+        ["blender", "-noaudio", "--window-geometry", "0", "0", "480", "360"],
+        env={**blender_environment(variables), "DISPLAY": display},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(60.0)

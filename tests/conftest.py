@@ -16,6 +16,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from callboard.testing.fake_client import FakeClient
+from serving import Served, served
+
 try:
     import_module("qtpy.QtWidgets")
     import_module("pytestqt.plugin")
@@ -63,6 +66,27 @@ def _links_that_are_links() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "symlink_to", symlink_to)
         yield
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this test's callboard keeps its files."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("CALLBOARD_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    """Serves what the test registers."""
+    with served() as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Served) -> Iterator[FakeClient]:
+    with server.client() as session:
+        yield session
 
 
 @pytest.hookimpl(tryfirst=True)

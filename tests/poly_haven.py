@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from callboard.hosting.network import SERVERS, Network
 from callboard.hosting.png import Picture, encode
 
-API, FILES, PICTURES = SERVERS
+_, FILES, PICTURES = SERVERS
 HDR = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n" + bytes((128, 128, 128, 129)) * 2
 PNG = encode(Picture(8, 8, bytes(range(192))))
 _USD = b"""#usda 1.0

@@ -15,6 +15,7 @@ from callboard.host import Axes, FileFormat
 from callboard.hosting.exchange_files import fbx_axes, glb, gltf_parts, is_such
 from callboard.hosting.exchanging import SUFFIXES, UpAxis, kind_of
 from callboard.hosting.named_files import held_to_roots, refuse_outside
+from callboard.hosting.usd_files import READ, WRITE
 from callboard.hosting.written_files import embedded, put_in_place
 from callboard_blender import modes
 from callboard_blender.baking import frame_kept
@@ -29,7 +30,7 @@ from callboard_blender.exchange_options import (
 )
 from callboard_blender.names import find, forget, objects, scene, tree, view_layer
 from callboard_blender.outside import refuse_used_outside
-from callboard_blender.usd import READ, WRITE, BlenderUsd, moves, run
+from callboard_blender.usd import BlenderUsd, moves, run
 
 _NO_USD = (
     "this Blender brings no Python modules of OpenUSD, by which its files are checked; use"

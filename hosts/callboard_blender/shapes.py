@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from itertools import product
 from typing import get_args
 
 import bmesh
 import bpy
 
 from callboard.host import PrimitiveKind
+from callboard.hosting.torus import ACROSS, AROUND, torus
 
 #: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
 #: that begin with a dot, and neither shows nor exports them, as it does custom properties.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
-
-#: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
-_AROUND, _ACROSS = 48, 24
 
 
 def kind_of(obj: bpy.types.Object) -> str:
@@ -42,7 +38,8 @@ def forget_kind(mesh: bpy.types.Mesh) -> None:
 def new_mesh(name: str, kind: PrimitiveKind, of: Mapping[str, float]) -> bpy.types.Mesh:
     mesh = bpy.data.meshes.new(name)
     if kind == "torus":
-        _torus(mesh, of["major_radius"], of["minor_radius"])
+        made = torus(of["major_radius"], of["minor_radius"])
+        mesh.from_pydata(made.points, [], made.faces)
     elif kind == "plane":
         x, y = of["width"] / 2, of["depth"] / 2
         mesh.from_pydata([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)], [], [(0, 1, 2, 3)])
@@ -59,7 +56,7 @@ def _solid(mesh: bpy.types.Mesh, kind: PrimitiveKind, of: Mapping[str, float]) -
     try:
         if kind == "sphere":
             bmesh.ops.create_uvsphere(
-                building, u_segments=_AROUND, v_segments=_ACROSS, radius=of["radius"]
+                building, u_segments=AROUND, v_segments=ACROSS, radius=of["radius"]
             )
         elif kind == "cube":
             bmesh.ops.create_cube(building, size=of["size"])
@@ -67,7 +64,7 @@ def _solid(mesh: bpy.types.Mesh, kind: PrimitiveKind, of: Mapping[str, float]) -
             bmesh.ops.create_cone(
                 building,
                 cap_ends=True,
-                segments=_AROUND,
+                segments=AROUND,
                 radius1=of["radius"],
                 radius2=of["radius"] if kind == "cylinder" else 0.0,
                 depth=of["height"],
@@ -75,23 +72,3 @@ def _solid(mesh: bpy.types.Mesh, kind: PrimitiveKind, of: Mapping[str, float]) -
         building.to_mesh(mesh)
     finally:
         building.free()
-
-
-def _torus(mesh: bpy.types.Mesh, major: float, minor: float) -> None:
-    points = []
-    for i, j in product(range(_AROUND), range(_ACROSS)):
-        around, across = math.tau * i / _AROUND, math.tau * j / _ACROSS
-        reach = major + minor * math.cos(across)
-        points.append(
-            (reach * math.cos(around), reach * math.sin(around), minor * math.sin(across))
-        )
-    faces = [
-        (
-            i * _ACROSS + j,
-            (i + 1) % _AROUND * _ACROSS + j,
-            (i + 1) % _AROUND * _ACROSS + (j + 1) % _ACROSS,
-            i * _ACROSS + (j + 1) % _ACROSS,
-        )
-        for i, j in product(range(_AROUND), range(_ACROSS))
-    ]
-    mesh.from_pydata(points, [], faces)

@@ -13,8 +13,9 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard.hosting.replacing import replacing
+from callboard.hosting.suffixes import checked_suffix
+from callboard.hosting.usd_files import WRITE, exported, metadata, opened
 from callboard.hosting.usd_named import refuse_usd_outside
-from callboard.hosting.usd_nesting import check_usd_nesting
 from callboard_blender.baking import frame_kept
 from callboard_blender.changes import Changes
 from callboard_blender.names import find, forget, objects, scene, view_layer
@@ -23,8 +24,6 @@ from callboard_blender.usd_arrival import settle, traced
 from callboard_blender.usd_motion import note_keys, object_of
 from callboard_blender.views import in_a_window
 
-READ = (".usd", ".usda", ".usdc", ".usdz")
-WRITE = (".usd", ".usda", ".usdc")
 _BY_KELVIN = "inputs:enableColorTemperature"
 
 
@@ -37,11 +36,10 @@ class BlenderUsd:
         self._changes = changes
 
     def import_usd(self, path: str, parent: str | None) -> Json:
-        _check(path)
+        stage = _opened_within(path)
         above = None if parent is None else find(parent).name_full
         before = {obj.name_full for obj in scene().objects}
         self._changes.touch()
-        stage = _stage(path)
         # Objects are added; the scene's frame range and world stay the artist's.
         with traced(stage):
             run(
@@ -69,7 +67,7 @@ class BlenderUsd:
         return {"path": path, "created": [obj.name_full for obj in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        _check_suffix(path, WRITE)
+        checked_suffix(path, WRITE)
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
@@ -88,29 +86,10 @@ class BlenderUsd:
                 convert_world_material=False,
             )
             _mended(written)
-        stage = _stage(path)
-        prims = sum(1 for _ in stage.TraverseAll())
-        return {"path": path, "bytes": Path(path).stat().st_size, "prims": prims}
+        return exported(path, _opened(path))
 
     def stage_metadata(self, path: str) -> Json:
-        _check(path)
-        stage = _stage(path)
-        from pxr import UsdGeom
-
-        default = stage.GetDefaultPrim()
-        timed = stage.HasAuthoredTimeCodeRange()
-        used = (layer for layer in stage.GetUsedLayers() if layer != stage.GetRootLayer())
-        return {
-            "path": path,
-            "default_prim": str(default.GetPath()) if default else None,
-            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
-            "meters_per_unit": UsdGeom.GetStageMetersPerUnit(stage),
-            "start_frame": stage.GetStartTimeCode() if timed else None,
-            "end_frame": stage.GetEndTimeCode() if timed else None,
-            "fps": stage.GetTimeCodesPerSecond(),
-            "prims": sum(1 for _ in stage.TraverseAll()),
-            "layers": [path, *(layer.realPath for layer in used if layer.realPath)],
-        }
+        return metadata(path, _opened_within(path))
 
 
 def _instanced_members() -> set[bpy.types.Object]:
@@ -133,7 +112,7 @@ def moves() -> bool:
 
 def _mended(path: str) -> None:
     """Blender writes the scene's numbers, and says metres whatever its unit is."""
-    stage = _stage(path)
+    stage = _opened(path)
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
@@ -146,34 +125,20 @@ def _mended(path: str) -> None:
     stage.GetRootLayer().Save()
 
 
-def _stage(path: str) -> Any:
+def _opened(path: str) -> Any:
     bpy.utils.expose_bundled_modules()
     from pxr import Sdf, Tf, Usd
 
-    try:
-        # A file read before may have changed since, and OpenUSD keeps what it has read.
-        known = Sdf.Layer.Find(path)
-        if known is not None:
-            known.Reload(True)
-        return Usd.Stage.Open(path)
-    except Tf.ErrorException:
-        raise HostError(f"'{Path(path).name}' is not a USD file that can be read") from None
+    return opened(path, Sdf, Tf, Usd)
 
 
-def _check(path: str) -> None:
-    _check_suffix(path, READ)
-    if not Path(path).is_file():
-        raise HostError(f"there is no file '{Path(path).name}' there")
-    check_usd_nesting(path)
+def _opened_within(path: str) -> Any:
+    """Opening it opens what it names, so that is looked at first."""
     bpy.utils.expose_bundled_modules()
     from pxr import Ar, Sdf, Tf, UsdUtils
 
     refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
-
-
-def _check_suffix(path: str, allowed: tuple[str, ...]) -> None:
-    if Path(path).suffix.lower() not in allowed:
-        raise HostError(f"'{Path(path).name}' does not end in {', '.join(allowed)}")
+    return _opened(path)
 
 
 def run(operator: Any, path: str, doing: str, **options: object) -> None:

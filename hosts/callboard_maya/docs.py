@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from maya import cmds
 
 from callboard.content import Json
 from callboard.hosting.documentation import MOST_LISTED, DocEntry, KeptDocs
+from callboard_maya.undo import unnoticed
 
 #: A line of a command's quick help: ``-ax -axis   Length Length Length``.
 _FLAG = re.compile(r"\s*-(\w+) -(\w+)\s*(.*)")
@@ -45,19 +45,9 @@ def _quick_help(command: str) -> str:
     """What Maya tells of one in a few lines, nothing where it tells nothing."""
     # The published stubs know no answer.
     ask: Any = cmds.help
-    with _unrecorded():
+    # Maya takes being asked for a step that can be undone.
+    with unnoticed():
         try:
             return str(ask(command) or "").strip()
         except RuntimeError:
             return ""
-
-
-@contextmanager
-def _unrecorded() -> Iterator[None]:
-    """Maya takes being asked for a step that can be undone."""
-    recording = bool(cmds.undoInfo(query=True, state=True))
-    cmds.undoInfo(stateWithoutFlush=False)
-    try:
-        yield
-    finally:
-        cmds.undoInfo(stateWithoutFlush=recording)

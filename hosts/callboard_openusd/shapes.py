@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.host import PrimitiveKind
+from callboard.hosting.torus import torus
 
 #: Where a mesh stands for a primitive that OpenUSD has no widely read schema for, its kind is
 #: remembered under this key of the prim's customData.
 KIND_KEY = "callboard:kind"
 
 _SCHEMAS = {"Sphere": "sphere", "Cube": "cube", "Cylinder": "cylinder", "Cone": "cone"}
-_AROUND, _ACROSS = 48, 24
 
 
 def kind_of(prim: Usd.Prim) -> str:
@@ -35,7 +33,10 @@ def define(
     if kind in ("plane", "torus"):
         shape = UsdGeom.Mesh.Define(stage, path)
         shape.GetPrim().SetCustomDataByKey(KIND_KEY, kind)
-        (_plane if kind == "plane" else _torus)(shape, up, dimensions)
+        if kind == "plane":
+            _plane(shape, up, dimensions)
+        else:
+            _fill(shape, up, *torus(dimensions["major_radius"], dimensions["minor_radius"]))
     elif kind == "sphere":
         shape = UsdGeom.Sphere.Define(stage, path)
         shape.CreateRadiusAttr(dimensions["radius"])
@@ -63,27 +64,6 @@ def _plane(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None
         "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex
     )
     uvs.Set(Vt.Vec2fArray([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]))
-
-
-def _torus(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None:
-    major, minor = dimensions["major_radius"], dimensions["minor_radius"]
-    points, normals = [], []
-    for i, j in product(range(_AROUND), range(_ACROSS)):
-        around, across = math.tau * i / _AROUND, math.tau * j / _ACROSS
-        out = (math.cos(around), math.sin(around))
-        reach = major + minor * math.cos(across)
-        points.append((out[0] * reach, out[1] * reach, minor * math.sin(across)))
-        normals.append((out[0] * math.cos(across), out[1] * math.cos(across), math.sin(across)))
-    faces = [
-        (
-            i * _ACROSS + j,
-            (i + 1) % _AROUND * _ACROSS + j,
-            (i + 1) % _AROUND * _ACROSS + (j + 1) % _ACROSS,
-            i * _ACROSS + (j + 1) % _ACROSS,
-        )
-        for i, j in product(range(_AROUND), range(_ACROSS))
-    ]
-    _fill(mesh, up, points, normals, faces)
 
 
 def _fill(

@@ -13,14 +13,6 @@ from waiting import until
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test's callboard keeps its files."""
-    folder = tmp_path / "home"
-    monkeypatch.setenv("CALLBOARD_HOME", str(folder))
-    return folder
-
-
-@pytest.fixture
 def kid(home: Path, tmp_path: Path) -> Kid:
     """Serves with the bundle ``kid`` installed; waits until its tools are there."""
 

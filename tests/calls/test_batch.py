@@ -29,12 +29,6 @@ def server() -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture
-def client(server: Served) -> Iterator[FakeClient]:
-    with server.client() as session:
-        yield session
-
-
 def cube(name: str) -> Json:
     return {"tool": "scene__create_primitive", "arguments": {"kind": "cube", "name": name}}
 

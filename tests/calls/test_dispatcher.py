@@ -31,18 +31,6 @@ from waiting import until
 MUTATES = {"required_capabilities": (SCENE_MUTATE,)}
 
 
-@pytest.fixture
-def server() -> Iterator[Served]:
-    with served() as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: Served) -> Iterator[FakeClient]:
-    with server.client() as session:
-        yield session
-
-
 class Gate:
     """A tool that says it is running and waits to be let go."""
 

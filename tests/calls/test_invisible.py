@@ -25,12 +25,6 @@ def server() -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture
-def client(server: Served) -> Iterator[FakeClient]:
-    with server.client() as session:
-        yield session
-
-
 @pytest.mark.parametrize("character", INVISIBLE, ids=lambda c: f"U+{ord(c):04X}")
 @pytest.mark.parametrize("affinity", ["main", "any"])
 def test_it_is_shown_wherever_it_stands(

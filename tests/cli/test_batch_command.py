@@ -25,6 +25,12 @@ pytest.importorskip("pxr")
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment(tmp_path / "home").items():
+        monkeypatch.setenv(name, value)
+
+
 class BatchShots(Shots):
     """Shots, and the commands over them."""
 
@@ -93,11 +99,10 @@ def program(path: Path, lines: str) -> str:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.usefixtures("home")
 def test_where_one_host_does_not_start_the_others_do_its_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in environment(tmp_path / "home").items():
-        monkeypatch.setenv(name, value)
     first = f'mkdir "{tmp_path}/first" 2>/dev/null && echo "no licence is left" >&2 && exit 3'
     python = program(tmp_path / "python", f'{first}\nexec "{sys.executable}" "$@"')
     command = BatchShots(tmp_path, 3).batch
@@ -109,11 +114,10 @@ def test_where_one_host_does_not_start_the_others_do_its_work(
     assert "no licence is left" in told.err
 
 
+@pytest.mark.usefixtures("home")
 def test_what_a_tool_changed_and_nobody_saves_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in environment(tmp_path / "home").items():
-        monkeypatch.setenv(name, value)
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     given = ["--each", str(tmp_path / "*.usda"), "--json", '{"kind": "cube"}']
     assert main(["batch", "scene__create_primitive", *given]) == 0
@@ -144,12 +148,11 @@ def test_one_tool_on_one_scene(tmp_path: Path) -> None:
     assert 'def Sphere "ball"' in scene.read_text()
 
 
+@pytest.mark.usefixtures("home")
 def test_a_tool_that_is_not_there_ends_the_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not each of twenty thousand files."""
-    for name, value in environment(tmp_path / "home").items():
-        monkeypatch.setenv(name, value)
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     (tmp_path / "b.usda").write_text("#usda 1.0\n")
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2

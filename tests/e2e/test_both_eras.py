@@ -5,30 +5,19 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callboard.testing.fake_client import FakeClient
-from e2e.serving import Program, serve
+from e2e.serving import Program
 from e2e.test_stdio import RawBridge
 
 Json = dict[str, Any]
 ROOTS = {"roots": [{"uri": "file:///projects/ada", "name": "ada"}]}
 CAPABILITIES = {"elicitation": {}, "roots": {}}
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def host(home: Path) -> Iterator[Program]:
-    with serve(home) as program:
-        yield program
 
 
 def by_session(revision: str) -> Callable[[Program, Path, Json], Json]:

@@ -35,11 +35,6 @@ pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
 def gateway(home: Path) -> Iterator[Program]:
     with Program(callboard("gateway", "--port", "0"), environment(home)) as program:
         yield program

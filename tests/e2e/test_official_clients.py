@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, node_with, python_with
-from e2e.serving import Program, callboard, environment, serve
+from e2e.serving import Program, callboard, environment
 
 pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
@@ -57,17 +56,6 @@ EVERYTHING: dict[str, Any] = {
     "prompt": "Greet Ada warmly.",
     "completed": ["probe"],
 }
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def host(home: Path) -> Iterator[Program]:
-    with serve(home) as program:
-        yield program
 
 
 def seen_by(command: list[str], home: Path) -> dict[str, Any]:

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import Any
@@ -19,7 +17,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from blender_program import blender_environment
+from blender_program import blender_environment, blender_in_a_window
 from home_contents import contents
 from hosts.blender_gui_rig import DEADLINE, missing, screen
 from waiting import until
@@ -95,22 +93,6 @@ def callboard(wheel: Path, tmp_path: Path) -> str:
     (packages,) = place.glob("lib/python*/site-packages")
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return str(place / "bin" / "callboard")
-
-
-@contextmanager
-def blender(user: dict[str, str], display: str) -> Iterator[None]:
-    process = subprocess.Popen(
-        ["blender", "-noaudio", "--window-geometry", "0", "0", "480", "360"],
-        env={**blender_environment(user), "DISPLAY": display},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait(DEADLINE)
 
 
 async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
@@ -250,7 +232,7 @@ def test_one_command_and_agents_draw_and_one_and_all_is_back(
     began = monotonic()
     assert "answered a call of claude-code" in setup(callboard, user, "--yes")
     first, *others = entries(home)
-    with screen() as display, blender(user, display):
+    with screen() as display, blender_in_a_window(user, display):
         answer = asyncio.run(draw(first, user))
         # The aim is 60 s on a machine that does nothing else.
         print(f"the first result came {monotonic() - began:.1f} s after the first command")

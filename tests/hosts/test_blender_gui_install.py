@@ -6,14 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from blender_program import blender_environment
+from blender_program import blender_in_a_window
 from hosts.blender_gui_rig import DEADLINE, missing, screen
 from waiting import until
 
@@ -53,22 +53,6 @@ def callboard(home: dict[str, str]) -> Run:
     return run
 
 
-@contextmanager
-def blender(home: dict[str, str], display: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        ["blender", "--window-geometry", "0", "0", "480", "360"],
-        env={**blender_environment(home), "DISPLAY": display},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait(DEADLINE)
-
-
 def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
     """What ``callboard list`` shows, once that many serve."""
 
@@ -88,10 +72,10 @@ def test_two_plain_blenders_after_installing(callboard: Run, home: dict[str, str
     assert "enable it" in callboard("install", "blender")
     with ExitStack() as stack:
         display = stack.enter_context(screen())
-        first = stack.enter_context(blender(home, display))
+        first = stack.enter_context(blender_in_a_window(home, display))
         (one,) = listed(callboard, 1)
         assert (one["kind"], one["pid"]) == ("blender", first.pid)
-        second = stack.enter_context(blender(home, display))
+        second = stack.enter_context(blender_in_a_window(home, display))
         assert {each["pid"] for each in listed(callboard, 2)} == {first.pid, second.pid}
         first.kill()
         first.wait(DEADLINE)

@@ -86,6 +86,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
+def settings(skills: Path, work: Path, scheduler: str) -> dict[str, Any]:
+    return {
+        "skills": True,
+        "skill_paths": [str(skills)],
+        "roots": [str(work)],
+        "allow": [FARM],
+        "farm_scheduler": scheduler,
+        "farm_command": [sys.executable, "-m", "callboard"],
+    }
+
+
 def gone(pid: int) -> Callable[[], bool]:
     return lambda: not Path(f"/proc/{pid}").exists()
 
@@ -94,15 +105,7 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
     work, skills = tmp_path / "work", write_mapped(tmp_path)
     work.mkdir()
     with farm(environment(home), skills) as scheduler:
-        settings: dict[str, Any] = {
-            "skills": True,
-            "skill_paths": [str(skills)],
-            "roots": [str(work)],
-            "allow": [FARM],
-            "farm_scheduler": scheduler,
-            "farm_command": [sys.executable, "-m", "callboard"],
-        }
-        with served(**settings) as server, server.client() as client:
+        with served(**settings(skills, work, scheduler)) as server, server.client() as client:
             agent = Agent(client, work)
             twenty(agent, work)
             asked_by(home)
@@ -190,16 +193,10 @@ def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
     with farm(environment(home), skills, *guarded) as scheduler:
         assert scheduler.startswith("tls://")
         for files, status in ((ours, "completed"), (others, "failed"), (ours[:2], "failed")):
-            settings: dict[str, Any] = {
-                "skills": True,
-                "skill_paths": [str(skills)],
-                "roots": [str(work)],
-                "allow": [FARM],
-                "farm_scheduler": scheduler,
-                "farm_tls": files,
-                "farm_command": [sys.executable, "-m", "callboard"],
-            }
-            with served(**settings) as server, server.client() as client:
+            with (
+                served(**settings(skills, work, scheduler), farm_tls=files) as server,
+                server.client() as client,
+            ):
                 agent = Agent(client, work)
                 told = agent.ended(agent.map("maths__square", range(3)))
                 assert told["status"] == status, told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from callboard.skills.script_runners import runs_code
 from serving import Served, served
 from skills.skill_tree import write_skill
 from waiting import until
-
-
-@pytest.fixture
-def server() -> Iterator[Served]:
-    with served() as running:
-        yield running
 
 
 def theirs(server: Served, **options: Any) -> None:

@@ -8,7 +8,6 @@ import json
 import selectors
 import socket
 import sys
-from collections.abc import Iterator
 
 import pytest
 from raw_http import RawConnection
@@ -35,18 +34,6 @@ OFTEN = HttpLimits(sweep_every=0.02)
 #: One that gives a head little time.
 SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
-
-
-@pytest.fixture
-def server() -> Iterator[Served]:
-    with served() as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: Served) -> Iterator[FakeClient]:
-    with server.client() as session:
-        yield session
 
 
 # -- the token ----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ comes before, after or in pieces is answered in order."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import BinaryIO
 
 import pytest
@@ -16,15 +15,9 @@ from tornado.httputil import HTTPHeaders, parse_request_start_line
 from callboard.testing.fake_client import FakeClient
 from callboard.transport.http.access import HEADER_LIMIT
 from callboard.transport.http.plain import plain_request
-from serving import Served, served
+from serving import Served
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
-
-
-@pytest.fixture
-def server() -> Iterator[Served]:
-    with served() as running:
-        yield running
 
 
 def test_a_plain_head_is_taken() -> None:

@@ -26,18 +26,6 @@ from waiting import until
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
-@pytest.fixture
-def server() -> Iterator[Served]:
-    with served() as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: Served) -> Iterator[FakeClient]:
-    with server.client() as session:
-        yield session
-
-
 # -- opening ------------------------------------------------------------------------------------
 
 

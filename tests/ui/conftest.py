@@ -16,14 +16,6 @@ _HARMLESS = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR no
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where records and settings go."""
-    folder = tmp_path / "home"
-    monkeypatch.setenv("CALLBOARD_HOME", str(folder))
-    return folder
-
-
-@pytest.fixture
 def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
     """Opens servers with panels; all are shut when the test ends."""
     from panel_rig import Opened

@@ -15,10 +15,6 @@ class OperationFailed(Error):
     """The attempted operation failed."""
 
 
-class LoadWarning(Error):
-    """The file was loaded with warnings."""
-
-
 class PermissionError(Error):
     """Failed to modify node or parameter because of a permission error."""
 

@@ -38,9 +38,6 @@ class NodeTypeCategory:
         }
 
 
-OpNodeTypeCategory = NodeTypeCategory
-
-
 @guarded
 class NodeType:
     def __init__(self, type) -> None:
@@ -339,9 +336,6 @@ class OpNode(Node):
                 _callbacks.remove(each)
                 return
         raise OperationFailed("Callback was not registered.")
-
-    def eventCallbacks(self):
-        return tuple((types, call) for id, types, call in _callbacks if id == self._data.id)
 
 
 @guarded

@@ -11,7 +11,7 @@ from ._session import guarded, session
 
 class BaseKeyframe:
     def __init__(self) -> None:
-        self._frame, self._value, self._expression, self._slope_auto = None, 0.0, "", False
+        self._frame, self._value, self._expression = None, 0.0, ""
 
     def setFrame(self, frame):
         self._frame = float(frame)
@@ -33,7 +33,7 @@ class Keyframe(BaseKeyframe):
         self._value = float(value)
 
     def setSlopeAuto(self, on):
-        self._slope_auto = bool(on)
+        """No answer of this double depends on it."""
 
     def value(self):
         return self._value

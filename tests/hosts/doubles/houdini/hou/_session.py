@@ -46,7 +46,6 @@ class Session:
         self.file_callbacks: list[Any] = []
         self.playbar_callbacks: list[Any] = []
         self.selection_callbacks: list[Any] = []
-        self.clipboard = ""
         self.status: list[str] = []
         self.panes: list[Any] = []
         self.interfaces: dict[str, Any] = {}

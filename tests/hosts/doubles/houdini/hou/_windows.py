@@ -238,9 +238,6 @@ class _Ui:
             raise TypeError("a severityType is needed")
         session.status.append(message)
 
-    def copyTextToClipboard(self, text):
-        session.clipboard = text
-
     def addSelectionCallback(self, callback):
         session.selection_callbacks.append(callback)
 

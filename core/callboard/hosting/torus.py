@@ -1,0 +1,35 @@
+"""A torus as a mesh, for hosts that have none of their own."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import NamedTuple
+
+Triple = tuple[float, float, float]
+
+#: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
+AROUND, ACROSS = 48, 24
+
+
+class Torus(NamedTuple):
+    """``normals`` belong to ``points``; each face has four of their indices."""
+
+    points: list[Triple]
+    normals: list[Triple]
+    faces: list[tuple[int, int, int, int]]
+
+
+def torus(major: float, minor: float) -> Torus:
+    """Around Z, centred on the origin. Any thread."""
+    made = Torus([], [], [])
+    for i, j in product(range(AROUND), range(ACROSS)):
+        around, across = math.tau * i / AROUND, math.tau * j / ACROSS
+        x, y = math.cos(around), math.sin(around)
+        out, up = math.cos(across), math.sin(across)
+        made.points.append(((major + minor * out) * x, (major + minor * out) * y, minor * up))
+        made.normals.append((x * out, y * out, up))
+        here, there = i * ACROSS, (i + 1) % AROUND * ACROSS
+        after = (j + 1) % ACROSS
+        made.faces.append((here + j, there + j, there + after, here + after))
+    return made
