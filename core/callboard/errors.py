@@ -1,4 +1,5 @@
-"""Every exception callboard raises, named by whose fault it is.
+"""The exceptions of callboard, named by whose fault it is. What one room alone raises is a kind of
+these, and stands there.
 
 Each carries what a JSON-RPC error needs: a ``code``, a message that says what to
 do next, and optional ``data``. Codes -32xxx are JSON-RPC's and MCP's; codes -31xxx

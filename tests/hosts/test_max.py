@@ -36,6 +36,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     new_max(windows=request.param == "windows", usd=find_spec("pxr") is not None)
     with max_host(lambda fn: None) as running:
         yield running
+    assert REAL or pymxs._session.session.snapshots == 0, "copies of meshes are kept for ever"
 
 
 @pytest.fixture

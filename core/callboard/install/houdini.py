@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.install.bundle import Bundle
 from callboard.install.documents import documents_folders
+from callboard.install.host_archive import HostArchive
 
-BUNDLE = Bundle(
+ARCHIVE = HostArchive(
     host="houdini",
     name="Houdini",
     ours="packages/callboard",
@@ -31,11 +31,11 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
         raise HostError(
             "no Houdini since 20.0 was ever started here; name its preferences folder with --dir"
         )
-    return BUNDLE.install(places, archive, dry_run)
+    return ARCHIVE.install(places, archive, dry_run)
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    return BUNDLE.uninstall(_places(folder), dry_run)
+    return ARCHIVE.uninstall(_places(folder), dry_run)
 
 
 def user_folders() -> dict[str, Path]:

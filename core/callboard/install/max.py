@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.install.bundle import Bundle
+from callboard.install.host_archive import HostArchive
 
-BUNDLE = Bundle(
+ARCHIVE = HostArchive(
     host="3dsmax",
     name="3ds Max",
     ours="callboard",
@@ -19,12 +19,12 @@ BUNDLE = Bundle(
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
     """Into that ApplicationPlugins folder, or the user's own. Raises HostError."""
-    return BUNDLE.install([folder or _user_folder()], archive, dry_run)
+    return ARCHIVE.install([folder or _user_folder()], archive, dry_run)
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
     """Raises HostError."""
-    return BUNDLE.uninstall([folder or _user_folder()], dry_run)
+    return ARCHIVE.uninstall([folder or _user_folder()], dry_run)
 
 
 def user_folders() -> dict[str, Path]:
@@ -32,7 +32,7 @@ def user_folders() -> dict[str, Path]:
     local = os.environ.get("LOCALAPPDATA")
     if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
         return {}
-    return {BUNDLE.name: _user_folder()}
+    return {ARCHIVE.name: _user_folder()}
 
 
 def rewritten(folder: Path) -> list[Path]:

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.install.bundle import Bundle
 from callboard.install.documents import documents_folders
+from callboard.install.host_archive import HostArchive
 
-BUNDLE = Bundle(host="maya", name="Maya", ours="callboard", found_by="callboard.mod")
+ARCHIVE = HostArchive(host="maya", name="Maya", ours="callboard", found_by="callboard.mod")
 OLDEST = 2024
 
 
@@ -22,14 +22,14 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
         raise HostError(
             f"no Maya since {OLDEST} was ever started here; name its user folder with --dir"
         )
-    lines = BUNDLE.install(places, archive, dry_run)
+    lines = ARCHIVE.install(places, archive, dry_run)
     if lines and not dry_run:
         lines.append("now tick callboard_plugin in Maya's Plug-in Manager, Loaded and Auto load")
     return lines
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    return BUNDLE.uninstall(_places(folder), dry_run)
+    return ARCHIVE.uninstall(_places(folder), dry_run)
 
 
 def user_folders() -> dict[str, Path]:

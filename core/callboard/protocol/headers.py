@@ -1,4 +1,5 @@
-"""The headers that must repeat what a request's body says (2026-07-28, Transports)."""
+"""The headers that must repeat what a request's body says, checked where a request arrives
+(2026-07-28, Transports)."""
 
 from __future__ import annotations
 

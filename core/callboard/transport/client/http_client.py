@@ -14,7 +14,7 @@ from callboard.protocol.conversation import Conversation
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.opening import Talk, open_talk
-from callboard.protocol.request_headers import stateless_headers
+from callboard.protocol.sent_headers import stateless_headers
 from callboard.protocol.stateless import is_stateless
 from callboard.transport.client.http import Broken, Endpoint, HttpAnswer, exchange
 

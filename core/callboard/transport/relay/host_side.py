@@ -23,8 +23,8 @@ from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
-from callboard.protocol.request_headers import stateless_headers
 from callboard.protocol.revisions import REVISIONS
+from callboard.protocol.sent_headers import stateless_headers
 from callboard.protocol.session import (
     Answered,
     Channel,

@@ -12,7 +12,7 @@ from callboard.protocol.jsonrpc import Request, result_message
 from callboard.protocol.logging_levels import DEFAULT_LEVEL, set_level
 from callboard.protocol.opening import Talk
 from callboard.protocol.peer import Ask, AskFailed
-from callboard.protocol.request_headers import stateless_headers
+from callboard.protocol.sent_headers import stateless_headers
 from callboard.protocol.session import Channel, Session, SessionRequest
 from callboard.transport.client.http import Broken
 from callboard.transport.relay.link import HostConnection, Link

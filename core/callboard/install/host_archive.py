@@ -13,7 +13,7 @@ from callboard.install.placed_files import place, remove
 
 
 @dataclass(frozen=True)
-class Bundle:
+class HostArchive:
     """One host's archive. Paths have forward slashes."""
 
     host: str

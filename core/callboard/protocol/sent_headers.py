@@ -1,4 +1,4 @@
-"""The headers with which a stateless request repeats its body (2026-07-28, Transports)."""
+"""The headers with which a stateless request of ours repeats its body (2026-07-28, Transports)."""
 
 from __future__ import annotations
 
