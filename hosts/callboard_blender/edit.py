@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_blender import materials, shapes, transforms
+from callboard_blender import object_color, shapes, transforms
 from callboard_blender.changes import Changes
 from callboard_blender.copying import copy_tree
 from callboard_blender.linked import refuse_kept_by_library, refuse_linked
@@ -121,7 +121,7 @@ class BlenderSceneEditor:
         obj = find(name)
         refuse_linked(obj)
         self._changes.touch()
-        materials.set_color(obj, color)
+        object_color.set_color(obj, color)
         return changed(obj)
 
 

@@ -36,7 +36,7 @@ from callboard_blender.files import BlenderFiles
 from callboard_blender.geometry import BlenderGeometry
 from callboard_blender.lights import BlenderLights
 from callboard_blender.looking import BlenderLook
-from callboard_blender.looks import BlenderMaterials
+from callboard_blender.materials import BlenderMaterials
 from callboard_blender.modelling import BlenderModelling
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader

@@ -9,7 +9,6 @@ import bpy
 from callboard.host import Json
 from callboard_blender.changes import Changes
 from callboard_blender.details import details
-from callboard_blender.materials import read_color
 from callboard_blender.names import (
     Listed,
     children,
@@ -22,6 +21,7 @@ from callboard_blender.names import (
     tree,
     view_layer,
 )
+from callboard_blender.object_color import read_color
 from callboard_blender.shapes import kind_of
 from callboard_blender.transforms import read
 from callboard_blender.world import bounds, doubt

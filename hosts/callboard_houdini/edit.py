@@ -8,7 +8,7 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_houdini import materials, shapes, transforms
+from callboard_houdini import object_color, shapes, transforms
 from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import check_new_name, family, find, parent_of, root, telling
 
@@ -98,7 +98,7 @@ class HoudiniSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         node = find(name)
-        materials.set_color(node, color)
+        object_color.set_color(node, color)
         return str(node.path())
 
 

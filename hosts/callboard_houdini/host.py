@@ -29,7 +29,7 @@ from callboard_houdini.files import HoudiniFiles
 from callboard_houdini.geometry import HoudiniGeometry
 from callboard_houdini.lights import HoudiniLights
 from callboard_houdini.looking import HoudiniLook
-from callboard_houdini.looks import HoudiniMaterials
+from callboard_houdini.materials import HoudiniMaterials
 from callboard_houdini.messages import HoudiniMessages
 from callboard_houdini.parms import FRAME
 from callboard_houdini.render import HoudiniRender

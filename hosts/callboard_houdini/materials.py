@@ -1,69 +1,126 @@
-"""An object's colour: that of a material of its own.
-
-The material lives in a small network inside the object, so that a copy of the object has a copy of
-it, and deleting the object takes it along.
-"""
+"""Materials, and who has them: the port ``materials``. New ones are principled shaders in /mat."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import hou
 
 from callboard.errors import HostError
-from callboard.host import Vector
-from callboard_houdini.assets import refuse_contents
-from callboard_houdini.faces import whole
-from callboard_houdini.names import telling
-from callboard_houdini.parms import number, numbers, parm_tuple, set_known, set_numbers
+from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
+from callboard_houdini import faces as faces_of
+from callboard_houdini import principled
+from callboard_houdini.edit import selected_paths, set_selection
+from callboard_houdini.names import ROOT, check_new_name, find, objects, telling
 
-_NETWORK, _MATERIAL = "callboard_look", "surface"
-#: The parameters that are the colour, in the materials that Houdini ships; linear values.
-_COLORS = ("basecolor", "base_color", "diffuseColor")
+_NETWORK = "/mat"
 
 
-def read_color(node: hou.ObjNode) -> list[float] | None:
-    """Linear RGB, or None for a texture, or no material of a known kind."""
-    material = whole(node)
-    parms = base_color(material) if material is not None else None
-    if material is None or parms is None:
-        return None
-    textured = material.parm("basecolor_useTexture")
-    if textured is not None and number(textured):
-        return None
-    return numbers(parms)
+class HoudiniMaterials:
+    def names(self) -> Mapping[str, str]:
+        return {path: path.rsplit("/", 1)[-1] for path in _everything()}
+
+    def get(self, name: str) -> Json:
+        material = _find(name)
+        told: Json = {"name": str(material.name()), "path": str(material.path())}
+        return {**told, **principled.read(material)}
+
+    def users(self) -> Mapping[str, Sequence[str]]:
+        users: dict[str, list[str]] = {}
+        for node in objects():
+            for path in faces_of.assigned(node):
+                users.setdefault(path, []).append(str(node.path()))
+        return users
+
+    def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
+        return faces_of.assigned(find(name))
+
+    def create(self, name: str | None) -> str:
+        named = name or "Material"
+        check_new_name(named)
+        with telling("create a material"):
+            material = _network().createNode(principled.NEW, named)
+            material.moveToGoodPosition(
+                move_inputs=False, move_outputs=False, move_unconnected=False
+            )
+            if not principled.is_principled(material):
+                raise HostError("this Houdini's principled shader is another one than we know")
+        return str(material.path())
+
+    def fork(self, name: str, objects: Sequence[str]) -> str:
+        material = _find(name)
+        targets = [find(each) for each in objects]
+        for node in targets:
+            faces_of.refuse(node, None)
+        with telling(f"copy '{material.name()}'"):
+            selected = selected_paths()
+            copy = hou.copyNodesTo([material], _network())[0]
+            set_selection(selected)
+            for node in targets:
+                faces_of.replace(node, str(material.path()), str(copy.path()))
+        return str(copy.path())
+
+    def set(self, name: str, values: Mapping[str, Any]) -> str:
+        material = _find(name)
+        with telling(f"set '{material.name()}'"):
+            principled.write(material, values)
+        return str(material.path())
+
+    def set_texture(self, name: str, slot: str, texture: Texture | None) -> str:
+        material = _find(name)
+        with telling(f"set the texture of '{material.name()}'"):
+            if texture is None:
+                principled.clear(material, slot)
+            else:
+                principled.put(material, slot, texture)
+        return str(material.path())
+
+    def assign(self, name: str, objects: Sequence[str], faces: Sequence[int] | None) -> list[str]:
+        material = _find(name)
+        targets = [find(each) for each in objects]
+        for node in targets:
+            faces_of.refuse(node, faces)
+            _refuse_others(material, node)
+        with telling(f"assign '{material.name()}'"):
+            for node in targets:
+                faces_of.give(node, str(material.path()), faces)
+        return [str(node.path()) for node in targets]
 
 
-def set_color(node: hou.ObjNode, color: Vector) -> None:
-    with telling(f"colour '{node.name()}'"):
-        slot = node.parm("shop_materialpath")
-        if slot is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
-            raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no colour")
-        material = whole(node)
-        if material is None or not _is_inside(material, node) or base_color(material) is None:
-            refuse_contents(node)
-            material = _make(node)
-            slot.set(f"{_NETWORK}/{material.name()}")
-        for switch in ("basecolor_useTexture", "basecolor_usePointColor"):
-            set_known(material, switch, 0)
-        parms = base_color(material)
-        if parms is None:
-            raise HostError("this Houdini's material has no base colour; colour it with a script")
-        set_numbers(parms, color)
+def _refuse_others(material: hou.OpNode, node: hou.ObjNode) -> None:
+    """Raises HostError for one that lives inside another object: it is that object's colour, and
+    goes with it."""
+    path = str(material.path())
+    if path.startswith(f"{ROOT}/") and not path.startswith(f"{node.path()}/"):
+        raise HostError(f"'{path}' is another object's own; make one with materials__create")
 
 
-def _make(node: hou.ObjNode) -> hou.OpNode:
-    network = node.node(_NETWORK)
-    if network is None:
-        network = node.createNode("matnet", _NETWORK)
-    assert isinstance(network, hou.OpNode)
-    return network.createNode("principledshader", _MATERIAL)
+def _network() -> hou.OpNode:
+    network = hou.node(_NETWORK)
+    if not isinstance(network, hou.OpNode):
+        raise HostError("Houdini has no scene open; wait until it has loaded")
+    return network
 
 
-def _is_inside(material: hou.OpNode, node: hou.ObjNode) -> bool:
-    return bool(material.path().startswith(f"{node.path()}/"))
+def _everything() -> list[str]:
+    """Those in /mat, then those that objects have elsewhere."""
+    nodes = [node for node in _network().children() if _is_material(node)]
+    paths = [str(node.path()) for node in nodes]
+    return list(dict.fromkeys([*paths, *(p for n in objects() for p in faces_of.assigned(n))]))
 
 
-def base_color(material: hou.OpNode) -> hou.ParmTuple | None:
-    for name in _COLORS:
-        if material.parmTuple(name) is not None:
-            return parm_tuple(material, name)
-    return None
+def _is_material(node: hou.Node) -> bool:
+    return isinstance(node, hou.VopNode) and bool(node.isMaterialFlagSet())
+
+
+def _find(name: str) -> hou.OpNode:
+    known = _everything()
+    fitting = [path for path in known if name in (path, path.rsplit("/", 1)[-1])]
+    if not fitting:
+        raise MaterialNotFound(name, nearest_names(name, [p.rsplit("/", 1)[-1] for p in known]))
+    if len(fitting) > 1 and name not in fitting:
+        raise AmbiguousName(name, fitting)
+    node = hou.node(name if name in fitting else fitting[0])
+    assert isinstance(node, hou.OpNode)
+    return node

@@ -12,7 +12,7 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Json, Texture
-from callboard_houdini.materials import base_color
+from callboard_houdini.object_color import base_color
 from callboard_houdini.parms import (
     number,
     numbers,

@@ -10,8 +10,8 @@ import hou
 
 from callboard.host import Json
 from callboard_houdini import transforms
-from callboard_houdini.materials import read_color
 from callboard_houdini.names import children_of, family, find, objects, parent_of
+from callboard_houdini.object_color import read_color
 from callboard_houdini.shapes import geometry, kind_of
 
 

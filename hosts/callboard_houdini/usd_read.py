@@ -8,8 +8,8 @@ from typing import Any
 import hou
 from pxr import Gf, Usd, UsdGeom, UsdShade
 
-from callboard_houdini.materials import set_color
 from callboard_houdini.names import root
+from callboard_houdini.object_color import set_color
 from callboard_houdini.parms import parm, parm_tuple, set_known, set_numbers
 
 

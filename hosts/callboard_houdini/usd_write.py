@@ -8,8 +8,8 @@ import hou
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
 
 from callboard.errors import HostError
-from callboard_houdini.materials import read_color
 from callboard_houdini.names import children_of, objects, parent_of
+from callboard_houdini.object_color import read_color
 from callboard_houdini.shapes import geometry
 
 

@@ -8,7 +8,7 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_max import materials, shapes, transforms
+from callboard_max import object_color, shapes, transforms
 from callboard_max.matrices import alike
 from callboard_max.names import (
     Node,
@@ -94,7 +94,7 @@ class MaxSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         node = find(name)
-        materials.set_color(node, color)
+        object_color.set_color(node, color)
         return path_of(node)
 
 

@@ -29,7 +29,7 @@ from callboard_max.files import MaxFiles
 from callboard_max.geometry import MaxGeometry
 from callboard_max.lights import MaxLights
 from callboard_max.looking import MaxLook
-from callboard_max.looks import MaxMaterials
+from callboard_max.materials import MaxMaterials
 from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.named_sets import NamedSets
 from callboard_max.native_windows import window_takes_input

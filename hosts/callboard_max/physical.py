@@ -12,7 +12,7 @@ from callboard.host import Json
 from callboard_max import maps
 from callboard_max.controlled import has, refuse_controlled
 from callboard_max.kept_materials import Material, class_of
-from callboard_max.materials import color_of
+from callboard_max.object_color import color_of
 
 #: The property of each value, and the map that can drive it. An opacity has only a map.
 _PROPERTIES = {

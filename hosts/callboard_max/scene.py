@@ -9,7 +9,6 @@ from pymxs import runtime as rt
 
 from callboard.host import Json
 from callboard_max import transforms
-from callboard_max.materials import read_color
 from callboard_max.names import (
     Node,
     children_of,
@@ -20,6 +19,7 @@ from callboard_max.names import (
     path_of,
     paths_of,
 )
+from callboard_max.object_color import read_color
 from callboard_max.shapes import is_geometry, kind_of
 from callboard_max.timing import frame_of, frames_per_second
 

@@ -8,7 +8,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_maya import materials, shapes, transforms
+from callboard_maya import object_color, shapes, transforms
 from callboard_maya.keys import copy_keys, refuse_keyed
 from callboard_maya.names import (
     bare,
@@ -100,5 +100,5 @@ class MayaSceneEditor:
 
     def set_color(self, name: str, color: Vector) -> str:
         path = find(name)
-        materials.set_color(path, color)
+        object_color.set_color(path, color)
         return path

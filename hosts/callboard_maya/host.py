@@ -32,7 +32,7 @@ from callboard_maya.files import MayaFiles
 from callboard_maya.geometry import MayaGeometry
 from callboard_maya.lights import MayaLights
 from callboard_maya.looking import MayaLook
-from callboard_maya.looks import MayaMaterials
+from callboard_maya.materials import MayaMaterials
 from callboard_maya.messages import MayaMessages
 from callboard_maya.render import MayaRender
 from callboard_maya.scene import MayaSceneReader

@@ -8,8 +8,8 @@ from maya import cmds
 
 from callboard.host import Json
 from callboard_maya import transforms
-from callboard_maya.materials import read_color
 from callboard_maya.names import bare, find, parent_of, paths
+from callboard_maya.object_color import read_color
 from callboard_maya.shapes import kind_of
 from callboard_maya.timing import frames_per_second
 from callboard_maya.units import units_per_meter

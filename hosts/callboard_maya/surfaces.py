@@ -10,7 +10,7 @@ from maya import cmds
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_maya import textures
-from callboard_maya.materials import COLOR_ATTRIBUTES
+from callboard_maya.object_color import COLOR_ATTRIBUTES
 
 NEW = "standardSurface"
 _TYPES = (NEW, "aiStandardSurface")

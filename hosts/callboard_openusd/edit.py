@@ -9,7 +9,7 @@ from pxr import Sdf, Tf, Usd
 
 from callboard.errors import HostError
 from callboard.host import ObjectNotFound, PrimitiveKind, Vector
-from callboard_openusd import copies, materials, shapes, transforms
+from callboard_openusd import copies, object_color, shapes, transforms
 from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.instances import owned, owned_parent
 from callboard_openusd.layout import home, objects_in
@@ -98,7 +98,7 @@ class UsdSceneEditor(UsdPort):
     @telling("colour that")
     def set_color(self, name: str, color: Vector) -> str:
         prim = self._own(name)
-        materials.set_color(prim, color)
+        object_color.set_color(prim, color)
         return str(prim.GetPath())
 
     def _move(self, prim: Usd.Prim, path: Sdf.Path) -> Usd.Prim:

@@ -28,7 +28,7 @@ from callboard_openusd.exchange import UsdExchange
 from callboard_openusd.files import UsdFiles
 from callboard_openusd.geometry import UsdGeometry
 from callboard_openusd.lights import UsdLights
-from callboard_openusd.looks import UsdMaterials
+from callboard_openusd.materials import UsdMaterials
 from callboard_openusd.scene import UsdSceneReader
 from callboard_openusd.structure import UsdStructure
 from callboard_openusd.undo import UsdUndo

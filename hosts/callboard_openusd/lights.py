@@ -20,7 +20,7 @@ from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.edit import identifier
 from callboard_openusd.instances import owned
 from callboard_openusd.layout import home
-from callboard_openusd.looks import asset_of
+from callboard_openusd.materials import asset_of
 from callboard_openusd.scene import doubt
 from callboard_openusd.transforms import TIME, set_lasting
 

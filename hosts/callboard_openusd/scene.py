@@ -12,7 +12,7 @@ from callboard.host import Json
 from callboard_openusd.details import details
 from callboard_openusd.document import Document, telling
 from callboard_openusd.layout import children_of, parent_of
-from callboard_openusd.materials import read_color
+from callboard_openusd.object_color import read_color
 from callboard_openusd.shapes import kind_of
 from callboard_openusd.transforms import TIME, read
 
