@@ -28,6 +28,7 @@ html_css_files = ["callboard.css"]
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
+html_scaled_image_link = False
 # Nothing is entered in it.
 html_use_index = False
 html_search_scorer = str(Path(__file__).with_name("search_scores.js"))
