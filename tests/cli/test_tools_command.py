@@ -19,6 +19,12 @@ SCHEMA = {
     "properties": {
         "shot": {"type": "string", "description": "Its \x1b[31mname"},
         "takes": {"type": ["integer", "null"], "default": 1},
+        "keys": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"frame": {}, "value": {}}},
+            "description": "What to key.",
+            "default": [],
+        },
         "colour": {"enum": ["red", "blue"]},
         "rest": True,
     },
@@ -54,6 +60,8 @@ def test_one_tells_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown[:2] == ["publish", "Does publish."]
         assert "  shot: string, must be given. Its \ufffd[31mname" in shown
         assert "  takes: integer or null. Without it: `1`" in shown
+        keys = "array of object of `frame`, `value`. What to key. Without it: `[]`"
+        assert f"  keys: {keys}" in shown
         assert "  colour: `red` or `blue`" in shown
         assert "  rest: anything" in shown
         assert main(["tools", "publish", "--json"]) == 0

@@ -21,6 +21,8 @@ def taken(schema: Any) -> str:
     text = " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
     if kinds == "array" and isinstance(schema.get("items"), Mapping):
         text = f"array of {taken(schema['items'])}"
+    if kinds == "object" and isinstance(fields := schema.get("properties"), Mapping) and fields:
+        text = f"object of {', '.join(f'`{name}`' for name in fields)}"
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is not None and most is not None:
         text += f", {least} to {most}"
@@ -37,5 +39,6 @@ def meaning(schema: Any) -> str:
         return ""
     text = str(schema.get("description", ""))
     if "default" in schema:
-        text = f"{text} Without it: `{schema['default']}`".strip()
+        sentence = f"{text.rstrip('.')}. " if text else ""
+        text = f"{sentence}Without it: `{schema['default']}`"
     return text
