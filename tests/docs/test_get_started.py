@@ -1,4 +1,4 @@
-"""Each host's first steps, typed as they stand there by who has a home with nothing in it.
+"""The first steps with each host, and the first skill, by who has a home with nothing in it.
 
 What makes the environment is left to others: tests/packaging/test_bootstrap.py, and for Blender's
 window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those that want
@@ -20,31 +20,49 @@ from pathlib import Path
 import pytest
 
 from e2e.serving import PROJECT, Program, environment
+from skills.skill_tree import write_files
 
 pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(os.name == "nt", reason="the lines are a POSIX shell's"),
 ]
 
-_BLOCK = re.compile(r"^ *```console(.*)\n((?:.*\n)*?) *```$", re.M)
+_BLOCK = re.compile(r"^ *```(\w+)(.*)\n((?:.*\n)*?) *```$", re.M)
 #: How the pages start callboard, and how this test does.
 _STARTS = ("python3.11 packaging/bootstrap.py", "~/callboard/bin/callboard", "callboard")
 
 
 class Newcomer:
-    """Whose home and folder are empty, and who has ``callboard`` on the path."""
+    """Whose home and folder are empty, and who has ``callboard`` and ``pytest`` on the path."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.home = folder
         self._stack = stack
-        program = folder / "bin" / "callboard"
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m callboard "$@"\n')
-        program.chmod(0o755)
+        for name, starts in (("callboard", "callboard"), ("pytest", f"pytest -c {os.devnull}")):
+            program = folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {starts} "$@"\n')
+            program.chmod(0o755)
         path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
         self._env = {**environment(folder / "data"), "HOME": str(folder), "PATH": path}
+        # pytest's plug-ins of ours are none of the reader's.
+        self._env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
-    def types(self, line: str) -> str:
+    def follows(self, page: str, section: str = "") -> None:
+        """What this machine can do of a page, or of one section."""
+        text = (PROJECT / "docs" / page).read_text("utf-8")
+        text = text.partition(f"\n## {section}\n")[2].split("\n## ")[0] if section else text
+        left_out = {"elsewhere", "" if find_spec("bpy") else "blender"}
+        for language, line, block in _BLOCK.findall(text):
+            words = line.split()
+            if language != "console":
+                write_files(self.home, {words[0]: block})
+            elif left_out.isdisjoint(words):
+                for part in re.split(r"^\$ ", textwrap.dedent(block), flags=re.M)[1:]:
+                    command, *printed = part.splitlines()
+                    self.sees(printed, self.types(command, fails="fails" in words))
+
+    def types(self, line: str, *, fails: bool = False) -> str:
         """What it prints, to stdout and stderr; what serves stays."""
         for start in _STARTS:
             if line.startswith(start):
@@ -52,30 +70,17 @@ class Newcomer:
         if line.startswith("callboard serve"):
             command = ["bash", "-c", f"exec {line}"]
             self._stack.enter_context(Program(command, self._env, self.home))
-            return ""
+            return line
         done = subprocess.run(
             ["bash", "-c", line], cwd=self.home, env=self._env, capture_output=True, text=True
         )
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        shown = f"{line}\n{done.stdout}{done.stderr}"
+        assert (done.returncode != 0) == fails, shown
+        return shown
 
-
-def steps(page: str, lacking: str) -> Iterator[tuple[str, list[str]]]:
-    """Each command of its first section, with the lines that it prints."""
-    text = (PROJECT / "docs" / page).read_text("utf-8")
-    first = text.split("\n## Get started\n")[1].split("\n## ")[0]
-    for words, block in _BLOCK.findall(first):
-        if {"elsewhere", lacking}.isdisjoint(words.split()):
-            for part in re.split(r"^\$ ", textwrap.dedent(block), flags=re.M)[1:]:
-                command, *printed = part.splitlines()
-                yield command, printed
-
-
-def follow(newcomer: Newcomer, page: str) -> None:
-    for command, printed in steps(page, "" if find_spec("bpy") else "blender"):
+    def sees(self, printed: list[str], shown: str) -> None:
         fits = ".*".join(re.escape(each) for line in printed for each in line.split("…"))
-        shown = newcomer.types(command)
-        assert re.search(fits, shown, re.DOTALL), f"{command}\n{shown}"
+        assert re.search(fits, shown, re.DOTALL), shown
 
 
 @pytest.fixture
@@ -86,14 +91,14 @@ def newcomer(tmp_path: Path) -> Iterator[Newcomer]:
 
 def test_an_openusd_stage(newcomer: Newcomer) -> None:
     pytest.importorskip("pxr")
-    follow(newcomer, "openusd.md")
+    newcomer.follows("openusd.md", "Get started")
     assert 'def Sphere "ball"' in (newcomer.home / "show" / "first.usda").read_text()
     assert "callboard" in (newcomer.home / ".claude.json").read_text()
 
 
 def test_blender_without_a_window(newcomer: Newcomer) -> None:
     pytest.importorskip("bpy")
-    follow(newcomer, "bpy.md")
+    newcomer.follows("bpy.md", "Get started")
     assert (newcomer.home / "show" / "ball.png").stat().st_size > 1000
 
 
@@ -101,4 +106,9 @@ def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
     """Step 3 is a person's; a Blender without a window stands in."""
     pytest.importorskip("bpy")
     newcomer.types("callboard serve --host blender")
-    follow(newcomer, "blender.md")
+    newcomer.follows("blender.md", "Get started")
+
+
+def test_a_skill_in_ten_minutes(newcomer: Newcomer) -> None:
+    pytest.importorskip("pxr")
+    newcomer.follows("first-skill.md")

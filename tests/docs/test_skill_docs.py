@@ -20,9 +20,17 @@ from callboard.skills.lint import lint
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
 GUIDE = (PROJECT / "docs" / "skills.md").read_text(encoding="utf-8")
+QUOTING = [
+    GUIDE,
+    *((PROJECT / "docs" / f"{page}.md").read_text("utf-8") for page in ("prompts", "workflows")),
+]
 #: Of the ports, what not every host has.
 OPTIONAL = {"details"}
-QUOTED = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+QUOTED = [
+    quote
+    for page in QUOTING
+    for quote in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+]
 
 
 def test_there_are_examples_and_quotes():
