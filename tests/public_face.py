@@ -33,6 +33,10 @@ MODULES = (
     "callboard.extensions",
     "callboard.extensions.request_capability",
     "callboard.host",
+    "callboard.app",
+    "callboard.changes",
+    "callboard.guest.inbox",
+    "callboard.hosting.matrices",
 )
 #: Values of more characters are content, no signature.
 LONGEST_VALUE = 80

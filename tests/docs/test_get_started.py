@@ -1,4 +1,5 @@
-"""The first steps with each host, and the first skill, by who has a home with nothing in it.
+"""The first steps with each host, the first skill and the first host, typed as they stand there by
+who has a home with nothing in it.
 
 What makes the environment is left to others: tests/packaging/test_bootstrap.py, and for Blender's
 window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those that want
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -38,10 +40,12 @@ class Newcomer:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.home = folder
         self._stack = stack
-        for name, starts in (("callboard", "callboard"), ("pytest", f"pytest -c {os.devnull}")):
+        pytest_alone = f"-m pytest -p no:cacheprovider -c {os.devnull}"
+        programs = {"callboard": "-m callboard", "pytest": pytest_alone, "python": ""}
+        for name, starts in programs.items():
             program = folder / "bin" / name
             program.parent.mkdir(exist_ok=True)
-            program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {starts} "$@"\n')
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} {starts} "$@"\n')
             program.chmod(0o755)
         path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
         self._env = {**environment(folder / "data"), "HOME": str(folder), "PATH": path}
@@ -55,7 +59,9 @@ class Newcomer:
         left_out = {"elsewhere", "" if find_spec("bpy") else "blender"}
         for language, line, block in _BLOCK.findall(text):
             words = line.split()
-            if language != "console":
+            if language != "console" and (PROJECT / words[0]).is_file():
+                assert block in (PROJECT / words[0]).read_text("utf-8")
+            elif language != "console":
                 write_files(self.home, {words[0]: block})
             elif left_out.isdisjoint(words):
                 for part in re.split(r"^\$ ", textwrap.dedent(block), flags=re.M)[1:]:
@@ -67,7 +73,7 @@ class Newcomer:
         for start in _STARTS:
             if line.startswith(start):
                 line = "callboard" + line.removeprefix(start)
-        if line.startswith("callboard serve"):
+        if line.startswith(("callboard serve", "python ")):
             command = ["bash", "-c", f"exec {line}"]
             self._stack.enter_context(Program(command, self._env, self.home))
             return line
@@ -112,3 +118,11 @@ def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
 def test_a_skill_in_ten_minutes(newcomer: Newcomer) -> None:
     pytest.importorskip("pxr")
     newcomer.follows("first-skill.md")
+
+
+def test_a_host_in_an_afternoon(newcomer: Newcomer) -> None:
+    examples = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(
+        PROJECT / "examples" / "host", newcomer.home / "examples" / "host", ignore=examples
+    )
+    newcomer.follows("host.md")
