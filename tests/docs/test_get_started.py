@@ -113,6 +113,7 @@ def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
     pytest.importorskip("bpy")
     newcomer.types("callboard serve --host blender")
     newcomer.follows("blender.md", "Get started")
+    assert (newcomer.home / "look.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_skill_in_ten_minutes(newcomer: Newcomer) -> None:
