@@ -95,7 +95,7 @@ class Reading:
             raised(ObjectNotFound, bench.reader.get, name)
 
 
-class Listing:
+class NamedObjects:
     needs = (SCENE_READ, SCENE_MUTATE)
 
     def test_the_scene_can_be_emptied_for_a_test(self, bench: Bench) -> None:
