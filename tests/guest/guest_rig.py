@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from callboard.guest.loop import GuestLoop
-from callboard.guest.main_thread import PATIENCE, MainThread, Transaction, Turn
+from callboard.guest.main_thread import PATIENCE, MainThread
+from callboard.guest.turn import Transaction, Turn
 from callboard.host import Work
 from callboard.testing.fake_host import DEADLINE, FakeHost
 

@@ -8,7 +8,7 @@ import pytest
 from guest_rig import InThread, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
-from callboard.guest.main_thread import PARK, Turn
+from callboard.guest.turn import PARK, Turn
 from callboard.testing.fake_host import FakeHost
 
 

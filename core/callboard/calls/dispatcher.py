@@ -43,7 +43,8 @@ from callboard.errors import (
     SkillError,
 )
 from callboard.guest.loop import GuestLoop
-from callboard.guest.main_thread import MainThread, Turn
+from callboard.guest.main_thread import MainThread
+from callboard.guest.turn import Turn
 from callboard.hosting.by_itself import comes_back
 from callboard.hosting.contract import Host, Work
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, NotDeclared, PeerRequest

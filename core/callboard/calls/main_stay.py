@@ -11,7 +11,8 @@ from typing import Any
 
 from callboard.calls.tool_errors import settle
 from callboard.errors import CallCancelled
-from callboard.guest.main_thread import PARK, MainThread, Transaction, Turn, Waiter
+from callboard.guest.main_thread import MainThread
+from callboard.guest.turn import PARK, Transaction, Turn, Waiter
 from callboard.hosting.contract import Work
 
 

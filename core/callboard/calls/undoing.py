@@ -13,7 +13,8 @@ from callboard.calls.main_stay import MainStay
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.guest.main_thread import MainThread, Waiter
+from callboard.guest.main_thread import MainThread
+from callboard.guest.turn import Waiter
 from callboard.hosting.contract import UndoPort
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.undo_step import UndoStep
 from callboard.calls.undoing import Alone, undo_newest
 from callboard.errors import CallboardError, HostError
-from callboard.guest.main_thread import Transaction, Turn
+from callboard.guest.turn import Transaction, Turn
 from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, Host
 from callboard.panel.status import UndoAnswer
 

@@ -18,7 +18,7 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.grants import ConsentPolicy, Subject
 from callboard.clients.book import ClientBook
 from callboard.errors import CallboardError
-from callboard.guest.main_thread import Turn
+from callboard.guest.turn import Turn
 from callboard.hosting.contract import SCENE_READ, Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.panel.change_controls import ChangeControls
