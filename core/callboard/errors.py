@@ -108,6 +108,13 @@ class HostError(CallboardError):
     """The host can't do it now. Nothing was changed unless the message says so."""
 
 
+class WrongArgument(CallboardError, ValueError):
+    """A tool can't do what it was given, for a reason that its schema doesn't tell. Reaches the
+    agent as ``isError``: a sentence, and no traceback."""
+
+    code = INVALID_PARAMS
+
+
 class HostBusy(HostError):
     """The host's main thread isn't answering and the queue is full."""
 

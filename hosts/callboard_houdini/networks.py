@@ -7,26 +7,28 @@ from typing import Any
 
 import hou
 
+from callboard.errors import WrongArgument
+
 Json = dict[str, Any]
 
 _PATH = re.compile(r"/[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
 
 
 def node_at(path: str) -> Any:
-    """Raises ValueError, naming what is there instead."""
+    """Raises WrongArgument, naming what is there instead."""
     node = hou.node(path) if _PATH.fullmatch(path) else None
     if node is not None:
         return node
     above = hou.node(path.rsplit("/", 1)[0] or "/") if _PATH.fullmatch(path) else None
     near = ", ".join(child.name() for child in above.children()[:20]) if above is not None else ""
     hint = f"; there are: {near}" if near else "; paths look like /obj/Crate/box1"
-    raise ValueError(f"there is no node '{path}'{hint}")
+    raise WrongArgument(f"there is no node '{path}'{hint}")
 
 
 def network_at(path: str) -> Any:
     node = node_at(path)
     if not node.isNetwork():
-        raise ValueError(f"'{path}' is a {node.type().name()}, which holds no nodes")
+        raise WrongArgument(f"'{path}' is a {node.type().name()}, which holds no nodes")
     return node
 
 

@@ -55,14 +55,17 @@ def failure(message: str, detail: str | None = None) -> Json:
 
 
 def raised(error: BaseException) -> Json:
-    """The result for what a tool raised: type and message; and, where nobody foresaw it, or
-    foresaw only that it fails, the skill's own frames."""
+    """The result for what a tool raised. What was foreseen is its own sentence, and its type is in
+    ``_meta``; what nobody foresaw is type and message, with the skill's own frames, which also
+    follow where a skill foresaw only that it fails."""
     if isinstance(error, CallboardError):
         cause = error.__cause__
         frames = None
         if isinstance(error, SkillError) and cause and not isinstance(cause, CallboardError):
             frames = _own_frames(cause)
-        return failure(f"{type(error).__name__}: {error.message}", frames)
+        result = failure(error.message, frames)
+        add_meta(result, {"callboard/error": name_of(error)})
+        return result
     told = f"{name_of(error)}: {message_of(error)}{_what_there_is(error)}"
     return failure(told, _own_frames(error))
 

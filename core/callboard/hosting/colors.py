@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from callboard.errors import WrongArgument
+
 _HEX = re.compile(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
@@ -14,7 +16,7 @@ def linear(color: str | Sequence[float]) -> list[float]:
     if not isinstance(color, str):
         return [float(value) for value in color]
     if not _HEX.fullmatch(color):
-        raise ValueError(f"'{color}' is no colour; write [r, g, b], linear, or \"#rrggbb\"")
+        raise WrongArgument(f"'{color}' is no colour; write [r, g, b], linear, or \"#rrggbb\"")
     digits = color.removeprefix("#")
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.exchange_files import check_file
 from callboard.hosting.exchanging import UNTOLD, WITH_UVS, Axes, FileFormat, format_of
 
@@ -55,13 +55,13 @@ def import_checked(
 
 
 def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
-    """How a file is taken that doesn't say it; None for one that does. Raises ValueError where it
-    is said all the same."""
+    """How a file is taken that doesn't say it; None for one that does. Raises WrongArgument
+    where it is said all the same."""
     if kind.name in UNTOLD:
         unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
         return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)
     if meters_per_unit is not None or up_axis is not None:
-        raise ValueError(
+        raise WrongArgument(
             f"a {kind.name} file says its units and its up axis itself; leave meters_per_unit and"
             " up_axis out"
         )

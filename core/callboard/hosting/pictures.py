@@ -10,6 +10,7 @@ from math import ceil, sqrt
 from operator import sub
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.png import Picture, encode
 
 _GAP = 4
@@ -74,10 +75,10 @@ def _row(pictures: Sequence[Picture], at: int, wide: int, columns: int) -> bytes
 
 def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
     """What differs, brighter than it is, and ``{changed, box}``: the share of the pixels, and
-    ``[left, top, right, bottom]`` around them. Raises ValueError for pictures of different
+    ``[left, top, right, bottom]`` around them. Raises WrongArgument for pictures of different
     sizes."""
     if (before.width, before.height) != (after.width, after.height):
-        raise ValueError(
+        raise WrongArgument(
             f"the earlier picture has {before.width} x {before.height} pixels; ask for that size"
         )
     brighter = bytes(min(255, step * _BRIGHTER) if step >= _NOISE else 0 for step in range(256))

@@ -13,6 +13,8 @@ Flavour = Literal["posix", "windows"]
 
 #: No system opens more by name; a longer path is only there to keep us busy.
 _LONGEST = {"posix": 4096, "windows": 32767}
+#: The same of one name in it, bytes.
+_LONGEST_NAME = 255
 _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _WINDOWS_DEVICE = r"(?is)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?"
@@ -72,6 +74,13 @@ def require_text(path: object, flavour: Flavour) -> None:
         raise WorkspaceResolveError(f"{shown(path)} holds a NUL character; leave it out")
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise WorkspaceResolveError(f"{shown(path)} isn't valid Unicode text; send it as UTF-8")
+    if "://" in path:  # its names are told apart once it is decoded
+        return
+    if flavour == "posix" and any(len(part.encode()) > _LONGEST_NAME for part in path.split("/")):
+        raise WorkspaceResolveError(
+            f"{shown(path)} holds a name of more than {_LONGEST_NAME} bytes; no file can be called "
+            "so: give a shorter one"
+        )
 
 
 def require_one_meaning(path: str, flavour: Flavour) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.names import find
 
@@ -63,7 +63,7 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     doomed = obj.modifiers.get(modifier)
     if doomed is None:
         there = ", ".join(one.name for one in obj.modifiers) or "none"
-        raise ValueError(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
+        raise WrongArgument(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
     if is_brought(obj, "modifiers", modifier):
         raise HostError(
             f"'{modifier}' comes from the linked object, which would bring it back; change it there"

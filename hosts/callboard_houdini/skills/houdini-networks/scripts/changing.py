@@ -11,7 +11,7 @@ from typing import Any
 import hou
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard_houdini.networks import displayed, network_at, node_at, summary
 from callboard_houdini.parms import FRAME, holds_file, runs_code
 
@@ -65,11 +65,11 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
     node = node_at(path)
     target = node.parm(parm)
     if target is None or not holds_file(target.parmTemplate()):
-        raise ValueError(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
+        raise WrongArgument(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
     written = Path(file).as_posix()
     # What Houdini would put in their place was never checked.
     if "`" in written or "$" in FRAME.sub("", written):
-        raise ValueError("a path may hold no variables but $F, and no expressions")
+        raise WrongArgument("a path may hold no variables but $F, and no expressions")
     with _telling(f"set '{parm}' of {node.path()}"):
         target.set(written)
     _read_back(parm, target, written)
@@ -98,7 +98,7 @@ def delete_nodes(ctx: Any, paths: Sequence[str]) -> Json:
 
 def _display(node: Any) -> None:
     if displayed(node) is None:
-        raise ValueError(f"'{node.path()}' is a {node.type().name()}, which has no display flag")
+        raise WrongArgument(f"'{node.path()}' is a {node.type().name()}, which has no display flag")
     with _telling(f"display {node.path()}"):
         node.setDisplayFlag(True)
         if isinstance(node, hou.SopNode):
@@ -113,20 +113,20 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
         if target is None:
             target = node.parmTuple(name)
             if target is None or len(target) != 1:
-                raise ValueError(_no_parm(node, name, value))
+                raise WrongArgument(_no_parm(node, name, value))
             target = target[0]
         _refuse_code(node, name, target, value)
         if isinstance(value, str) and holds_file(target.parmTemplate()):
-            raise ValueError(f"'{name}' holds a file; set it with houdini_networks__set_file")
+            raise WrongArgument(f"'{name}' holds a file; set it with houdini_networks__set_file")
         with _telling(f"set '{name}' of {node.path()}"):
             target.set(int(value) if isinstance(value, bool) else value)
         _read_back(name, target, value)
 
 
 def _refuse_code(node: Any, name: str, target: Any, value: Any) -> None:
-    """Raises ValueError for what Houdini would run: that needs the artist's leave."""
+    """Raises WrongArgument for what Houdini would run: that needs the artist's leave."""
     if isinstance(value, str) and runs_code(target.parmTemplate(), name, value):
-        raise ValueError(
+        raise WrongArgument(
             f"'{name}' of a {node.type().name()} would run code; use script__execute for that, "
             "which the artist has to allow"
         )

@@ -9,7 +9,7 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard_max.names import find, path_of, telling
 from callboard_max.shapes import is_geometry
 
@@ -57,10 +57,10 @@ def add_modifier(
     node = _geometry(name)
     faces, count = _faces(node), len(list(node.modifiers))
     if below > count:
-        raise ValueError(f"the stack holds {count} modifiers; below must be 0 to {count}")
+        raise WrongArgument(f"the stack holds {count} modifiers; below must be 0 to {count}")
     make = getattr(rt, _CLASSES[type], None)
     if make is None:
-        raise ValueError(f"this 3ds Max has no modifier '{type}'")
+        raise WrongArgument(f"this 3ds Max has no modifier '{type}'")
     with telling(f"add a {type} to '{node.name}'"):
         if below:
             rt.addModifier(node, make(), before=below)
@@ -81,7 +81,7 @@ def set_modifier(
     enabled: bool | None = None,
 ) -> Json:
     if not values and enabled is None:
-        raise ValueError("give values, or enabled")
+        raise WrongArgument("give values, or enabled")
     ctx.port("scene.mutate")
     node = _geometry(name)
     faces = _faces(node)
@@ -120,14 +120,16 @@ def collapse_stack(ctx: Any, name: str) -> Json:
 def _geometry(name: str) -> Any:
     node = find(name)
     if not is_geometry(node):
-        raise ValueError(f"'{name}' is a {rt.classOf(node.baseObject)}, which takes no modifiers")
+        raise WrongArgument(
+            f"'{name}' is a {rt.classOf(node.baseObject)}, which takes no modifiers"
+        )
     return node
 
 
 def _modifier(node: Any, index: int) -> Any:
     stack = list(node.modifiers)
     if index > len(stack):
-        raise ValueError(f"the stack of '{node.name}' holds {len(stack)} modifiers")
+        raise WrongArgument(f"the stack of '{node.name}' holds {len(stack)} modifiers")
     return stack[index - 1]
 
 
@@ -169,10 +171,10 @@ def _set(modifier: Any, values: Mapping[str, Any]) -> None:
         there = getattr(modifier, key) if key is not None else None
         if key is None or not isinstance(there, (bool, int, float)):
             near = ", ".join(_values(modifier))
-            raise ValueError(f"{rt.classOf(modifier)} has no value '{name}'; it has: {near}")
+            raise WrongArgument(f"{rt.classOf(modifier)} has no value '{name}'; it has: {near}")
         if isinstance(there, bool) != isinstance(value, bool):
             kind = "true or false" if isinstance(there, bool) else "a number"
-            raise ValueError(f"'{name}' of {rt.classOf(modifier)} is {kind}, not {value!r}")
+            raise WrongArgument(f"'{name}' of {rt.classOf(modifier)} is {kind}, not {value!r}")
         with telling(f"set '{name}'"):
             setattr(modifier, key, value)
         value_now = getattr(modifier, key)

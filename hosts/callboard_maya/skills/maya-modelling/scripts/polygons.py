@@ -9,7 +9,7 @@ from typing import Any
 from maya import cmds
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 
 _PATH = r"\|?[\w:]+(?:\|[\w:]+)*"
 _RANGE = r"\[(?:\*|\d+(?::\d+)?)\]"
@@ -32,7 +32,7 @@ def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ())
     if not source:
         source = cmds.ls(selection=True, long=True) or []
     if not source:
-        raise ValueError("nothing is selected; give names or edges, or ask the artist to select")
+        raise WrongArgument("nothing is selected; give names or edges, or ask the artist to select")
     edge_parts = cmds.polyListComponentConversion(source, toEdge=True)
     if not edge_parts:
         raise HostError("what is selected has no edges; select polygon objects or their parts")
@@ -50,7 +50,9 @@ def bevel_edges(ctx: Any, width: float, segments: int = 2, edges: Sequence[str] 
         each for each in cmds.ls(selection=True, long=True) or [] if ".e[" in each
     ]
     if not chosen:
-        raise ValueError("no edges are selected; call maya_modelling__select_edges, or give edges")
+        raise WrongArgument(
+            "no edges are selected; call maya_modelling__select_edges, or give edges"
+        )
 
     def bevel() -> list[str]:
         made = cmds.polyBevel3(
@@ -69,7 +71,7 @@ def bevel_edges(ctx: Any, width: float, segments: int = 2, edges: Sequence[str] 
 def extrude_faces(ctx: Any, faces: Sequence[str], distance: float) -> Json:
     ctx.port("scene.mutate")
     if distance == 0:
-        raise ValueError("distance must not be 0")
+        raise WrongArgument("distance must not be 0")
     chosen = _components(ctx, faces, "f")
 
     def extrude() -> list[str]:
@@ -123,7 +125,7 @@ def _mesh(ctx: Any, name: str) -> str:
     path: str = ctx.port("scene.read").get(name)["path"]
     shapes = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True) or []
     if not shapes or cmds.nodeType(shapes[0]) != "mesh":
-        raise ValueError(f"'{name}' is no polygon object")
+        raise WrongArgument(f"'{name}' is no polygon object")
     return path
 
 
@@ -133,10 +135,10 @@ def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
     for each in written:
         matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
         if matched is None:
-            raise ValueError(f"'{each}' is not written like Crate.{letter}[0:11]")
+            raise WrongArgument(f"'{each}' is not written like Crate.{letter}[0:11]")
         parts.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
     if parts and len(cmds.ls(parts, long=True) or []) == 0:
-        raise ValueError(f"{', '.join(written)}: there is no such part")
+        raise WrongArgument(f"{', '.join(written)}: there is no such part")
     return parts
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.read_back import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
@@ -29,7 +29,7 @@ def set_timeline(
     fps: float | None = None,
 ) -> Json:
     if start is None and end is None and current is None and fps is None:
-        raise ValueError("give at least one of start, end, current, fps")
+        raise WrongArgument("give at least one of start, end, current, fps")
     port = ctx.port("animation")
     ctx.port("scene.mutate")
     set_fps = None if fps is None else _optional(port, "set_fps", "set the frames per second")
@@ -37,7 +37,7 @@ def set_timeline(
     first = before["start"] if start is None else start
     last = before["end"] if end is None else end
     if first > last:
-        raise ValueError(f"start, {first:g}, must not be after end, {last:g}")
+        raise WrongArgument(f"start, {first:g}, must not be after end, {last:g}")
     if start is not None or end is not None:
         port.set_range(first, last)
     if set_fps is not None:
@@ -68,9 +68,9 @@ def list_keys(ctx: Any, name: str, offset: int = 0, limit: int = 200) -> Json:
 def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     for key in keys:
         if not any(key.get(component) is not None for component in COMPONENTS):
-            raise ValueError(f"the key at {key['frame']:g} sets none of {', '.join(COMPONENTS)}")
+            raise WrongArgument(f"the key at {key['frame']:g} sets none of {', '.join(COMPONENTS)}")
         if key.get("interpolation", "linear") not in INTERPOLATIONS:
-            raise ValueError(f"interpolation is one of {', '.join(INTERPOLATIONS)}")
+            raise WrongArgument(f"interpolation is one of {', '.join(INTERPOLATIONS)}")
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
@@ -110,7 +110,7 @@ def _optional(port: Any, method: str, what: str) -> Any:
 
 def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
     if start > end:
-        raise ValueError(f"start, {start:g}, must not be after end, {end:g}")
+        raise WrongArgument(f"start, {start:g}, must not be after end, {end:g}")
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
@@ -123,10 +123,10 @@ def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
 
 def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) -> Json:
     if start > end:
-        raise ValueError(f"start, {start}, must not be after end, {end}")
+        raise WrongArgument(f"start, {start}, must not be after end, {end}")
     frames = range(start, end + 1, step)
     if len(frames) * len(names) > BAKE_LIMIT:
-        raise ValueError(f"that is over {BAKE_LIMIT} keys; bake fewer objects or a larger step")
+        raise WrongArgument(f"that is over {BAKE_LIMIT} keys; bake fewer objects or a larger step")
     reader = ctx.port("scene.read")
     paths = [reader.get(name)["path"] for name in dict.fromkeys(names)]
     port = ctx.port("animation")

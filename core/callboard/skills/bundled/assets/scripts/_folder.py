@@ -104,7 +104,10 @@ def _is_own(path: Path) -> bool:
     itself, and tells."""
     if path.name == MANIFEST or not path.is_symlink():
         return True
-    return path.resolve().is_relative_to(path.parent.resolve())
+    try:
+        return path.resolve().is_relative_to(path.parent.resolve())
+    except OSError:  # of another user's, such as those in /proc
+        return False
 
 
 def _told_by_names(where: Path, names: list[str], above: str) -> Iterator[Asset]:

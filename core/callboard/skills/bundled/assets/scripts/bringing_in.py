@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.importing import import_checked
 from callboard.hosting.picture_ports import Texture
 from callboard.hosting.surfaces import assign_material, new_material, put_texture, space_of
@@ -45,7 +46,9 @@ def import_asset(
     one = _asked_for(ctx, id, folder, _workspace_roots)
     for name in given:
         if _ABOUT[name] != one.kind:
-            raise ValueError(f"{name} is for assets of the kind {_ABOUT[name]}; this is {one.kind}")
+            raise WrongArgument(
+                f"{name} is for assets of the kind {_ABOUT[name]}; this is {one.kind}"
+            )
     if one.kind == "model":
         return _model(ctx, one, **given)
     return _textures(ctx, one, **given) if one.kind == "textures" else _hdri(ctx, one, **given)
@@ -74,7 +77,7 @@ def _asked_for(ctx: Any, id: str, folder: str | None, roots: Any, kind: str | No
     ctx.port("filesystem.read")
     one = asset(library(folder, roots), id)
     if kind not in (None, one.kind):
-        raise ValueError(
+        raise WrongArgument(
             f"'{id}' is of the kind {one.kind}; import it by assets__import_{one.kind}"
         )
     ctx.port("scene.mutate")
@@ -125,7 +128,7 @@ def _textures(
         slot: (name, part) for name in _SLOTS if name in one.files for slot, part in _SLOTS[name]
     }
     if not driven:
-        raise ValueError(f"'{one.id}' has no map that a material takes: {', '.join(one.files)}")
+        raise WrongArgument(f"'{one.id}' has no map that a material takes: {', '.join(one.files)}")
     glows = {"emission": [1.0, 1.0, 1.0], "emission_strength": 1.0} if "emission" in driven else {}
     material = new_material(port, _named(one.name), glows)
     repeats = (float(uv_scale[0]), float(uv_scale[1]))

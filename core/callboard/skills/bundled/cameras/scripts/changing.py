@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.framing import axes_of, corners, filled, framed
 from callboard.hosting.matrices import unit
@@ -28,7 +28,7 @@ def create(ctx: Any, name: str | None = None, **given: Any) -> Json:
 
 def set(ctx: Any, name: str, **given: Any) -> Json:
     if not given:
-        raise ValueError("give at least one value to set")
+        raise WrongArgument("give at least one value to set")
     port, reader, editor = _ports(ctx)
     path = port.get(name)["path"]
     _set(port, reader, editor, path, given)
@@ -55,7 +55,7 @@ def frame(
     camera = port.get(name)
     path, fov = camera["path"], camera["fov"]
     if fov is None:
-        raise ValueError(
+        raise WrongArgument(
             f"'{name}' has a {camera['projection']} view, which no distance fills; use another"
         )
     points = corners([box_of(reader, [each]) for each in objects])
@@ -83,7 +83,7 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
     values = dict(given)
     translate, rotate = values.pop("translate", None), values.pop("rotate", None)
     if "clip" in values and values["clip"][0] >= values["clip"][1]:
-        raise ValueError("clip is [near, far]; near has to be less than far")
+        raise WrongArgument("clip is [near, far]; near has to be less than far")
     if values:
         port.set(path, values)
         camera = port.get(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.exchanging import WITH_UVS, Axes, FileFormat, format_of, told
 from callboard.hosting.importing import SHOWN, asked_axes, counting, import_checked
 
@@ -72,7 +72,7 @@ def export_file(
 
 def _refuse_others(kind: FileFormat, axes: Axes) -> None:
     if (axes.meters_per_unit, axes.up_axis) != (kind.meters_per_unit, kind.up_axis):
-        raise ValueError(
+        raise WrongArgument(
             f"a {kind.name} file that is written here has {kind.meters_per_unit:g} metres a unit"
             f" and {kind.up_axis} up; leave meters_per_unit and up_axis out"
         )

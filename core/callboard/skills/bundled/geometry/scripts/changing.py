@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.checking import MeshData, MeshFacts
 from callboard.hosting.facing import normals_of
 from callboard.hosting.mesh_facts import faces_of, mesh_facts
@@ -66,7 +66,7 @@ def triangulate(ctx: Any, name: str) -> Json:
 
 def shade(ctx: Any, name: str, smooth: bool, angle: float | None = None) -> Json:
     if angle is not None and not smooth:
-        raise ValueError("angle says which edges stay sharp of a smooth shape; leave it out")
+        raise WrongArgument("angle says which edges stay sharp of a smooth shape; leave it out")
     port, _ = _ports(ctx)
     port.shade(name, smooth, angle)
     info = port.info(name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.read_back import expect, expect_that, expect_turned
 from callboard.hosting.shaping import MODIFIERS
 
@@ -19,17 +20,17 @@ def modify(
     ctx.port("scene.mutate")
     before = port.info(name)
     if (kind is None) == (modifier is None):
-        raise ValueError("give kind for a new modifier, or modifier for one that is there")
+        raise WrongArgument("give kind for a new modifier, or modifier for one that is there")
     if modifier is not None:
         kind = _entry(before, modifier)["kind"]
     takes = MODIFIERS.get(kind or "")
     if takes is None:
-        raise ValueError(f"'{modifier}' is a {kind}, whose values aren't known here")
+        raise WrongArgument(f"'{modifier}' is a {kind}, whose values aren't known here")
     if unfit := [each for each in values if each not in takes]:
         can = ", ".join(takes) or "no values"
-        raise ValueError(f"{', '.join(unfit)}: not of a {kind}, which takes {can}")
+        raise WrongArgument(f"{', '.join(unfit)}: not of a {kind}, which takes {can}")
     if kind == "boolean" and modifier is None and "other" not in values:
-        raise ValueError("a boolean needs other, the object to combine with")
+        raise WrongArgument("a boolean needs other, the object to combine with")
     if "other" in values:
         values["other"] = port.info(values["other"])["path"]
     if "count" in values:
@@ -40,7 +41,7 @@ def modify(
     elif values:
         editor.set_modifier(name, modifier, values)
     else:
-        raise ValueError("give at least one value to set")
+        raise WrongArgument("give at least one value to set")
     info = port.info(name)
     expect_that(modifier in _names(info), "the modifier isn't there")
     entry = _entry(info, modifier)
@@ -67,7 +68,7 @@ def apply(ctx: Any, name: str) -> Json:
     ctx.port("scene.mutate")
     before = port.info(name)
     if not before["modifiers"]:
-        raise ValueError(f"'{name}' has no modifiers to apply")
+        raise WrongArgument(f"'{name}' has no modifiers to apply")
     editor.apply_modifiers(name)
     info = port.info(name)
     expect_that(info["mesh"] == before["result"], "the mesh isn't what the modifiers showed")
@@ -122,4 +123,4 @@ def _entry(info: Json, modifier: str) -> Json:
             entry: Json = each
             return entry
     there = ", ".join(_names(info)) or "none"
-    raise ValueError(f"'{info['path']}' has no modifier '{modifier}'; it has: {there}")
+    raise WrongArgument(f"'{info['path']}' has no modifier '{modifier}'; it has: {there}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.aiming import box_of, facing, place, placed, point_of
 from callboard.hosting.colors import linear, of_kelvin
 from callboard.hosting.framing import around
@@ -31,7 +32,7 @@ def create(ctx: Any, kind: str, name: str | None = None, **given: Any) -> Json:
 
 def set(ctx: Any, name: str, **given: Any) -> Json:
     if not given:
-        raise ValueError("give at least one value to set")
+        raise WrongArgument("give at least one value to set")
     port, reader, editor = _ports(ctx)
     path = port.get(name)["path"]
     _set(port, reader, editor, path, given)
@@ -41,11 +42,11 @@ def set(ctx: Any, name: str, **given: Any) -> Json:
 def set_environment(ctx: Any, **given: Any) -> Json:
     ctx.port("filesystem.read")
     if not given:
-        raise ValueError("give at least one of path, color, sun_elevation, strength, rotate")
+        raise WrongArgument("give at least one of path, color, sun_elevation, strength, rotate")
     if sum(key in given for key in ("path", "color", "sun_elevation")) > 1:
-        raise ValueError("give one of path, color and sun_elevation")
+        raise WrongArgument("give one of path, color and sun_elevation")
     if "path" in given and not Path(given["path"]).is_file():
-        raise ValueError(f"there is no file '{Path(given['path']).name}' there")
+        raise WrongArgument(f"there is no file '{Path(given['path']).name}' there")
     port, _, _ = _ports(ctx)
     values: Json = {k: linear(value) if k == "color" else value for k, value in given.items()}
     environment = surround(port, values)
@@ -85,7 +86,7 @@ def _ports(ctx: Any) -> tuple[Any, Any, Any]:
 def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
     for one, other in (("color", "kelvin"), ("power", "intensity"), ("rotate", "look_at")):
         if one in given and other in given:
-            raise ValueError(f"give {one} or {other}, not both")
+            raise WrongArgument(f"give {one} or {other}, not both")
     values = dict(given)
     translate, rotate = values.pop("translate", None), values.pop("rotate", None)
     target = values.pop("look_at", None)

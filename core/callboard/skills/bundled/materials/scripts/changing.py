@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.picture_ports import Texture
 from callboard.hosting.read_back import done
 from callboard.hosting.surfaces import (
@@ -33,7 +34,7 @@ def set(
     ctx: Any, name: str, objects: Sequence[str] = (), shared: bool = False, **given: Any
 ) -> Json:
     if not given:
-        raise ValueError("give at least one value to set")
+        raise WrongArgument("give at least one value to set")
     port, targets = _ports(ctx, objects)
     path, created = _for_whom(port, name, targets, shared)
     set_values(port, path, given)
@@ -43,7 +44,7 @@ def set(
 def assign(ctx: Any, name: str, objects: Sequence[str], faces: Sequence[int] | None = None) -> Json:
     port, targets = _ports(ctx, objects)
     if faces is not None and len(targets) != 1:
-        raise ValueError("faces are one object's; name just that one in objects")
+        raise WrongArgument("faces are one object's; name just that one in objects")
     path = port.get(name)["path"]
     assign_material(port, path, targets, faces)
     return _done(port, path, changed=targets)
@@ -62,9 +63,9 @@ def set_texture(
 ) -> Json:
     ctx.port("filesystem.read")
     if path is not None and not Path(path).is_file():
-        raise ValueError(f"there is no file '{Path(path).name}' there")
+        raise WrongArgument(f"there is no file '{Path(path).name}' there")
     if channel is not None and slot in (*COLORS, "normal"):
-        raise ValueError(f"{slot} takes the whole picture; channel is for slots of one number")
+        raise WrongArgument(f"{slot} takes the whole picture; channel is for slots of one number")
     if color_space == "auto":
         color_space = space_of(slot)
     port, targets = _ports(ctx, objects)
@@ -91,14 +92,14 @@ def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tup
     users = port.users().get(path, ())
     without = [each for each in targets if each not in users]
     if without:
-        raise ValueError(f"'{without[0]}' doesn't have '{name}'; give it with materials__assign")
+        raise WrongArgument(f"'{without[0]}' doesn't have '{name}'; give it with materials__assign")
     others = [each for each in users if each not in targets]
     if targets and others:
         copy: str = port.fork(path, targets)
         return copy, [copy]
     if len(users) > 1 and not targets and not shared:
         shown = ", ".join(users[:LISTED]) + (" …" if len(users) > LISTED else "")
-        raise ValueError(
+        raise WrongArgument(
             f"'{name}' is on {len(users)} objects: {shown}. Pass shared: true to change it for all,"
             " or objects to change it for those alone"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Image, Json, Result
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.protocol.jsonrpc import encode
 
 from ._pictures import shown, shown_turn
@@ -79,7 +79,7 @@ def _numbered(path: str) -> str:
     file = Path(path)
     runs = re.findall("#+", file.name)
     if len(runs) > 1:
-        raise ValueError("path may hold one run of #, which becomes the frame's number")
+        raise WrongArgument("path may hold one run of #, which becomes the frame's number")
     return path if runs else str(file.with_name(f"{file.stem}_####{file.suffix}"))
 
 

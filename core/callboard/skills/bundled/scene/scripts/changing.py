@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.read_back import (
     all_near,
     done,
@@ -38,13 +39,13 @@ def create_primitive(
     **given: float,
 ) -> Json:
     if dimensions is not None and (given or scale is not None):
-        raise ValueError("give dimensions, or single sizes and scale, not both")
+        raise WrongArgument("give dimensions, or single sizes and scale, not both")
     fitting = DIMENSIONS[kind]
     if unfit := [key for key in given if key not in fitting]:
-        raise ValueError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(fitting)}")
+        raise WrongArgument(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(fitting)}")
     sizes = {**fitting, **given}
     if kind == "torus" and sizes["minor_radius"] > sizes["major_radius"]:
-        raise ValueError("minor_radius, the tube's, must not be larger than major_radius")
+        raise WrongArgument("minor_radius, the tube's, must not be larger than major_radius")
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     path = editor.create(kind, name, sizes)
     made = reader.get(path)
@@ -60,7 +61,9 @@ def create_primitive(
     if dimensions is not None:
         pairs = [*zip(dimensions, size, strict=True)]
         if any(own and not asked for asked, own in pairs):
-            raise ValueError(f"a {kind} has a width along each axis; none of dimensions can be 0")
+            raise WrongArgument(
+                f"a {kind} has a width along each axis; none of dimensions can be 0"
+            )
         scale = [asked / own if own else 1.0 for asked, own in pairs]
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):
@@ -79,7 +82,7 @@ def transform(
 ) -> Json:
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if all(value is None for value in asked.values()):
-        raise ValueError("give at least one of translate, rotate, scale")
+        raise WrongArgument("give at least one of translate, rotate, scale")
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     before = reader.get(name)
     after = reader.get(editor.set_transform(before["path"], translate, rotate, scale))
@@ -108,7 +111,7 @@ def rename(ctx: Any, name: str, new_name: str) -> Json:
 def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
     wanted = _named(name, names)
     if not wanted:
-        raise ValueError("give name, or names with at least one entry")
+        raise WrongArgument("give name, or names with at least one entry")
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     targets = [reader.get(each)["path"] for each in wanted]
     deleted = editor.delete(targets)

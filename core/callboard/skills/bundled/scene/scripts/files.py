@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.read_back import expect
 
 
 def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:
     reader = ctx.port("scene.read")
     if not discard_changes and reader.info()["modified"]:
-        raise ValueError(
+        raise WrongArgument(
             "the scene has unsaved changes; save it with scene__save_file, or pass "
             "discard_changes: true"
         )

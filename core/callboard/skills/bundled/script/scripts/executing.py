@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 
 from ._differences import differences, snapshot
 
@@ -19,7 +20,7 @@ def execute(ctx: Any, code: str, language: str = "python", time_limit: float | N
     languages = port.languages()
     wanted = language.lower()
     if wanted not in languages:
-        raise ValueError(f"this host runs {', '.join(languages)}, not '{language}'")
+        raise WrongArgument(f"this host runs {', '.join(languages)}, not '{language}'")
     before = snapshot(reader)
     # Asked for so that the server knows: from here on the scene may change.
     ctx.port("scene.mutate")

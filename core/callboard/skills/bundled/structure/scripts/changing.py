@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.hosting.matrices import compose
 from callboard.hosting.read_back import expect
 
@@ -17,7 +18,7 @@ def new_scene(ctx: Any, discard_changes: bool = False) -> Json:
     port, reader = ctx.port("structure"), ctx.port("scene.read")
     ctx.port("scene.mutate")
     if not discard_changes and reader.info()["modified"]:
-        raise ValueError(
+        raise WrongArgument(
             "the scene has unsaved changes; save it with scene__save_file, or pass "
             "discard_changes: true"
         )

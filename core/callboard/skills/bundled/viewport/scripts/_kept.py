@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from callboard.errors import WrongArgument
 from callboard.hosting.png import Picture, decode, encode
 
 _MOST = 8
@@ -21,9 +22,9 @@ def keep(picture: Picture) -> str:
 
 
 def earlier(id: str) -> Picture:
-    """Raises ValueError where it isn't kept any more."""
+    """Raises WrongArgument where it isn't kept any more."""
     if id not in _kept:
-        raise ValueError(
+        raise WrongArgument(
             f"'{id}' is no picture that is kept: the newest {_MOST} are; look without 'before', and"
             " give the id in that answer"
         )

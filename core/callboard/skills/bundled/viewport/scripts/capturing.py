@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.content import Image, Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.replacing import replacing_bytes
 
 
@@ -18,7 +18,7 @@ def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:
 def save_capture(ctx: Any, path: str, width: int = 960, height: int = 540) -> Json:
     ctx.port("filesystem.write")
     if Path(path).suffix.lower() != ".png":
-        raise ValueError(f"'{Path(path).name}' does not end in .png")
+        raise WrongArgument(f"'{Path(path).name}' does not end in .png")
     data = _captured(ctx, width, height)
     with replacing_bytes(path) as file:
         file.write(data)

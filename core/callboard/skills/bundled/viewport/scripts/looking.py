@@ -7,6 +7,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from callboard.content import Block, Image, Json, Result
+from callboard.errors import WrongArgument
 from callboard.hosting.looking import Look
 from callboard.hosting.pictures import difference, fitted, numbers_of, sheet, shrunk
 from callboard.hosting.png import Picture
@@ -39,7 +40,7 @@ def main(
     port = ctx.port("look")
     count = count_of(camera, frame, angles) * max(1, len(frames))
     if count > _MOST:
-        raise ValueError(f"that is {count} pictures; ask for {_MOST} at most")
+        raise WrongArgument(f"that is {count} pictures; ask for {_MOST} at most")
     # A strip for each view, else about as many rows as columns.
     columns = min(len(frames), 8) if len(frames) > 1 else ceil(sqrt(count))
     rows = ceil(count / columns)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.hosting.looking import Look
 
 from ._views import count_of, views
@@ -31,7 +31,7 @@ def main(
             "scene__list_objects instead"
         )
     if count_of(camera, frame, angles) > 1:
-        raise ValueError("that is more than one picture; give the camera or the angle of one")
+        raise WrongArgument("that is more than one picture; give the camera or the angle of one")
     _, place = next(views(ctx, port, camera, frame, angles, width / height))
     at = frames[0] if frames else None
     seen = port.under(Look(width, height, shading=shading, frame=at, **place), x, y)

@@ -1,0 +1,92 @@
+"""What an agent reads of an error that our own tools foresaw: a sentence, and no traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.errors import SkillError, WorkspaceResolveError, WrongArgument
+from callboard.testing.skill_bench import SkillBench, ToolFailed
+from serving import served
+from skills.skill_tree import write_skill
+
+CLASS_NAME = re.compile(r"^\w*(Error|NotFound|Name|Argument): ")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
+    pytest.importorskip("pxr", reason="usd-core is not installed")
+    folder = tmp_path_factory.mktemp("errors")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        SkillBench(write_skill(folder / "skills", "mine"), roots=[folder]) as bench,
+    ):
+        patch.setenv("CALLBOARD_HOME", str(folder / "home"))
+        for skill in ("assets", "cameras"):
+            bench.call("skills__load", name=skill)
+        bench.call("scene__create_primitive", kind="cube", name="Crate")
+        yield bench
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("scene__get_object", {"name": "Crte"}, "nearest: Crate"),
+        ("scene__transform", {"name": "Crate"}, "give at least one of"),
+        ("scene__create_primitive", {"kind": "sphere", "size": 2}, "it has radius"),
+        ("materials__create", {"color": "redd"}, "#rrggbb"),
+        ("materials__assign", {"name": "Rd", "objects": ["Crate"]}, "'Rd'"),
+        ("lights__set_environment", {"path": "no.hdr"}, "there is no file 'no.hdr'"),
+        ("cameras__create", {"clip": [2, 1]}, "near has to be less than far"),
+        ("assets__search", {}, "give the folder of your assets"),
+    ],
+)
+def test_a_wrong_argument_is_a_sentence(
+    bench: SkillBench, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        bench.result(tool, **arguments)
+    (sentence,) = (block["text"] for block in failed.value.result["content"])
+    assert told in sentence
+    assert not CLASS_NAME.match(sentence)
+
+
+def test_programs_are_told_the_kind_of_error(bench: SkillBench) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        bench.result("scene__get_object", name="Crte")
+    assert failed.value.result["_meta"]["callboard/error"] == "ObjectNotFound"
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument"), [("assets__search", "folder"), ("lights__set_environment", "path")]
+)
+@pytest.mark.parametrize("name", ["A" * 256, "é" * 128, "workspace://" + "%41" * 256])
+def test_a_name_that_no_file_can_have_is_refused_as_such(
+    bench: SkillBench, tool: str, argument: str, name: str
+) -> None:
+    with pytest.raises(WorkspaceResolveError, match="a name of more than 255 bytes"):
+        bench.result(tool, **{argument: name})
+
+
+def test_a_bug_still_shows_the_lines_of_the_skill() -> None:
+    def broken() -> Any:
+        raise ValueError("nobody foresaw this")
+
+    def foreseen() -> Any:
+        raise SkillError("mend the rig first") from KeyError("spine")
+
+    def wrong() -> Any:
+        raise WrongArgument("give a rig")
+
+    with served() as server, server.client() as client:
+        for tool in (broken, foreseen, wrong):
+            server.tool(tool.__name__, tool)
+        first = client.call("broken")["content"]
+        assert first[0]["text"] == "ValueError: nobody foresaw this"
+        assert Path(__file__).name in first[1]["text"]
+        assert client.call("foreseen")["content"][0]["text"] == "mend the rig first"
+        assert client.call("wrong")["content"] == [{"type": "text", "text": "give a rig"}]
