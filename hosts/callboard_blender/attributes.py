@@ -13,7 +13,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.hosting.scene_ports import MOST_ELEMENTS
+from callboard.hosting.scene_ports import MOST_ELEMENTS, AttributeNotFound
 from callboard_blender.changes import Changes
 from callboard_blender.copying import own_data
 from callboard_blender.curves import curves_of, drivers_of
@@ -63,9 +63,7 @@ class BlenderAttributes:
         obj = find(name)
         place = _place(obj, attribute)
         if place.rna is None and not _has_own(place):
-            raise HostError(
-                f"'{obj.name}' has no attribute '{attribute}'; attributes__list names them"
-            )
+            raise AttributeNotFound(obj.name, attribute, self.names(name))
         kind, value = type_of(place.owner, place.key, place.rna)
         told = plain(value)
         why = _driven(obj, place) or doubt(obj)

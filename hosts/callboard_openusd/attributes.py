@@ -10,7 +10,7 @@ from pxr import Gf, Sdf, Usd
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard.hosting.scene_ports import MOST_ELEMENTS
+from callboard.hosting.scene_ports import MOST_ELEMENTS, AttributeNotFound
 from callboard_openusd import variants
 from callboard_openusd.document import UsdPort, telling
 from callboard_openusd.instances import owned
@@ -44,9 +44,7 @@ class UsdAttributes(UsdPort):
             return {**about, **variants.told(chosen), "writable": writable, **doubts}
         there = _valid(attribute) and prim.GetAttribute(attribute)
         if not there:
-            raise HostError(
-                f"'{prim.GetName()}' has no attribute '{attribute}'; attributes__list names them"
-            )
+            raise AttributeNotFound(prim.GetName(), attribute, self.names(name))
         value = there.Get(TIME)
         told = {
             "path": str(prim.GetPath()),

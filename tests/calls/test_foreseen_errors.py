@@ -26,7 +26,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         SkillBench(write_skill(folder / "skills", "mine"), roots=[folder]) as bench,
     ):
         patch.setenv("CALLBOARD_HOME", str(folder / "home"))
-        for skill in ("assets", "cameras"):
+        for skill in ("assets", "cameras", "attributes"):
             bench.call("skills__load", name=skill)
         bench.call("scene__create_primitive", kind="cube", name="Crate")
         yield bench
@@ -38,6 +38,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         ("scene__get_object", {"name": "Crte"}, "nearest: Crate"),
         ("scene__transform", {"name": "Crate"}, "give at least one of"),
         ("scene__create_primitive", {"kind": "sphere", "size": 2}, "it has radius"),
+        ("attributes__get", {"name": "Crate", "attribute": "siz"}, "nearest: size. "),
         ("materials__create", {"color": "redd"}, "#rrggbb"),
         ("materials__assign", {"name": "Rd", "objects": ["Crate"]}, "'Rd'"),
         ("lights__set_environment", {"path": "no.hdr"}, "there is no file 'no.hdr'"),

@@ -10,6 +10,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.capability_names import ATTRIBUTES as ATTRIBUTES
 from callboard.hosting.capability_names import STRUCTURE as STRUCTURE
+from callboard.hosting.nearest_names import nearest_names
 
 #: How many elements of a long value are told.
 MOST_ELEMENTS = 1000
@@ -25,6 +26,17 @@ class GroupNotFound(HostError, LookupError):
         super().__init__(f"no group named '{name}'{hint}. List them with structure__list_groups.")
         self.name = name
         self.nearest = list(nearest)
+
+
+class AttributeNotFound(HostError, LookupError):
+    """The object has no attribute of that name; ``names`` are those that it has."""
+
+    def __init__(self, object: str, attribute: str, names: Sequence[str]) -> None:
+        near = ", ".join(nearest_names(attribute, names))
+        hint = f"nearest: {near}. " if near else ""
+        super().__init__(
+            f"'{object}' has no attribute '{attribute}'; {hint}attributes__list names them all"
+        )
 
 
 class StructurePort(Protocol):
