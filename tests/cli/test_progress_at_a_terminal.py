@@ -54,11 +54,20 @@ def test_a_pipe_gets_plain_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @terminals
+def test_a_host_that_starts_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    with terminal(callboard("run", "scene__scene_info"), tmp_path) as it:
+        it.until("callboard: openusd starts …")
+        it.until('"object_count"')
+
+
+@terminals
 def test_the_lines_of_a_batch_stand_alone(tmp_path: Path) -> None:
     pytest.importorskip("pxr")
     shots = Shots(tmp_path, 2)
     words = callboard("batch", *shots.called, *shots.skills, "--each", shots.scenes)
     with terminal(words, tmp_path / "home") as it:
+        it.until("callboard: hosts start, for 2 of 2 …")
         assert it.until('{"index": 0').endswith(CLEARED)
         assert it.until('{"index": 1').endswith(f"1/2 {CLEARED}")
         assert it.until('{"event": "finished"').endswith(CLEARED)

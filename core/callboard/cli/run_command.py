@@ -11,6 +11,7 @@ from callboard.cli.answers import ASKABLE, Answers
 from callboard.cli.call_command import add_call_arguments, given_arguments
 from callboard.cli.numbers import seconds
 from callboard.cli.outcome import show, told
+from callboard.cli.progress_bar import meanwhile
 from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
 from callboard.content import Json
@@ -35,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise PeerError(f"--scene {arguments.scene}: there is no such file")
         settle_host(arguments, [arguments.scene or ""])
         warn_of_folders(arguments)
+        meanwhile(f"{arguments.host} starts")
         host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
         with host, answers.missing_told():
             result = host.run(

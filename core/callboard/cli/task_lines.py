@@ -11,7 +11,7 @@ from callboard.batch.report_file import ReportFile
 from callboard.batch.tasks import Task, TaskResult
 from callboard.cli.outcome import EXITS, say
 from callboard.cli.plain_text import plain
-from callboard.cli.progress_bar import bar, clear
+from callboard.cli.progress_bar import bar, clear, meanwhile
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.transport.client.tool_call import failure
@@ -51,6 +51,8 @@ def work_off(
     progress.take(kept)
     known = {result.index for result in kept}
     left = [task for task in tasks if task.index not in known]
+    if left:
+        meanwhile(f"hosts start, for {len(left)} of {len(tasks)}")
     kept.clear()
     whole = False
     try:
