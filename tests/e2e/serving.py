@@ -58,8 +58,10 @@ class Program:
             raise AssertionError(f"{self.command} ended with {self.process.wait(DEADLINE)}")
         ready = json.loads(line)
         assert ready["event"] == "ready", ready
-        self.url: str = ready["url"]
-        self.token: str | None = ready["token"]
+        #: What it printed.
+        self.line = line
+        self.url: str = ready.get("url", "")
+        self.token: str | None = ready.get("token")
         return self
 
     def __exit__(

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
 
 def program() -> str:
-    (only,) = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text("utf-8"), re.S)
+    page = (PROJECT / "README.md").read_text("utf-8")
+    (only,) = re.findall(r"```python elsewhere\n(.*?)```", page, re.S)
     return str(only)
 
 

@@ -1,0 +1,163 @@
+"""Who follows a page from top to bottom: saves its files, types its commands, makes its calls.
+
+What a block is, its language says, and the words behind it:
+
+- ``console``: each line is typed in a shell. Where lines begin with ``$ `` only those are, and the
+  others are in what the command prints; ``…`` stands for anything. What serves (``serve``,
+  ``gateway``, ``farm local``, ``farm worker``) stays until the page's end. ``fails`` says that the
+  commands end with an error; ``blender`` that they want bpy, ``farm`` Dask.
+- ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
+  a file's name: what is in that file; ``json`` alone: the shape of what the last command printed.
+- ``python``: is run, after the page's Python above it.
+- ``elsewhere``, behind any: tests/docs/test_every_block.py says who runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docs.blocks import PROJECT, Block, blocks, commands
+from docs.shape import alike, differing, printed_values, values
+from e2e.serving import Program, environment
+from skills.skill_tree import write_files
+
+#: What has to be there for a block, and the module that shows it.
+WANTED = {"blender": "bpy", "farm": "distributed"}
+_SERVES = re.compile(
+    r"callboard (?:serve|gateway(?!.* --open)|farm local|farm worker)\b|examples/\S+\.py"
+)
+#: A line that only sets some; they stay.
+_VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
+#: The programs of an application's Python, which the doubles stand in for.
+_PYTHONS = ("python", "mayapy", "hython")
+
+
+class Reader:
+    """At a shell of its own, in an empty folder, with an empty home."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder = folder / "work"
+        self.home = folder / "home"
+        self.servers: list[Program] = []
+        #: What the page shows, and what it is here.
+        self.here: dict[str, str] = {}
+        self._stack = stack
+        self._running: dict[str, ExitStack] = {}
+        self._printed = ""
+        self._names: dict[str, Any] = {"__name__": "__docs__"}
+        self.folder.mkdir()
+        self.home.mkdir()
+        self.env = self._environment(folder / "bin")
+
+    def _environment(self, programs: Path) -> dict[str, str]:
+        doubles = PROJECT / "tests" / "hosts" / "doubles"
+        for name in _PYTHONS:
+            write_program(programs / name, f'PYTHONPATH="$PYTHONPATH:{doubles}" {sys.executable}')
+        write_program(programs / "callboard", f"{sys.executable} -m callboard")
+        write_program(programs / "pytest", f"{sys.executable} -m pytest -c {os.devnull}")
+        ours = str(Path(sys.executable).parent)
+        return {
+            **environment(self.home / "callboard"),
+            "HOME": str(self.home),
+            "PATH": os.pathsep.join((str(programs), ours, os.environ["PATH"])),
+            # pytest's plug-ins of ours are none of the reader's.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_PROXY": "127.0.0.1",
+        }
+
+    def follow(self, page: str) -> None:
+        """All of it that this machine can do. Raises AssertionError at the first thing that is
+        not as the page has it."""
+        lacking = {word for word, module in WANTED.items() if find_spec(module) is None}
+        for block in blocks(page):
+            if lacking.isdisjoint(block.words.split()) and "elsewhere" not in block.words.split():
+                self._do(block)
+
+    def type(self, line: str, *, fails: bool = False) -> str:
+        """What it prints, to stdout and stderr."""
+        for shown, real in self.here.items():
+            line = line.replace(shown, real)
+        if variables := _VARIABLES.fullmatch(line):
+            self.env.update(word.split("=", 1) for word in shlex.split(variables[1]))
+        elif _SERVES.search(line):
+            self._serve(line)
+        else:
+            done = self._shell(line)
+            self._printed = done.stdout + done.stderr
+            assert (done.returncode != 0) == fails, f"{line}\n{self._printed}"
+        return self._printed
+
+    def _shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def _serve(self, line: str) -> None:
+        kind = _SERVES.findall(line)[0]
+        if kind in self._running:  # Ctrl+C, as who starts another of them
+            self._running[kind].close()
+        self._running[kind] = self._stack.enter_context(ExitStack())
+        program = Program(["bash", "-c", f"exec {line}"], self.env, self.folder)
+        self.servers.append(self._running[kind].enter_context(program))
+        self._printed = program.line
+
+    def _do(self, block: Block) -> None:
+        words = [word for word in block.words.split() if word not in WANTED]
+        if block.language == "console":
+            for command, expected in commands(block.text):
+                shown = self.type(command, fails="fails" in words)
+                self._see(block, expected, shown)
+        elif words and ("." in words[0] or "/" in words[0]):
+            write_files(self.folder, {words[0]: block.text})
+        elif block.language == "json" and words:
+            self._call(words[0], block.text)
+        elif block.language == "json":
+            for shape in values(block.text):
+                self._compare(block, shape)
+        elif block.language == "python":
+            exec(compile(block.text, str(block), "exec"), self._names)
+        else:
+            raise AssertionError(f"{block}: nobody knows what to do with it")
+
+    def _see(self, block: Block, expected: list[str], shown: str) -> None:
+        texts = []
+        for line in expected:
+            if line.startswith("{"):
+                self._compare(block, next(values(line)))
+            else:
+                texts.append(".*".join(map(re.escape, line.split("…"))))
+        assert re.search(".*".join(texts), shown, re.DOTALL), f"{block}: {expected}\n{shown}"
+
+    def _compare(self, block: Block, shape: Any) -> None:
+        """With what was printed last, or when the last server was ready."""
+        ready = self.servers[-1].line if self.servers else ""
+        printed = printed_values(self._printed) + printed_values(ready)
+        fitting = [each for each in printed if alike(shape, each)]
+        assert fitting, f"{block}: nothing has this shape: {shape}\n{self._printed}"
+        self.here.update(differing(shape, fitting[0]))
+
+    def _call(self, tool: str, arguments: str) -> None:
+        (self.folder / "arguments.json").write_text(arguments, encoding="utf-8")
+        self.type(f"callboard call {tool} --json @arguments.json")
+
+
+def write_program(path: Path, starts: str) -> None:
+    """One that starts another."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\nexec env {starts} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)

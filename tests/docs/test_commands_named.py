@@ -1,0 +1,116 @@
+"""Every command and option that a page names is one that the command line has."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from callboard.cli import COMMANDS, parser_of
+from cli.test_commands import options_below
+from docs.blocks import PROJECT, Block, blocks, commands, page_text, pages
+
+#: What stands for what a reader puts there.
+_FOR = {
+    "ADDRESS": "https://10.0.0.5/mcp",
+    "CLIENT": "cursor",
+    "COMMAND": "list",
+    "HOST": "maya",
+    "N": "1",
+    "SECONDS": "1",
+    "ID": "1",
+}
+#: How the command line is started, in an application's Python, too.
+_STARTS = re.compile(
+    r"(?:\w+=\S* )*(?:\S*[/\\])?(?:(?:python|mayapy|hython) -m )?callboard(?: |$)"
+    r"|(?:python[\d.]*|py) packaging[/\\]bootstrap\.py (?=serve)"
+)
+#: What stands before that on Windows: what goes through the pipe, or the variable of 3ds Max.
+_BEFORE = re.compile(r"(?:echo )?['{].*[}'] \| |(?:set |\$env:)(?=CALLBOARD_ARGUMENTS)")
+_ARGUMENTS = re.compile(r'CALLBOARD_ARGUMENTS ?= ?"?([^"]*)"?$')
+#: Options of other programs, and whose they are.
+_OTHERS = {
+    "--import-mode": "pytest",
+    "--strict": "mypy",
+    "-rs": "pytest",
+}
+#: What argparse says of a command that only begins: it was named, not written out.
+_ONLY_BEGUN = ("are required", "expected one argument", "expected at least one argument")
+
+
+def spans(page: str) -> Iterator[str]:
+    """What stands between single backticks, outside of blocks."""
+    text = re.sub(r"^ *```.*?^ *```$", "", page_text(page), flags=re.MULTILINE | re.DOTALL)
+    for span in re.findall(r"`([^`]+)`", text):
+        yield " ".join(span.split())
+
+
+def words_of(line: str) -> list[str] | None:
+    """The arguments of our command line, if that is what the line starts."""
+    line = _BEFORE.sub("", line, count=1)
+    start = _STARTS.match(line)
+    if variable := _ARGUMENTS.match(line):
+        rest = variable[1]
+    elif start is not None:
+        rest = line[start.end() :]
+    elif line.split(" ")[0] in COMMANDS and " -" in line:
+        rest = line
+    else:
+        return None
+    rest = re.split(r" […|>#]", rest + " ")[0]
+    return [_FOR.get(word.split("|")[0], word.split("|")[0]) for word in shlex.split(rest)]
+
+
+def typed(block: Block) -> list[list[str]]:
+    """The arguments of each line that starts our command line."""
+    if block.language not in ("console", "powershell", "bat"):
+        return []
+    return [words for line, _ in commands(block.text) if (words := words_of(line)) is not None]
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Why the parser takes them not; empty where it does."""
+    try:
+        parser_of(words).parse_args(words)
+    except SystemExit as end:
+        return capsys.readouterr().err if end.code else ""
+    return ""
+
+
+@pytest.mark.parametrize("page", pages())
+def test_what_a_page_has_typed_is_taken(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    written = [words for block in blocks(page) for words in typed(block)]
+    wrong = [(words, refused(words, capsys)) for words in written]
+    assert [each for each in wrong if each[1]] == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_what_a_page_names_is_there(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = [(span, refused(words, capsys)) for span in spans(page) if (words := words_of(span))]
+    assert [each for each in wrong if each[1] and not any(w in each[1] for w in _ONLY_BEGUN)] == []
+
+
+def options() -> set[str]:
+    """Of the command line, and of this project's other programs."""
+    parsers = [parser_of([name]) for name in COMMANDS]
+    named = {
+        text for each in parsers for option in options_below(each) for text in option.option_strings
+    }
+    for folder in ("benchmarks", "packaging", "tests/hosts", "tests/hostile"):
+        for path in (PROJECT / folder).rglob("*.py"):
+            named.update(re.findall(r'"(--?[\w-]+)"', path.read_text("utf-8")))
+    return named | _OTHERS.keys()
+
+
+def test_every_option_that_stands_alone_is_one() -> None:
+    known = options()
+    wrong = [
+        (page, span)
+        for page in pages()
+        for span in spans(page)
+        for option in re.findall(r"^--?[a-z][\w-]*", span)
+        if option not in known
+    ]
+    assert wrong == []

@@ -1,0 +1,176 @@
+"""Every block of every page is run by a test, or stands below with the reason why it isn't.
+
+A page in ``GRANTED`` of tests/docs/test_pages.py is followed as a whole; tests/docs/reader.py tells
+which words a block may have for that. Blocks elsewhere are claimed by ``RUN_BY`` or ``NOT_RUN``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.blocks import PROJECT, Block, blocks, page_text, pages
+from docs.test_commands_named import typed
+from docs.test_pages import GRANTED
+
+#: By page: which blocks a test takes (a pattern of what stands behind the backticks), and its file.
+RUN_BY: dict[str, dict[str, str]] = {
+    "README.md": {"python elsewhere": "tests/e2e/test_readme_client.py"},
+    "docs/architecture.md": {"mermaid": "tests/docs/test_architecture.py"},
+    "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
+    "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
+    "docs/deployment.md": {r"(yaml|python) \S+|json": "tests/docs/test_deployment_docs.py"},
+    "docs/first-skill.md": {".*": "tests/docs/test_get_started.py"},
+    "docs/host.md": {".*": "tests/docs/test_get_started.py"},
+    "docs/index.md": {r"\{toctree\}": "tests/docs/test_site.py"},
+    "docs/openusd.md": {"console": "tests/docs/test_get_started.py"},
+    "docs/prompts.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
+    "docs/skills.md": {r"(yaml|python) \S+": "tests/docs/test_skill_docs.py"},
+    "docs/workflows.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
+    "docs/walkthrough.md": {".*": "tests/docs/test_walkthrough.py"},
+    "examples/many/README.md": {"console": "tests/e2e/test_examples.py"},
+}
+#: What a page's Windows lines and lines for other programs' Pythons get here.
+_READ = "its words are read by tests/docs/test_commands_named.py; "
+_ONLY_READ = "its words are read by tests/docs/test_commands_named.py"
+_SHOWN = "it is shown, and compared with nothing"
+_EXPORT = """callboard farm export viewport__save_capture --host blender --over 'assets/**/*.usd' \\
+    --json '{"path": "{folder}/{stem}.png"}' """
+#: By page and how the block begins: why no test runs it.
+NOT_RUN: dict[tuple[str, str], str] = {
+    ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test --fast"): "it is what runs this",
+    ("CONTRIBUTING.md", "debootstrap"): "it makes a Debian around all of CI",
+    ("CONTRIBUTING.md", ".venv/bin/python -m pip install uv"): "it changes the pins",
+    ("README.md", "python3 packaging/bootstrap.py release"): "tests/packaging/test_release.py",
+    ("docs/platforms.md", "apt-get"): "it is a stage of .ci/run",
+    (
+        "docs/setup.md",
+        "python3 packaging/bootstrap.py release",
+    ): "tests/e2e/test_setup_blender.py sets up, from the same wheel",
+    ("tests/hosts/README.md", "mayapy -m pytest"): "needs Maya",
+    ("tests/hosts/README.md", "mayapy -m callboard.testing"): "needs Maya",
+    ("tests/hosts/README.md", "python tests/hosts/generate"): "needs Maya's stubs",
+    ("tests/hosts/README.md", "hython -m pytest"): "needs Houdini",
+    ("tests/hosts/README.md", "hython -m callboard.testing"): "needs Houdini",
+    ("tests/hosts/README.md", "3dsmaxbatch"): "needs 3ds Max",
+    ("tests/hosts/README.md", "set CALLBOARD"): "needs 3ds Max",
+    ("tests/hosts/README.md", "tests/hosts/blender_room"): "it is a stage of .ci/run",
+    ("tests/hosts/first_run.md", "python3"): "bootstrap.py is what runs this; build.py has tests",
+    ("tests/hosts/first_run.md", "py "): "Windows' words for the lines above",
+    ("docs/blender.md", "$ python3 packaging"): "tests/packaging/test_release.py",
+    (
+        "docs/blender.md",
+        "$ ~/callboard/bin/callboard setup",
+    ): "tests/e2e/test_setup_blender.py does",
+    ("docs/maya.md", "$ callboard call"): _READ + "needs Maya",
+    ("docs/houdini.md", "$ callboard call"): _READ + "needs Houdini",
+    ("docs/3dsmax.md", "'{"): _READ + "needs 3ds Max",
+    ("docs/3dsmax.md", "set "): _READ + "needs 3ds Max",
+    ("docs/3dsmax.md", "$env:"): _READ + "needs 3ds Max",
+    ("docs/houdini.md", "PYTHONPATH"): _READ + "needs Houdini",
+    ("docs/houdini.md", "set "): _READ + "needs Houdini",
+    ("docs/houdini.md", "$env:"): _READ + "needs Houdini",
+    ("docs/maya.md", "PYTHONPATH"): _READ + "needs Maya",
+    ("docs/maya.md", "set "): _READ + "needs Maya",
+    ("docs/maya.md", "$env:"): _READ + "needs Maya",
+    ("README.md", "Blender answered"): "tests/e2e/test_setup_blender.py sets up",
+    ("README.md", "py packaging"): _READ + "needs Windows",
+    ("README.md", "echo "): _READ + "needs Windows",
+    ("README.md", "'{"): _READ + "needs Windows",
+    ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
+    (
+        "docs/apps.md",
+        '{"waiting": [{"tool": "script__execu',
+    ): _SHOWN,
+    (
+        "docs/assets.md",
+        '{"id": "brick_floor_003", "folder":',
+    ): _SHOWN,
+    ("docs/commands.md", "callboard call scene__transform --js"): _ONLY_READ,
+    ("docs/commands.md", 'eval "$(callboard completion bash)"'): _ONLY_READ,
+    ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
+    ("docs/commands.md", "callboard run scene__scene_info --ho"): _ONLY_READ,
+    ("docs/commands.md", "callboard batch viewport__save_captu"): _ONLY_READ,
+    (
+        "docs/commands.md",
+        '{"index": 7, "file": "/shots/sc010.b',
+    ): _SHOWN,
+    ("docs/commands.md", "callboard batch workflows__run --hos"): _ONLY_READ,
+    ("docs/deployment.md", "$ CALLBOARD_PORT=7000 callboard doct"): _ONLY_READ,
+    ("docs/farm.md", "callboard farm run viewport__save_ca"): _ONLY_READ,
+    ("docs/farm.md", "callboard farm local -n 2 --host ble"): _ONLY_READ,
+    ("docs/farm.md", "callboard farm worker --host blender"): _ONLY_READ,
+    (
+        "docs/farm.md",
+        'farm__map     {"tool": "viewport__sa',
+    ): _SHOWN,
+    ("docs/gateway.md", "callboard gateway\n"): _ONLY_READ,
+    ("docs/gateway.md", "callboard gateway --open"): _ONLY_READ,
+    ("docs/gateway.md", "callboard gateway --listen 10.0.0.5"): _ONLY_READ,
+    (
+        "docs/gateway.md",
+        "Other machines: callboard connect 'h",
+    ): _SHOWN,
+    ("docs/farm.md", _EXPORT + "--openjd"): _ONLY_READ,
+    ("docs/farm.md", _EXPORT + "--flamenco"): _ONLY_READ,
+    ("docs/scale.md", 'python -c "import json'): "it makes ten million rows",
+    ("docs/skills.md", "callboard new-skill shot-tools"): _ONLY_READ,
+    (
+        "docs/skills.md",
+        "from typing import Annotated, Litera",
+    ): _SHOWN,
+    ("docs/skills.md", "callboard report --calls"): _ONLY_READ,
+    ("docs/skills.md", "metadata:"): _SHOWN,
+    ("docs/skills.md", "callboard vendor studio-publish"): _ONLY_READ,
+    ("docs/skills.md", "callboard call studio_publish__publi"): _ONLY_READ,
+}
+
+
+def runners(block: Block) -> list[str]:
+    """What runs it, or why nothing does."""
+    runs = [file for what, file in RUN_BY.get(block.page, {}).items() if fits(what, block)]
+    if block.page in GRANTED and "elsewhere" not in block.words.split():
+        runs.append("tests/docs/test_pages.py")
+    for (page, start), reason in NOT_RUN.items():
+        if page == block.page and block.text.startswith(start):
+            runs.append(reason)
+    return runs
+
+
+def fits(pattern: str, block: Block) -> bool:
+    return re.fullmatch(pattern, f"{block.language} {block.words}".strip()) is not None
+
+
+ALL = [block for page in pages() for block in blocks(page)]
+
+
+def test_every_block_is_run_or_says_why_not() -> None:
+    assert len(ALL) > 130
+    assert [str(block) for block in ALL if not runners(block)] == []
+
+
+def test_every_block_says_what_it_is_written_in() -> None:
+    assert [str(block) for block in ALL if not block.language] == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_a_page_has_no_other_blocks(page: str) -> None:
+    text = page_text(page)
+    fences = re.findall(r"^ *(?:```|~~~)", text, re.MULTILINE)
+    assert len(fences) == 2 * len(blocks(page))
+    # Indented ones are told by no language.
+    assert re.findall(r"^[^\s*-].*\n\n    \S.*$", text, re.MULTILINE) == []
+
+
+def test_what_is_claimed_is_there() -> None:
+    for page, taken in RUN_BY.items():
+        for pattern, file in taken.items():
+            assert any(fits(pattern, block) for block in blocks(page)), (page, pattern)
+            test = (PROJECT / file).read_text("utf-8")
+            assert Path(page).stem in test or file == "tests/docs/test_site.py", (page, file)
+    for (page, start), reason in NOT_RUN.items():
+        begun = [block for block in blocks(page) if block.text.startswith(start)]
+        assert len(begun) == 1, (page, start)
+        assert typed(begun[0]) or "its words are read" not in reason, (page, start)

@@ -1,0 +1,129 @@
+"""Each of these pages is followed from top to bottom, as docs/reader.py says."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.records.store import Store
+from callboard.testing.fake_client import FakeClient
+from docs.blocks import PROJECT, blocks
+from docs.reader import Reader, write_program
+from skills.skill_tree import write_files
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
+    pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed"),
+    pytest.mark.timeout(300),
+]
+#: Which shows most of what a page on scenes has.
+HOST = "blender" if find_spec("bpy") else "openusd"
+
+
+def serve(reader: Reader, *calls: tuple[str, dict[str, Any]], host: str = "openusd") -> None:
+    """A host with the folder as its root, in which those calls were made."""
+    reader.type(f"callboard serve --host {host} --root .")
+    server = reader.servers[-1]
+    with FakeClient(server.url, server.token) as client:
+        for tool, arguments in calls:
+            made = client.request("tools/call", {"name": tool, "arguments": arguments})
+            assert not made["result"]["isError"], made
+
+
+def cubes(*names: str) -> list[tuple[str, dict[str, Any]]]:
+    return [("scene__create_primitive", {"kind": "cube", "name": name}) for name in names]
+
+
+def looks(reader: Reader) -> None:
+    serve(reader, *cubes("Ring", "Table", "Cup", "Plate"), ("cameras__create", {"name": "Camera"}))
+
+
+def scene(reader: Reader) -> None:
+    lamp = ("lights__create", {"kind": "point", "name": "Lamp", "power": 10})
+    serve(reader, *cubes("Cup", "Plate"), lamp, host=HOST)
+
+
+def shapes(reader: Reader) -> None:
+    (reader.folder / "models").mkdir()
+    serve(reader, *cubes("Body", "Hole", "Cup"), host=HOST)
+
+
+def eyes(reader: Reader) -> None:
+    serve(reader, *cubes("Table", "Vase"), ("cameras__create", {"name": "View"}))
+
+
+def rest(reader: Reader) -> None:
+    serve(reader)
+    server = reader.servers[-1]
+    reader.here["http://127.0.0.1:PORT"] = server.url.removesuffix("/mcp")
+    reader.here["TOKEN=…"] = f"TOKEN={server.token}"
+
+
+def bundles(reader: Reader) -> None:
+    (manifest,) = (block for block in blocks("docs/bundles.md") if block.language == "json")
+    reader.type("callboard new-bundle shot-notes")
+    write_files(reader.folder, {manifest.words: manifest.text})
+
+
+def report(reader: Reader) -> None:
+    Store(reader.home / "callboard" / "records").flush()
+
+
+def python(reader: Reader) -> None:
+    pass
+
+
+def bundle(reader: Reader) -> None:
+    shutil.copytree(PROJECT / "examples" / "bundle", reader.folder, dirs_exist_ok=True)
+    write_files(reader.home, {"shots/lamp.md": "Brighter.", "shots/lamp.md.tags": "sc010"})
+
+
+def assets(reader: Reader) -> None:
+    write_files(reader.folder, {"assets/crate/crate.obj": "v 0 0 0"})
+
+
+def readme(reader: Reader) -> None:
+    write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
+    (reader.home / "show").mkdir()
+    reader.here["python3 packaging/bootstrap.py serve"] = "callboard serve"
+    # That one is what runs this.
+    reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
+
+
+def primitives(reader: Reader) -> None:
+    (reader.folder / "examples").symlink_to(PROJECT / "examples")
+    reader.type("python examples/primitives/tool.py")
+
+
+#: What each page takes for granted.
+GRANTED: dict[str, Callable[[Reader], None]] = {
+    "README.md": readme,
+    "docs/assets.md": assets,
+    "docs/bundles.md": bundles,
+    "docs/eyes.md": eyes,
+    "docs/looks.md": looks,
+    "docs/python.md": python,
+    "docs/report.md": report,
+    "docs/rest.md": rest,
+    "docs/scene.md": scene,
+    "docs/shapes.md": shapes,
+    "examples/bundle/README.md": bundle,
+    "examples/primitives/README.md": primitives,
+}
+
+
+@pytest.mark.parametrize("page", GRANTED)
+def test_a_page_can_be_followed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ExitStack() as stack:
+        reader = Reader(tmp_path, stack)
+        # Its Python is run here.
+        monkeypatch.setenv("CALLBOARD_HOME", reader.env["CALLBOARD_HOME"])
+        monkeypatch.chdir(reader.folder)
+        GRANTED[page](reader)
+        reader.follow(page)
