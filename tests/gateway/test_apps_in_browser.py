@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium
 from gateway_thread import RunningGateway
 
+from browser import chromium
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from columns_host import ColumnsHost

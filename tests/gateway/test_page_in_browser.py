@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium
 from gateway_thread import RunningGateway
 from page_visitor import link_of
 
+from browser import chromium
 from callboard.calls.changed import SceneChange
 from callboard.clients.book import ClientBook
 from callboard.content import Image
