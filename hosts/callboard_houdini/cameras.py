@@ -11,6 +11,8 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard.hosting.matrices import rows_of_sixteen, unit
+from callboard.hosting.orbit import View
 from callboard_houdini.assets import refuse_inside_asset
 from callboard_houdini.names import check_new_name, find, objects, root, telling, type_of
 from callboard_houdini.parms import number, numbers, parm, parm_tuple, refuse_keyed
@@ -104,6 +106,19 @@ def camera_named(name: str) -> hou.ObjNode:
     return node
 
 
+def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
+    """What a picture through it shows; ``aspect`` is its width by its height. A view shows all of
+    the camera's frame, a render all of its width. Raises HostError for what isn't perspective."""
+    if str(parm(node, "projection").evalAsString()) != "perspective":
+        raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")
+    wide = _value(node, "aperture") / (2 * _value(node, "focal"))
+    if not rendered:
+        wide *= max(1.0, aspect / _aspect(node))
+    rows = rows_of_sixteen(node.worldTransform().asTuple())
+    axes = [unit(row) for row in rows[:3]]
+    return View([*axes, rows[3]], wide, _value(node, "near"), _value(node, "far"))
+
+
 def _parms(node: hou.ObjNode, values: Mapping[str, Any]) -> dict[str, float]:
     """What Houdini's parameters are to be."""
     wanted: dict[str, float] = {}
@@ -124,10 +139,15 @@ def _unit(node: hou.ObjNode) -> float:
 
 def _fov(node: hou.ObjNode) -> list[float]:
     """The aperture is the picture's width."""
-    across, down = numbers(parm_tuple(node, "res"))
     wide = _value(node, "aperture")
-    high = wide * down / (across * _value(node, "aspect"))
+    high = wide / _aspect(node)
     return [degrees(2 * atan(side / 2 / _value(node, "focal"))) for side in (wide, high)]
+
+
+def _aspect(node: hou.ObjNode) -> float:
+    """Of its frame."""
+    across, down = numbers(parm_tuple(node, "res"))
+    return across * _value(node, "aspect") / down
 
 
 def _value(node: hou.ObjNode, name: str) -> float:

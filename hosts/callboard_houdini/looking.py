@@ -11,10 +11,12 @@ from tempfile import TemporaryDirectory
 import hou
 
 from callboard.host import Json, Look
-from callboard.hosting.orbit import Point
+from callboard.hosting.orbit import Point, View
 from callboard.hosting.png import Picture, decode
-from callboard_houdini.cameras import camera_named
+from callboard.hosting.sight import through
+from callboard_houdini.cameras import camera_named, view_of
 from callboard_houdini.names import telling
+from callboard_houdini.picking import artists_view, first_hit
 from callboard_houdini.render import HoudiniRender
 from callboard_houdini.viewport import drawn, view
 
@@ -46,11 +48,33 @@ class HoudiniLook:
                 size = asked.width, asked.height
                 return decode(drawn(viewer, *size, beauty_only=not asked.overlays)), {}
 
+    def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
+        """As :meth:`callboard.hosting.looking.Picks.under`."""
+        with self._render.unnoticed(), ExitStack() as stack, telling("look at the scene"):
+            if asked.frame is not None:
+                stack.enter_context(_at_frame(asked.frame))
+            aspect = asked.width / asked.height
+            return first_hit(through(self._seen(asked, aspect), aspect, x, y))
+
     def own_view(self) -> bool:
         return True
 
     def boxes(self) -> Iterable[tuple[Point, Point]]:
         return self._render.boxes()
+
+    def _seen(self, asked: Look, aspect: float) -> View:
+        if asked.view is not None:
+            return asked.view
+        rendered = asked.shading == "rendered"
+        if asked.camera is not None:
+            camera: hou.ObjNode | None = camera_named(asked.camera)
+        else:
+            viewport = view().curViewport()
+            camera = self._render.camera() if rendered else viewport.camera()
+            if camera is None:
+                return artists_view(viewport)
+        assert camera is not None
+        return view_of(camera, aspect, rendered)
 
     @contextmanager
     def _camera(self, asked: Look) -> Iterator[hou.ObjNode | None]:

@@ -34,6 +34,8 @@ _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
     ("opengl", {"tres": 1}, "picture", "res"),
 )
 _NAME = "callboard_render"
+#: Rows of a frame, for its shape.
+_HIGH = 1080
 
 
 class HoudiniRender(FileRender[hou.ObjNode]):
@@ -52,7 +54,7 @@ class HoudiniRender(FileRender[hou.ObjNode]):
         return str(camera.path())
 
     def camera_at(self, view: View, aspect: float) -> AbstractContextManager[hou.ObjNode]:
-        return _camera_at(view)
+        return _camera_at(view, aspect)
 
     def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
         for node in objects():
@@ -106,8 +108,8 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
 
 
 @contextmanager
-def _camera_at(view: View) -> Iterator[hou.ObjNode]:
-    """A camera of its own."""
+def _camera_at(view: View, aspect: float) -> Iterator[hou.ObjNode]:
+    """A camera of its own, whose frame is the picture."""
     camera = root().createNode("cam", "callboard_turntable")
     try:
         assert isinstance(camera, hou.ObjNode)
@@ -116,6 +118,7 @@ def _camera_at(view: View) -> Iterator[hou.ObjNode]:
         parm(camera, "focal").set(wide / (2 * view.wide))
         parm(camera, "near").set(view.near)
         parm(camera, "far").set(view.far)
+        parm_tuple(camera, "res").set((round(_HIGH * aspect), _HIGH))
         camera.setWorldTransform(hou.Matrix4(sixteen_of(view.rows)))
         yield camera
     finally:

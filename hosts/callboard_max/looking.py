@@ -16,10 +16,12 @@ from callboard.errors import HostError
 from callboard.host import Json, Look
 from callboard.hosting.orbit import Point, View
 from callboard.hosting.png import Picture, decode
+from callboard.hosting.sight import through
 from callboard_max.cameras import camera_named
 from callboard_max.controlled import has
 from callboard_max.matrices import rows_of
-from callboard_max.names import Node, objects, telling
+from callboard_max.names import Node, objects, path_of, telling
+from callboard_max.picking import artists_sight, first_hit
 from callboard_max.render import MaxRender
 from callboard_max.shapes import is_geometry
 from callboard_max.viewport import drawn
@@ -56,6 +58,21 @@ class MaxLook:
                 stack.enter_context(_through(camera))
             stack.enter_context(_drawn_as(asked))
             return decode(drawn(asked.width, asked.height, cropped=view is not None)), {}
+
+    def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
+        """As :meth:`callboard.hosting.looking.Picks.under`."""
+        aspect = asked.width / asked.height
+        rendered = asked.shading == "rendered"
+        with self._render.unnoticed(), telling("look at the scene"), ExitStack() as stack:
+            if asked.frame is not None:
+                stack.enter_context(_at_frame(asked.frame))
+            view = _seen(asked)
+            if view is None and rendered:
+                view = _seen(replace(asked, camera=path_of(self._render.camera())))
+            if view is not None:
+                return first_hit(through(view, aspect, x, y), rendered)
+            sight = artists_sight(aspect, x, y, self.boxes())
+            return None if sight is None else first_hit(sight, rendered)
 
     def own_view(self) -> bool:
         return True

@@ -16,6 +16,7 @@ from callboard.hosting.orbit import Point
 from callboard.hosting.png import Picture, decode
 from callboard_maya.cameras import camera_named
 from callboard_maya.names import telling
+from callboard_maya.picking import first_hit
 from callboard_maya.render import MayaRender, at_frame
 from callboard_maya.viewport import drawn, view_panel
 
@@ -49,6 +50,16 @@ class MayaLook:
             with telling("draw the view"), _set(panel, _wanted(asked, camera)):
                 size = asked.width, asked.height
                 return decode(drawn(panel, *size, ornaments=asked.overlays)), {}
+
+    def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
+        """As :meth:`callboard.hosting.looking.Picks.under`."""
+        panel = view_panel()
+        with self._render.unnoticed(), ExitStack() as stack, telling("look at the scene"):
+            if asked.frame is not None:
+                stack.enter_context(at_frame(asked.frame))
+            camera = stack.enter_context(self._camera(asked, panel))
+            rendered = asked.shading == "rendered"
+            return first_hit(camera, asked.width / asked.height, x, y, rendered)
 
     def own_view(self) -> bool:
         return True

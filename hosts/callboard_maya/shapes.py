@@ -72,9 +72,14 @@ def shape_of(path: str) -> str | None:
 
 def mesh_functions(shape: str | None) -> Any:
     """What Maya's API knows of a mesh, which commands don't tell."""
+    return om.MFnMesh(dag_path(shape))
+
+
+def dag_path(path: str | None) -> Any:
+    """A node of the scene's tree, as Maya's API has it."""
     named = om.MSelectionList()
-    named.add(shape)
-    return om.MFnMesh(named.getDagPath(0))
+    named.add(path)
+    return named.getDagPath(0)
 
 
 def kind_of(path: str) -> str:

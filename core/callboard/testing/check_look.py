@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from callboard.errors import HostError
-from callboard.host import LOOK, SCENE_MUTATE, SCENE_READ
+from callboard.host import CAMERAS, LOOK, SCENE_MUTATE, SCENE_READ
 from callboard.hosting.png import Picture, decode
 from callboard.testing.check_objects import raised
 
@@ -20,6 +20,28 @@ def _seen(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
     answer = bench.call("viewport__look", {**_SIZE, **asked})
     block: Any = bench.call.content[-1]
     return answer, decode(block.data)
+
+
+def _agree(bench: Bench, asked: dict[str, Any]) -> None:
+    """Where the picture shows no background, and nowhere else, is an object."""
+    _, picture = _seen(bench, **asked)
+    found = set()
+    for row in range(4, picture.height, 8):
+        for column in range(4, picture.width, 8):
+            shown = {_lit(picture, column + a, row + b) for a in (-2, 0, 2) for b in (-2, 0, 2)}
+            if len(shown) == 1:
+                share = {"x": (column + 0.5) / picture.width, "y": (row + 0.5) / picture.height}
+                seen = bench.call("viewport__pick", {**asked, **share})["path"] is not None
+                assert {seen} == shown, (column, row)
+                found |= shown
+    assert found == {True, False}
+
+
+def _lit(picture: Picture, column: int, row: int) -> bool:
+    """Whether it isn't background, as the corner is."""
+    at = 3 * (row * picture.width + column)
+    pairs = zip(picture.rgb[at : at + 3], picture.rgb[:3], strict=True)
+    return max(abs(a - b) for a, b in pairs) > 12
 
 
 class Looking:
@@ -76,6 +98,33 @@ class Looking:
         assert bench.call("viewport__pick", {**asked, "x": 0.0}) == {"path": None, "point": None}
         assert bench.everything() == before
         assert bench.reader.selection() == selected
+
+    def test_a_point_is_what_is_in_front(self, bench: Bench) -> None:
+        if not hasattr(bench.host.ports[LOOK], "under"):
+            return
+        front, back = bench.cube("Front", 1.0), bench.cube("Back", 1.0)
+        ahead = [0.0, -1.0, 0.0] if bench.reader.info()["up_axis"] == "Z" else [0.0, 0.0, 1.0]
+        bench.editor.set_transform(front, [3 * value for value in ahead], None, None)
+        for angle, path, side in (("front", front, 3.5), ("back", back, -0.5)):
+            asked = {**_SIZE, "frame": ["Front"], "angles": [angle], "x": 0.5, "y": 0.5}
+            seen = bench.call("viewport__pick", asked)
+            assert seen["path"] == path
+            pairs = zip(seen["point"], ahead, strict=True)
+            assert all(abs(at - side * value) < 1e-3 for at, value in pairs)
+
+    def test_points_agree_with_the_picture(self, bench: Bench) -> None:
+        if not hasattr(bench.host.ports[LOOK], "under"):
+            return
+        bench.cube("Low", 1.0)
+        bench.editor.set_transform(bench.cube("High", 1.0), [1.5, 1.0, 1.0], None, None)
+        asked: dict[str, Any] = {"width": 96, "height": 40, "shading": "solid"}
+        _agree(bench, {**asked, "angles": ["three_quarter"]})
+        if CAMERAS in bench.host.ports:
+            # Its frame has another shape than the picture.
+            bench.call("cameras__create", {"name": "Shot"})
+            whole = {"objects": ["Low", "High"], "angle": "three_quarter"}
+            bench.call("cameras__frame", {"name": "Shot", **whole})
+            _agree(bench, {**asked, "camera": "Shot"})
 
     def test_what_is_not_there_is_refused(self, bench: Bench) -> None:
         bench.cube("Here")

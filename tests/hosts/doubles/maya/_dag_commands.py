@@ -78,6 +78,7 @@ def is_a(node: Node, type: Any) -> bool:
 @command()
 def ls(
     *names,
+    allPaths=False,
     dagObjects=False,
     exactType=None,
     flatten=False,

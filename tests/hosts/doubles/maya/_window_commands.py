@@ -7,11 +7,11 @@ from pathlib import Path
 import raster
 
 from . import _matrices as mx
+from ._cameras import frustum
 from ._dag_commands import is_visible, one
 from ._registry import command
 from ._session import session
 
-_INCH = 25.4
 #: What a model editor is at first.
 _VIEW = {
     **{"camera": "|persp", "displayAppearance": "smoothShaded", "displayLights": "default"},
@@ -55,7 +55,7 @@ def _view(editor, width, height):
     lens = scene.shape(transform).attributes
     if lens["orthographic"]:
         raise NotImplementedError("flat views")
-    wide = lens["horizontalFilmAperture"] * _INCH / 2 / lens["focalLength"]
+    wide = frustum(lens, width / height)[1] / lens["nearClipPlane"]
     place = scene.world(transform)
     axes = [row[:3] for row in place[:3]]
     eye = raster.Eye(axes, place[3][:3], wide, width, height)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import cos, pi, sin
 from pathlib import Path
 
+import rays
 from cut_faces import triangles_of
 
 from . import _files
 from ._errors import InvalidInput, InvalidSize, OperationFailed
-from ._math import BoundingBox, Matrix4, apply
+from ._math import BoundingBox, Matrix4, Vector3, apply
 from ._session import session
 
 
@@ -171,6 +172,25 @@ class Geometry:
             self.createPolygons(faces), uvs or [None] * len(faces), strict=True
         ):
             polygon._uvs = placed
+
+    def intersect(
+        self, rayorig, dir, p, n, uvw, pattern=None, min_hit=0.01, max_hit=1e18, tolerance=0.01
+    ):
+        session.guard("hou.Geometry.intersect")
+        if pattern is not None or not 0 < tolerance <= 0.01:
+            raise NotImplementedError("other intersections")
+        if not all(isinstance(each, Vector3) for each in (rayorig, dir, p, n, uvw)):
+            raise TypeError("a Vector3 is needed")
+        hits = (
+            (at, number)
+            for number, prim in enumerate(self._prims)
+            for at, _ in rays.met(self._points, [prim._corners], rayorig, dir)
+            if min_hit <= at <= max_hit
+        )
+        at, number = min(hits, default=(0.0, -1))
+        if number >= 0:
+            p[:] = [a + at * b for a, b in zip(rayorig, dir, strict=True)]
+        return number
 
     def boundingBox(self, transform=None):
         points = self._points

@@ -7,14 +7,14 @@ from math import asin, atan2, cos, degrees, hypot, radians, sin, sqrt
 from ._errors import OperationFailed
 
 
-class _Vector(tuple):
+class _Vector(list):
     size = 3
 
-    def __new__(cls, *values):
-        given = values[0] if len(values) == 1 else values
-        if len(given) != cls.size:
-            raise TypeError(f"{cls.__name__} takes {cls.size} numbers")
-        return super().__new__(cls, (float(value) for value in given))
+    def __init__(self, *values) -> None:
+        given = values[0] if len(values) == 1 else values or [0.0] * self.size
+        if len(given) != self.size:
+            raise TypeError(f"{type(self).__name__} takes {self.size} numbers")
+        super().__init__(float(value) for value in given)
 
 
 class Vector2(_Vector):
@@ -23,6 +23,11 @@ class Vector2(_Vector):
 
 class Vector3(_Vector):
     size = 3
+
+    def __mul__(self, other):
+        if not isinstance(other, Matrix4):
+            raise NotImplementedError("a vector times something else")
+        return Vector3(apply(self, other))
 
 
 class BoundingBox:

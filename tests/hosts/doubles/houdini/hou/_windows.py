@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import _enums as enums
 from ._errors import OperationFailed
-from ._math import apply
+from ._math import Matrix4, apply
 from ._session import guarded, session
 
 
@@ -47,6 +47,15 @@ class GeometryViewportCamera:
 
     def stash(self):
         return GeometryViewportCamera(session.view_from)
+
+    def isPerspective(self):
+        return True
+
+    def aperture(self):
+        return 41.421
+
+    def focalLength(self):
+        return 50.0
 
 
 @guarded
@@ -101,6 +110,9 @@ class GeometryViewport:
 
     def settings(self):
         return GeometryViewportSettings()
+
+    def viewTransform(self):
+        return _view_transform()
 
 
 @guarded
@@ -167,13 +179,16 @@ def _picture(width, height):
 
     from ._nodes import ObjNode, node, wrap
 
-    place, wide = session.view_from, 0.41421
-    axes = [[float(row == column) for column in range(3)] for row in range(3)]
+    lens, aspect = GeometryViewportCamera(), width / height
+    wide = lens.aperture() / 2 / lens.focalLength()
     camera = node(session.view_camera) if session.view_camera else None
     if camera is not None:
-        rows = _rows(camera.worldTransform())
-        axes, place = rows[:3], rows[3]
         wide = camera.parm("aperture").eval() / 2 / camera.parm("focal").eval()
+        # A view shows the whole frame of its camera.
+        across, down = camera.parmTuple("res").eval()
+        wide *= max(1.0, aspect / (across / down))
+    rows = _rows(_view_transform())
+    axes, place = rows[:3], rows[3]
     shapes = []
     for data in session.scene.nodes.values():
         shown = wrap(data.id).displayNode() if data.type.name == "geo" else None
@@ -186,6 +201,15 @@ def _picture(width, height):
     plain = "material" if session.view_materials else "solid"
     style = {"Wire": "wireframe", "WireGhost": "xray"}.get(mode, plain)
     return raster.draw(raster.Eye(axes, place, wide, width, height), shapes, style)
+
+
+def _view_transform():
+    """From the view into the world."""
+    from ._nodes import node
+
+    if session.view_camera:
+        return node(session.view_camera).worldTransform()
+    return Matrix4([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, *session.view_from, 1])
 
 
 def _rows(matrix):

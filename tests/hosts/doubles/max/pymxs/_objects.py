@@ -144,6 +144,11 @@ class Node(Wrapper):
         self._changing().hidden = bool(value)
 
     @property
+    def renderable(self):
+        self._data  # noqa: B018
+        return True
+
+    @property
     def xray(self):
         return self._data.xray
 

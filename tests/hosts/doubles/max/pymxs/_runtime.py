@@ -683,6 +683,7 @@ _NAMES = {
             *(execute, displayTempPrompt, getMAXIniFile, getINISetting, setINISetting),
             *(bitmap, completeRedraw, redrawViews, render),
             *(views.pasteBitmap, views.save, views.close, views.getViewSize),
+            *(views.mapScreenToWorldRay, views.intersectRay),
         )
     },
     "copy": copy_,
@@ -692,7 +693,7 @@ _NAMES = {
 }
 _VALUES = {
     name: getattr(values, name)
-    for name in ("Point2", "Point3", "Matrix3", "Color", "Name", "Interval", "Array")
+    for name in ("Point2", "Point3", "Ray", "Matrix3", "Color", "Name", "Interval", "Array")
 }
 _STRUCTS = {
     "windows": _Windows(),

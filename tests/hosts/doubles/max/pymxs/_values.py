@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from math import sqrt
 
 
 def single(value) -> float:
@@ -20,6 +21,12 @@ class Point3:
 
     def __iter__(self):
         return iter((self.x, self.y, self.z))
+
+
+class Ray:
+    def __init__(self, pos, dir) -> None:
+        size = sqrt(sum(value * value for value in dir))
+        self.pos, self.dir = pos, Point3(*(value / size for value in dir))
 
 
 class Matrix3:

@@ -7,6 +7,7 @@ from math import radians, tan
 from pathlib import Path
 
 import raster
+import rays
 
 from . import _objects as objects
 from . import _scene as sc
@@ -71,6 +72,33 @@ def getViewSize():
     return values.Point2(*_SIZE)
 
 
+def mapScreenToWorldRay(pixel):
+    """``pixel`` counts from the view's top left."""
+    session.needs_windows("mapScreenToWorldRay")
+    rows, wide = _lens()
+    width, height = _SIZE
+    across, down = (2 * pixel.x / width - 1) * wide, (1 - 2 * pixel.y / height) * wide
+    down *= height / width
+    way = [a * across + b * down - c for a, b, c in zip(*rows[:3], strict=True)]
+    if Viewport().isPerspView():
+        return values.Ray(values.Point3(*rows[3]), values.Point3(*way))
+    raise NotImplementedError("flat views")
+
+
+def intersectRay(node, ray):
+    """Faces that look away from where the ray begins are not met."""
+    data, start, along = node._data, list(ray.pos), list(ray.dir)
+    if not (data.poly or sc.primitive(*data.shape)):
+        return None
+    points, faces, _ = _drawn(session.scene, data)
+    hits = [at for at, facing in rays.met(points, faces, start, along) if facing]
+    if not hits:
+        return None
+    place = (a + min(hits) * b for a, b in zip(start, along, strict=True))
+    # Its direction, the face's normal, is asked for by nobody.
+    return values.Ray(values.Point3(*place), ray.dir)
+
+
 class Gw:
     def getViewportDib(self):
         session.needs_windows("gw.getViewportDib")
@@ -92,13 +120,19 @@ def _drawn(scene, node):
 
 
 def _eye():
+    rows, wide = _lens()
+    return raster.Eye(rows[:3], rows[3], wide, *_SIZE)
+
+
+def _lens():
+    """Where the active view stands, and the tangent of half its angle across."""
     camera = Viewport().getCamera()
     _, place, angle = session.views[session.active_view - 1]
     if camera is not None:
         rows, angle = camera.transform.rows(), camera.fov
     else:
         rows = sc.inverse(place)
-    return raster.Eye(rows[:3], rows[3], tan(radians(angle) / 2), *_SIZE)
+    return rows, tan(radians(angle) / 2)
 
 
 class Viewport:
@@ -132,6 +166,10 @@ class Viewport:
             raise NotImplementedError("a camera in another view")
         session.view_camera = camera.name
         session.views[1][0] = "view_camera"
+
+    def isPerspView(self):
+        session.needs_windows("viewport.isPerspView")
+        return session.views[session.active_view - 1][0] in ("view_persp_user", "view_camera")
 
     def getType(self):
         session.needs_windows("viewport.getType")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import rays
+
+from .. import _matrices as mx
 from .._attribute_commands import centimetres
+from .._cameras import frustum
 from .._dag_commands import one
 from .._session import session
 
@@ -93,22 +97,103 @@ class MDagPath:
     def __init__(self, name) -> None:
         self.name = name
 
+    def extendToShape(self):
+        shape = session.scene.shape(one(self.name))
+        if shape is None:
+            raise RuntimeError("(kInvalidParameter): Object is incompatible with this method")
+        self.name = session.scene.path(shape)
+        return self
+
+    def inclusiveMatrix(self):
+        node = one(self.name)
+        transform = node if node.type == "transform" else session.scene.nodes[node.parent]
+        *axes, place = session.scene.world(transform)
+        return MMatrix([*axes, [*(value * centimetres() for value in place[:3]), 1.0]])
+
+
+class MMatrix:
+    def __init__(self, rows) -> None:
+        self._rows = rows
+
+
+class MSpace:
+    kWorld = 4
+
 
 class MPoint:
     def __init__(self, x, y, z) -> None:
         self.x, self.y, self.z, self.w = x, y, z, 1.0
 
+    def __mul__(self, matrix):
+        if not isinstance(matrix, MMatrix):
+            raise TypeError("a point times something else")
+        return MPoint(*mx.apply([self.x, self.y, self.z], matrix._rows))
+
+
+class MFloatPoint:
+    def __init__(self, x, y, z) -> None:
+        self.x, self.y, self.z = x, y, z
+
+
+class MFloatVector(MFloatPoint):
+    pass
+
+
+class MFnCamera:
+    def __init__(self, path) -> None:
+        session.guard("MFnCamera")
+        self._node = one(path.name)
+        if self._node.type != "camera":
+            raise ValueError("MFnCamera: the object is no camera")
+        self.nearClippingPlane = self._node.attributes["nearClipPlane"] * centimetres()
+        self.farClippingPlane = self._node.attributes["farClipPlane"] * centimetres()
+        self.panZoomEnabled = False
+
+    def isOrtho(self):
+        return bool(self._node.attributes["orthographic"])
+
+    def getViewingFrustum(
+        self, windowAspect, applyOverscan=False, applySqueeze=False, applyPanZoom=False
+    ):
+        if applySqueeze or applyPanZoom:
+            raise NotImplementedError("squeezed and panned views")
+        return self.getRenderingFrustum(windowAspect)
+
+    def getRenderingFrustum(self, windowAspect):
+        return [side * centimetres() for side in frustum(self._node.attributes, windowAspect)]
+
 
 class MFnMesh:
     def __init__(self, path) -> None:
         session.guard("MFnMesh")
-        self._mesh = one(path.name).mesh
+        self._node = one(path.name)
+        self._mesh = self._node.mesh
         if self._mesh is None:
             raise ValueError("MFnMesh: the object is no mesh")
 
     def getPoints(self):
         unit = centimetres()
         return [MPoint(*(value * unit for value in point)) for point in self._mesh.points]
+
+    def closestIntersection(
+        self, raySource, rayDirection, space, maxParam, testBothDirections, *others, **named
+    ):
+        if others or named or testBothDirections or space != MSpace.kWorld:
+            raise NotImplementedError("other intersections")
+        if not isinstance(raySource, MFloatPoint) or not isinstance(rayDirection, MFloatVector):
+            raise TypeError("a MFloatPoint and a MFloatVector are needed")
+        start, along = ([each.x, each.y, each.z] for each in (raySource, rayDirection))
+        world = session.scene.world(session.scene.nodes[self._node.parent])
+        unit = centimetres()
+        placed = (mx.apply(point, world) for point in self._mesh.points)
+        points = [[value * unit for value in point] for point in placed]
+        every = [at for at, _ in rays.met(points, self._mesh.faces, start, along)]
+        hits = [at for at in every if at <= maxParam]
+        if not hits:
+            return None
+        at = min(hits)
+        place = MFloatPoint(*(a + at * b for a, b in zip(start, along, strict=True)))
+        return place, at, 0, 0, 0.0, 0.0
 
     def getVertices(self):
         faces = self._mesh.faces

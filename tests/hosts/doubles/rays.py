@@ -1,0 +1,41 @@
+"""Where a line meets faces."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+
+def met(points, faces, start, along):
+    """Of each triangle that it meets from ``start`` on: how far away in lengths of ``along``, and
+    whether the side is met from which its corners go counter-clockwise."""
+    for face in faces:
+        for second, third in pairwise(face[1:]):
+            a, b, c = (points[index] for index in (face[0], second, third))
+            u, v = _from(a, b), _from(a, c)
+            across = _cross(along, v)
+            turned = _dot(u, across)
+            if abs(turned) < 1e-15:
+                continue
+            away = _from(a, start)
+            first = _dot(away, across) / turned
+            other = _cross(away, u)
+            second_share = _dot(along, other) / turned
+            distance = _dot(v, other) / turned
+            if first >= 0 and second_share >= 0 and first + second_share <= 1 and distance >= 0:
+                yield distance, turned > 0
+
+
+def _from(a, b):
+    return [y - x for x, y in zip(a, b, strict=True)]
+
+
+def _dot(a, b):
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _cross(a, b):
+    return [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
