@@ -237,6 +237,30 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
     assert opened.app.locator("#said b, #selected b").count() == 0
 
 
+def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
+    """Names that are long, many or written backwards, and a picture that is none."""
+    names = [
+        "A" * 300,
+        "\u202egnikcilc",
+        "<img src=x>",
+        *(f"N{i}" for i in range(9)),
+    ]
+    host.on_main(lambda: [host.host.scene.create("cube", name, {}) for name in names])
+    opened.start("sessions", theme="dark", width=360)
+    host.on_main(lambda: host.host.scene.select([f"/{name}" for name in names]))
+    opened.app.locator("#again").click()
+    opened.says("#selected", "and 7 more")
+    body = opened.app.locator("body")
+    assert body.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert opened.app.locator("#selected *").count() == 0
+    opened.app.locator("#picture").evaluate("e => { e.src = 'data:image/svg+xml;base64,AAAA'; }")
+    opened.says("#said", "That picture can't be shown.")
+    opened.app.locator("#stage").click(position={"x": 40, "y": 40})
+    assert "viewport__pick" not in called(host)
+    opened.app.locator("#again").click()
+    opened.says("#said", "Click on an object")
+
+
 def test_several_pictures_are_shown_and_not_clicked(opened: AppClient, host: Served) -> None:
     opened.start("sessions", frames=[1, 2])
     opened.says("#said", "several pictures")

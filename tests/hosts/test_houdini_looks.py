@@ -226,6 +226,31 @@ def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -
         assert rendered["engine"] == "ifd"
 
 
+@pytest.mark.skipif(REAL, reason="hython has no windows")
+def test_a_point_of_the_artists_view_is_an_object(tmp_path: Path) -> None:
+    new_houdini(windows=True)
+    with houdini_host(lambda fn: None) as host:
+        bench = Bench(host, tmp_path.resolve())
+        cube = bench.cube("Cube")
+        before, asked = _view(), {"width": 64, "height": 32, "y": 0.5}
+        seen = bench.call("viewport__pick", {**asked, "x": 0.5})
+        assert seen["path"] == cube
+        assert seen["point"] == pytest.approx([0.0, 0.0, 1.0])
+        assert bench.call("viewport__pick", {**asked, "x": 0.01})["path"] is None
+        assert _view() == before
+        # Through a camera that looks the other way.
+        mine = hou.node("/obj").createNode("cam", "mine")
+        mine.parmTuple("t").set((0.0, 0.0, -9.0))
+        hou.session.view_camera = mine.path()
+        assert bench.call("viewport__pick", {**asked, "x": 0.5})["path"] is None
+        mine.parmTuple("r").set((0.0, 180.0, 0.0))
+        seen = bench.call("viewport__pick", {**asked, "x": 0.5})
+        assert seen["point"] == pytest.approx([0.0, 0.0, -1.0])
+        mine.parm("projection").set("ortho")
+        with pytest.raises(HostError, match="'mine' isn't in perspective"):
+            bench.call("viewport__pick", {**asked, "x": 0.5})
+
+
 def _view() -> list[Any]:
     """What the artist sees."""
     session = hou.session

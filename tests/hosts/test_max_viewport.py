@@ -121,3 +121,37 @@ def test_an_orthographic_camera_is_refused(bench: Bench) -> None:
     flat.orthoProjection = True
     with pytest.raises(HostError, match="is orthographic"):
         looked_at(bench, camera="Plan")
+
+
+def pointed_at(bench: Bench, **asked: Any) -> Any:
+    return bench.call("viewport__pick", {"width": 96, "height": 64, "x": 0.5, "y": 0.5, **asked})
+
+
+def test_a_point_of_the_artists_own_view_is_an_object(bench: Bench) -> None:
+    bench.cube("Crate", 2.0)
+    before = state()
+    for view in (2, 1):  # from above, in perspective and flat
+        rt.viewport.activeViewport = view
+        seen = pointed_at(bench)
+        assert (seen["path"], seen["point"][2]) == ("/Crate", pytest.approx(1.0))
+    rt.viewport.activeViewport = 2
+    wide = {"width": 320, "height": 120}
+    _, picture = looked_at(bench, shading="solid", **wide)
+    row = picture.rgb[3 * 320 * 60 : 3 * 320 * 61]
+    # Beside the crate is the view's ground, beside the narrower view are bars.
+    plain = {bytes(3), row[3 * 120 : 3 * 121]}
+    crate = [at for at in range(320) if row[3 * at : 3 * at + 3] not in plain]
+    for column, path in (
+        *((10, None), (crate[0] - 3, None), (crate[0] + 3, "/Crate")),
+        *((crate[-1] - 3, "/Crate"), (crate[-1] + 3, None), (310, None)),
+    ):
+        assert pointed_at(bench, x=(column + 0.5) / 320, **wide)["path"] == path, column
+    assert state() == before
+
+
+def test_a_sheet_is_found_from_both_sides(bench: Bench) -> None:
+    sheet = bench.editor.create("plane", "Sheet", {"width": 4.0, "depth": 4.0})
+    bench.editor.set_transform(bench.cube("Beyond", 2.0), [0.0, 0.0, 9.0], None, None)
+    assert pointed_at(bench, angles=["bottom"], frame=["Sheet"])["path"] == sheet
+    bench.editor.set_transform("Beyond", [0.0, 0.0, -9.0], None, None)
+    assert pointed_at(bench, angles=["top"], frame=["Sheet"])["path"] == sheet

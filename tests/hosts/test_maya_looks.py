@@ -269,6 +269,42 @@ def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -
         assert rendered["engine"] == "mayaSoftware"
 
 
+@pytest.mark.skipif(REAL, reason="mayapy has no windows")
+def test_a_point_of_the_artists_view_is_a_mesh_or_refused(tmp_path: Path) -> None:
+    new_maya(batch=False)
+    from maya._session import session
+
+    with maya_host(lambda fn: None) as host:
+        bench = Bench(host, tmp_path.resolve())
+        cube = bench.cube("Cube")
+        # The artist's camera stands in the middle of the scene.
+        bench.editor.set_transform(cube, [0.0, 0.0, -20.0], None, None)
+        for unit in ("cm", "m", "in"):
+            cmds.currentUnit(linear=unit)
+            seen = _pointed_at(bench)
+            assert seen["path"] == cube
+            assert seen["point"][2] == pytest.approx(bench.reader.get(cube)["bounds"]["max"][2])
+        cmds.currentUnit(linear="cm")
+        ball = bench.cube("Ball")
+        bench.editor.set_transform(ball, [0.0, 0.0, -10.0], None, None)
+        session.scene.shape(session.scene.match(ball)[0]).type = "nurbsSurface"
+        with pytest.raises(HostError, match="'Ball' may be in front there, a nurbsSurface"):
+            _pointed_at(bench)
+        assert _pointed_at(bench, x=0.01)["path"] is None
+        bench.editor.set_transform(ball, [0.0, 0.0, -30.0], None, None)
+        assert _pointed_at(bench)["path"] == cube
+        cmds.setAttr(f"{cube}.visibility", False)
+        with pytest.raises(HostError, match="'Ball' may be in front"):
+            _pointed_at(bench)
+
+
+def _pointed_at(bench: Bench, **asked: Any) -> Any:
+    before = _view()
+    seen = bench.call("viewport__pick", {"width": 64, "height": 32, "x": 0.5, "y": 0.5, **asked})
+    assert _view() == before
+    return seen
+
+
 def _view() -> list[Any]:
     """What the artist sees, and would undo."""
     flags = ("camera", "displayAppearance", "xray", "useDefaultMaterial", "grid", "cameras")

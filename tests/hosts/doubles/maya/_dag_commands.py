@@ -14,7 +14,7 @@ from ._scene import ASSEMBLY_TYPES, TRANSFORM_TYPES, Node
 from ._session import session
 
 #: What is derived from what, for ``ls -type`` and its kin.
-_BASES = {"transform": TRANSFORM_TYPES, "surfaceShape": ("mesh",)}
+_BASES = {"transform": TRANSFORM_TYPES, "surfaceShape": ("mesh", "nurbsSurface")}
 
 
 def flat(arguments) -> list[str]:

@@ -79,10 +79,16 @@ def mapScreenToWorldRay(pixel):
     width, height = _SIZE
     across, down = (2 * pixel.x / width - 1) * wide, (1 - 2 * pixel.y / height) * wide
     down *= height / width
-    way = [a * across + b * down - c for a, b, c in zip(*rows[:3], strict=True)]
     if Viewport().isPerspView():
+        way = [a * across + b * down - c for a, b, c in zip(*rows[:3], strict=True)]
         return values.Ray(values.Point3(*rows[3]), values.Point3(*way))
-    raise NotImplementedError("flat views")
+    # From the plane of the view through the world's middle.
+    deep = sum(a * b for a, b in zip(rows[2], rows[3], strict=True))
+    place = (
+        at + deep * (a * across + b * down - c)
+        for at, a, b, c in zip(rows[3], *rows[:3], strict=True)
+    )
+    return values.Ray(values.Point3(*place), values.Point3(*(-value for value in rows[2])))
 
 
 def intersectRay(node, ray):

@@ -168,7 +168,7 @@ class MFnMesh:
         session.guard("MFnMesh")
         self._node = one(path.name)
         self._mesh = self._node.mesh
-        if self._mesh is None:
+        if self._node.type != "mesh":
             raise ValueError("MFnMesh: the object is no mesh")
 
     def getPoints(self):
