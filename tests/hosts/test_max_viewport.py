@@ -128,12 +128,12 @@ def pointed_at(bench: Bench, **asked: Any) -> Any:
 
 
 def test_a_point_of_the_artists_own_view_is_an_object(bench: Bench) -> None:
-    bench.cube("Crate", 2.0)
+    bench.cube("Crate", 80.0)
     before = state()
     for view in (2, 1):  # from above, in perspective and flat
         rt.viewport.activeViewport = view
         seen = pointed_at(bench)
-        assert (seen["path"], seen["point"][2]) == ("/Crate", pytest.approx(1.0))
+        assert (seen["path"], seen["point"][2]) == ("/Crate", pytest.approx(40.0))
     rt.viewport.activeViewport = 2
     wide = {"width": 320, "height": 120}
     _, picture = looked_at(bench, shading="solid", **wide)
