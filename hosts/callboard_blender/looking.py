@@ -43,11 +43,14 @@ class BlenderLook:
         self._changes = changes
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:
-        with self._changes.unnoticed(), _at(asked.frame):
-            view_layer().update()
-            if _renders(asked):
-                return _rendered(asked)
-            return _drawn(asked), {}
+        with self._changes.unnoticed():
+            try:
+                with _at(asked.frame):
+                    view_layer().update()
+                    return _rendered(asked) if _renders(asked) else (_drawn(asked), {})
+            finally:
+                # What was put back is told of here, and not to the next call.
+                view_layer().update()
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """As :meth:`callboard.hosting.looking.Picks.under`."""

@@ -283,6 +283,11 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
             client.says("#said", "Selected Column.")
             selected = agent.call("scene__get_selection", {})["structuredContent"]
             assert selected["selection"] == ["Column"]
+            # Who only looks and clicks beside everything changes nothing, so undo still can.
+            client.app.locator("#again").click()
+            client.says("#said", "Click on an object")
+            client.app.locator("#stage").click(position={"x": 4, "y": 4})
+            client.says("#said", "There is no object at that point.")
             client.app.locator("#undo").click()
             client.says("#said", "Undone:")
             client.says("#selected", "Nothing selected")
