@@ -36,7 +36,7 @@ RUN_BY: dict[str, dict[str, str]] = {
 _READ = "its words are read by tests/docs/test_commands_named.py; "
 _ONLY_READ = "its words are read by tests/docs/test_commands_named.py"
 _SHOWN = "it is shown, and compared with nothing"
-_EXPORT = """callboard farm export viewport__save_capture --host blender --over 'assets/**/*.usd' \\
+_EXPORT = """callboard farm export render__still --host blender --over 'assets/**/*.blend' \\
     --json '{"path": "{folder}/{stem}.png"}' """
 #: By page and how the block begins: why no test runs it.
 NOT_RUN: dict[tuple[str, str], str] = {
@@ -92,19 +92,19 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/commands.md", 'eval "$(callboard completion bash)"'): _ONLY_READ,
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
     ("docs/commands.md", "callboard run scene__scene_info --ho"): _ONLY_READ,
-    ("docs/commands.md", "callboard batch viewport__save_captu"): _ONLY_READ,
+    ("docs/commands.md", "callboard batch render__still"): _ONLY_READ,
     (
         "docs/commands.md",
         '{"index": 7, "file": "/shots/sc010.b',
     ): _SHOWN,
     ("docs/commands.md", "callboard batch workflows__run --hos"): _ONLY_READ,
     ("docs/deployment.md", "$ CALLBOARD_PORT=7000 callboard doct"): _ONLY_READ,
-    ("docs/farm.md", "callboard farm run viewport__save_ca"): _ONLY_READ,
+    ("docs/farm.md", "callboard farm run render__still"): _ONLY_READ,
     ("docs/farm.md", "callboard farm local -n 2 --host ble"): _ONLY_READ,
     ("docs/farm.md", "callboard farm worker --host blender"): _ONLY_READ,
     (
         "docs/farm.md",
-        'farm__map     {"tool": "viewport__sa',
+        'farm__map     {"tool": "render__st',
     ): _SHOWN,
     ("docs/gateway.md", "callboard gateway\n"): _ONLY_READ,
     ("docs/gateway.md", "callboard gateway --open"): _ONLY_READ,
