@@ -77,6 +77,11 @@ def test_assets_of_blenders_own_come_with_what_is_known_of_them(rig: Rig) -> Non
     ]
     assert "broken.blend" in told["problems"][0]
     assert len(bpy.data.libraries) == libraries
+    wide = rig.folder / "wide"
+    for number in range(5001):
+        (wide / str(number)).mkdir(parents=True)
+    told = rig.tool("blender_library__list_assets", folder=str(wide))
+    assert told["problems"] == ["more than 5000 folders; give a folder further down"]
     assert rig.host.undo.undo(undo_id), "looking is no change"
     assert mine not in bpy.data.objects
 

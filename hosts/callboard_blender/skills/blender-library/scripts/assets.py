@@ -23,6 +23,8 @@ TYPES = {"object": "objects", "collection": "collections", "material": "material
 PROVIDER = "blender_library"
 #: Paths that an answer lists, files that are looked into, problems that are told.
 LISTED, _MOST_FILES, _MOST_PROBLEMS = 200, 500, 20
+#: Folders that are looked through, each in a moment of the main thread's.
+_MOST_FOLDERS = 5000
 #: Pixels of a preview that is looked at, and of the longer side of what is shown.
 _MOST_PIXELS, _LONGEST = 1024 * 1024, 256
 
@@ -34,6 +36,9 @@ def list_assets(
     problems: list[str] = []
     assets: list[Json] = []
     for file in _files(_folders(folder), problems):
+        if file is None:
+            yield
+            continue
         try:
             assets += _marked(file)
         except (HostError, OSError, RuntimeError) as error:
@@ -97,10 +102,16 @@ def _folders(folder: str | None) -> list[str]:
     return folders
 
 
-def _files(folders: list[str], problems: list[str]) -> Iterator[Path]:
-    left = _MOST_FILES
+def _files(folders: list[str], problems: list[str]) -> Iterator[Path | None]:
+    """None after each folder, whatever is in it."""
+    left, unseen = _MOST_FILES, _MOST_FOLDERS
     for folder in folders:
         for where, inner, names in os.walk(folder):
+            yield None
+            unseen -= 1
+            if unseen < 0:
+                problems.append(f"more than {_MOST_FOLDERS} folders; give a folder further down")
+                return
             inner.sort()
             for name in sorted(names):
                 if not name.lower().endswith(".blend"):
