@@ -104,7 +104,8 @@ def test_a_request_that_offers_is_asked_and_comes_back(capabilities: dict[str, A
         assert answered(content({"uri": "a"}))["structuredContent"] == {"text": "theirs"}
         refused = answered(content({"uri": "files://gone"}))
         assert refused["isError"] is True
-        assert "HostResourceError: no" in text_of(refused)
+        assert text_of(refused) == "no"
+        assert refused["_meta"]["callboard/error"] == "HostResourceError"
         assert answered({"nonsense": 1})["isError"] is True
 
 

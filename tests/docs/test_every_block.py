@@ -62,7 +62,7 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/blender.md", "$ python3 packaging"): "tests/packaging/test_release.py",
     (
         "docs/blender.md",
-        "$ ~/callboard/bin/callboard setup",
+        "$ ~/callboard-venv/bin/callboard setup",
     ): "tests/e2e/test_setup_blender.py does",
     ("docs/maya.md", "$ callboard call"): _READ + "needs Maya",
     ("docs/houdini.md", "$ callboard call"): _READ + "needs Houdini",

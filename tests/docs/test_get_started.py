@@ -31,7 +31,7 @@ pytestmark = [
 
 _BLOCK = re.compile(r"^ *```(\w+)(.*)\n((?:.*\n)*?) *```$", re.M)
 #: How the pages start callboard, and how this test does.
-_STARTS = ("python3 packaging/bootstrap.py", "~/callboard/bin/callboard", "callboard")
+_STARTS = ("python3 packaging/bootstrap.py", "~/callboard-venv/bin/callboard", "callboard")
 
 
 class Newcomer:
