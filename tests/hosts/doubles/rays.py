@@ -12,15 +12,15 @@ def met(points, faces, start, along):
         for second, third in pairwise(face[1:]):
             a, b, c = (points[index] for index in (face[0], second, third))
             u, v = _from(a, b), _from(a, c)
-            across = _cross(along, v)
-            turned = _dot(u, across)
+            across = cross(along, v)
+            turned = dot(u, across)
             if abs(turned) < 1e-15:
                 continue
             away = _from(a, start)
-            first = _dot(away, across) / turned
-            other = _cross(away, u)
-            second_share = _dot(along, other) / turned
-            distance = _dot(v, other) / turned
+            first = dot(away, across) / turned
+            other = cross(away, u)
+            second_share = dot(along, other) / turned
+            distance = dot(v, other) / turned
             if first >= 0 and second_share >= 0 and first + second_share <= 1 and distance >= 0:
                 yield distance, turned > 0
 
@@ -29,11 +29,11 @@ def _from(a, b):
     return [y - x for x, y in zip(a, b, strict=True)]
 
 
-def _dot(a, b):
+def dot(a, b):
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def _cross(a, b):
+def cross(a, b):
     return [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],

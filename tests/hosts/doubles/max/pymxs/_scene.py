@@ -9,6 +9,8 @@ from itertools import pairwise
 from math import asin, atan2, cos, degrees, hypot, radians, sin, sqrt
 from typing import Any
 
+import rays
+
 from ._polygons import Polygons, outline, primitive
 from ._values import single
 
@@ -323,10 +325,10 @@ def apply(point, m):
 
 def inverse(m):
     a, b, c = m[:3]
-    det = _dot(a, _cross(b, c))
+    det = rays.dot(a, rays.cross(b, c))
     if det == 0:
         raise RuntimeError("-- Runtime error: matrix can't be inverted")
-    columns = [_cross(b, c), _cross(c, a), _cross(a, b)]
+    columns = [rays.cross(b, c), rays.cross(c, a), rays.cross(a, b)]
     rows = [[columns[j][i] / det for j in range(3)] for i in range(3)]
     return [*rows, [-sum(m[3][k] * rows[k][j] for k in range(3)) for j in range(3)]]
 
@@ -342,8 +344,8 @@ def compose(translate, rotate, scale):
 
 
 def decompose(m):
-    scale = [sqrt(_dot(row, row)) for row in m[:3]]
-    if _dot(m[0], _cross(m[1], m[2])) < 0:
+    scale = [sqrt(rays.dot(row, row)) for row in m[:3]]
+    if rays.dot(m[0], rays.cross(m[1], m[2])) < 0:
         scale[0] = -scale[0]
     a, b, c = ([v / s for v in row] if s else row for row, s in zip(m[:3], scale, strict=True))
     y = asin(max(-1.0, min(1.0, -a[2])))
@@ -360,15 +362,3 @@ def _turn(axis, angle):
     i, j = ((1, 2), (2, 0), (0, 1))[axis]
     matrix[i][i], matrix[i][j], matrix[j][i], matrix[j][j] = c, s, -s, c
     return matrix
-
-
-def _dot(a, b):
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _cross(a, b):
-    return [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
