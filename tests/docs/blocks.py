@@ -65,7 +65,7 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
     """
     lines = text.replace("\\\n", " ").splitlines()
     if not any(line.startswith("$ ") for line in lines):
-        return [(line, []) for line in lines if line]
+        return [(line, []) for line in whole(lines)]
     listed: list[tuple[str, list[str]]] = []
     for line in lines:
         if line.startswith("$ "):
@@ -73,3 +73,14 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
         else:
             listed[-1][1].append(line)
     return listed
+
+
+def whole(lines: list[str]) -> list[str]:
+    """What is typed at once: a line whose quotes stay open goes on with the next."""
+    joined: list[str] = []
+    for line in filter(None, lines):
+        if joined and joined[-1].count('"') % 2:
+            joined[-1] += "\n" + line
+        else:
+            joined.append(line)
+    return joined

@@ -115,7 +115,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ): _SHOWN,
     ("docs/farm.md", _EXPORT + "--openjd"): _ONLY_READ,
     ("docs/farm.md", _EXPORT + "--flamenco"): _ONLY_READ,
-    ("docs/scale.md", 'python -c "import json'): "it makes ten million rows",
     ("docs/skills.md", "callboard new-skill shot-tools"): _ONLY_READ,
     (
         "docs/skills.md",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ from callboard.records.store import Store
 from callboard.testing.fake_client import FakeClient
 from docs.blocks import PROJECT, blocks
 from docs.reader import Reader, write_program
-from skills.skill_tree import write_files
+from skills.skill_tree import write_files, write_skill
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
@@ -96,6 +97,24 @@ def readme(reader: Reader) -> None:
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
 
 
+def scale(reader: Reader) -> None:
+    """Three ranges, of ten million frames."""
+    files = {
+        "tools.yaml": "tools:\n- name: frames\n  source_file: scripts/frames.py\n",
+        "scripts/frames.py": """
+            def frames(first: int, last: int) -> dict:
+                \"\"\"Renders them.\"\"\"
+                return {"frames": last - first + 1}
+            """,
+    }
+    write_skill(reader.folder / "skills", "studio-render", files=files)
+    reader.here["10_000_001"] = "301"
+    if find_spec("distributed"):
+        reader.type("callboard farm local -n 1 --host openusd --skills skills")
+        ready = json.loads(reader.servers[-1].line)
+        reader.here["tcp://127.0.0.1:8786"] = ready["scheduler"]
+
+
 def primitives(reader: Reader) -> None:
     (reader.folder / "examples").symlink_to(PROJECT / "examples")
     reader.type("python examples/primitives/tool.py")
@@ -111,6 +130,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/python.md": python,
     "docs/report.md": report,
     "docs/rest.md": rest,
+    "docs/scale.md": scale,
     "docs/scene.md": scene,
     "docs/shapes.md": shapes,
     "examples/bundle/README.md": bundle,
