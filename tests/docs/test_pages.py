@@ -97,6 +97,46 @@ def readme(reader: Reader) -> None:
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
 
 
+#: The skill that docs/commands.md takes for the studio's own.
+STUDIO = {
+    "tools.yaml": "tools:\n- name: publish\n  source_file: scripts/publish.py\n",
+    "scripts/publish.py": """
+        FORM = {
+            "type": "object",
+            "properties": {"shot": {"type": "string"}},
+            "required": ["shot"],
+        }
+
+
+        def publish(ctx, text: str = "", shot: str = "") -> dict:
+            \"\"\"Publishes a shot.\"\"\"
+            return {"shot": shot or ctx.elicit("Which shot?", FORM).content["shot"], "text": text}
+        """,
+    "release.workflow.yaml": """
+        name: release
+        description: Publishes one shot.
+        inputs:
+          shot: {type: string}
+        steps:
+          - id: publish
+            tool: studio_publish__publish
+            args: {shot: "{{inputs.shot}}"}
+        """,
+}
+
+
+def commands(reader: Reader) -> None:
+    """One scene, one file that is none, and a host that runs."""
+    block = "tools: tools.yaml\nworkflows: '*.workflow.yaml'"
+    write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
+    reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")
+    write_files(reader.folder, {"publish.json": '{"text": "done"}', "shots/old/bad.blend": "?"})
+    if find_spec("bpy"):
+        scene = reader.folder / "shots" / "sc010.blend"
+        reader.type(f"python -c \"import bpy; bpy.ops.wm.save_mainfile(filepath='{scene}')\"")
+    serve(reader, *cubes("ball"))
+
+
 def scale(reader: Reader) -> None:
     """Three ranges, of ten million frames."""
     files = {
@@ -125,6 +165,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "README.md": readme,
     "docs/assets.md": assets,
     "docs/bundles.md": bundles,
+    "docs/commands.md": commands,
     "docs/eyes.md": eyes,
     "docs/looks.md": looks,
     "docs/python.md": python,
