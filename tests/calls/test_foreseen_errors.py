@@ -27,9 +27,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         SkillBench(write_skill(folder / "skills", "mine"), roots=[folder]) as bench,
     ):
         patch.setenv("CALLBOARD_HOME", str(folder / "home"))
-        for skill in ("assets", "cameras", "attributes"):
+        for skill in ("assets", "cameras", "attributes", "structure", "materials"):
             bench.call("skills__load", name=skill)
         bench.call("scene__create_primitive", kind="cube", name="Crate")
+        bench.call("structure__create_group", name="Cargo", objects=["Crate"])
+        bench.call("materials__create", name="Rust", objects=["Crate"])
         yield bench
 
 
@@ -39,7 +41,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         ("scene__get_object", {"name": "Crte"}, "nearest: Crate"),
         ("scene__transform", {"name": "Crate"}, "give at least one of"),
         ("scene__create_primitive", {"kind": "sphere", "size": 2}, "it has radius"),
-        ("attributes__get", {"name": "Crate", "attribute": "siz"}, "nearest: size. "),
+        ("attributes__get", {"name": "Crate", "attribute": "siz"}, "; nearest: size"),
         ("materials__create", {"color": "redd"}, "#rrggbb"),
         ("materials__assign", {"name": "Rd", "objects": ["Crate"]}, "'Rd'"),
         ("lights__set_environment", {"path": "no.hdr"}, "there is no file 'no.hdr'"),
@@ -55,6 +57,25 @@ def test_a_wrong_argument_is_a_sentence(
     (sentence,) = (block["text"] for block in failed.value.result["content"])
     assert told in sentence
     assert not CLASS_NAME.match(sentence)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("scene__get_object", {"name": "Zeppelin"}),
+        ("attributes__get", {"name": "Crate", "attribute": "qqqq"}),
+        ("structure__add_to_group", {"name": "Zeppelin", "objects": ["Crate"]}),
+        ("materials__get", {"name": "Zeppelin"}),
+    ],
+)
+def test_what_is_unlike_the_name_is_not_called_the_nearest(
+    bench: SkillBench, tool: str, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(ToolFailed) as failed:
+        bench.result(tool, **arguments)
+    (sentence,) = (block["text"] for block in failed.value.result["content"])
+    assert "; some of what there is: " in sentence
+    assert "nearest" not in sentence
 
 
 def test_programs_are_told_the_kind_of_error(bench: SkillBench) -> None:

@@ -26,6 +26,7 @@ from typing import Any, Literal, Protocol
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.hosting.nearest_names import names_hint
 from callboard.hosting.nearest_names import nearest_names as nearest_names
 
 Vector = Sequence[float]
@@ -65,7 +66,7 @@ class ObjectNotFound(HostError, LookupError):
     """No object of that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
-        hint = f"; nearest: {', '.join(nearest)}" if nearest else "; the scene is empty"
+        hint = names_hint(name, nearest) or "; the scene is empty"
         super().__init__(f"no object named '{name}'{hint}. List names with scene__list_objects.")
         self.name = name
         self.nearest = list(nearest)

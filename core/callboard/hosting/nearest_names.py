@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
@@ -14,11 +14,24 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
     likely = list(unique)
     if len(likely) > 2000:
         likely = [n for n in likely if wanted[:3] in n.lower()][:2000] or likely[:2000]
+    return (_alike(wanted, likely, count) or likely)[:count]
+
+
+def names_hint(name: str, names: Sequence[str]) -> str:
+    """How an error about ``name`` goes on, with what ``nearest_names`` chose; begins with "; ".
+    Empty for no names. Names that are unlike it aren't called the nearest."""
+    if not names:
+        return ""
+    alike = _alike(name.rsplit("/", 1)[-1].lower(), names, 1)
+    likeness = "nearest" if alike else "some of what there is"
+    return f"; {likeness}: {', '.join(names)}"
+
+
+def _alike(wanted: str, names: Iterable[str], count: int) -> list[str]:
     spelled: dict[str, list[str]] = {}
-    for candidate in likely:
-        spelled.setdefault(candidate.lower(), []).append(candidate)
+    for name in names:
+        spelled.setdefault(name.lower(), []).append(name)
     import difflib  # only for who errs
 
     close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
-    nearest = [candidate for key in close for candidate in spelled[key]]
-    return (nearest or likely)[:count]
+    return [name for key in close for name in spelled[key]]

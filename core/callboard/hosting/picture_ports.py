@@ -12,6 +12,7 @@ from callboard.errors import HostError
 from callboard.hosting.capability_names import CAMERAS as CAMERAS
 from callboard.hosting.capability_names import LIGHTS as LIGHTS
 from callboard.hosting.capability_names import MATERIALS as MATERIALS
+from callboard.hosting.nearest_names import names_hint
 
 #: What a texture can drive. All but ``normal`` are values of a material as well.
 TextureSlot = Literal[
@@ -33,7 +34,7 @@ class MaterialNotFound(HostError, LookupError):
     """No material of that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
-        hint = f"; nearest: {', '.join(nearest)}" if nearest else "; the scene has none"
+        hint = names_hint(name, nearest) or "; the scene has none"
         super().__init__(f"no material named '{name}'{hint}. List them with materials__list.")
         self.name = name
         self.nearest = list(nearest)

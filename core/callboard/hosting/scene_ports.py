@@ -10,7 +10,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.hosting.capability_names import ATTRIBUTES as ATTRIBUTES
 from callboard.hosting.capability_names import STRUCTURE as STRUCTURE
-from callboard.hosting.nearest_names import nearest_names
+from callboard.hosting.nearest_names import names_hint, nearest_names
 
 #: How many elements of a long value are told.
 MOST_ELEMENTS = 1000
@@ -22,7 +22,7 @@ class GroupNotFound(HostError, LookupError):
     """No group of that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
-        hint = f"; nearest: {', '.join(nearest)}" if nearest else "; the scene has none"
+        hint = names_hint(name, nearest) or "; the scene has none"
         super().__init__(f"no group named '{name}'{hint}. List them with structure__list_groups.")
         self.name = name
         self.nearest = list(nearest)
@@ -32,10 +32,9 @@ class AttributeNotFound(HostError, LookupError):
     """The object has no attribute of that name; ``names`` are those that it has."""
 
     def __init__(self, object: str, attribute: str, names: Sequence[str]) -> None:
-        near = ", ".join(nearest_names(attribute, names))
-        hint = f"nearest: {near}. " if near else ""
+        hint = names_hint(attribute, nearest_names(attribute, names))
         super().__init__(
-            f"'{object}' has no attribute '{attribute}'; {hint}attributes__list names them all"
+            f"'{object}' has no attribute '{attribute}'{hint}. List them with attributes__list."
         )
 
 

@@ -138,8 +138,9 @@ def _no_parm(node: Any, name: str, value: Any) -> str:
     names = [each.name() for each in node.parmTuples()]
     if not isinstance(value, (list, tuple)):
         names += [each.name() for each in node.parms()]
-    near = difflib.get_close_matches(name, names, n=5, cutoff=0.4) or names[:10]
-    return f"a {node.type().name()} has no such parameter '{name}'; nearest: {', '.join(near)}"
+    near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
+    hint = ("nearest: " if near else "some of what there is: ") + ", ".join(near or names[:10])
+    return f"a {node.type().name()} has no such parameter '{name}'; {hint}"
 
 
 def _read_back(name: str, target: Any, value: Any) -> None:

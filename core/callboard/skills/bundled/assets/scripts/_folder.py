@@ -66,10 +66,9 @@ def asset(folder: Path, id: str) -> Asset:
             if one.id == id:
                 return one
             near.append(one.id)
-    from callboard.hosting.contract import nearest_names
+    from callboard.hosting.nearest_names import names_hint, nearest_names
 
-    nearest = ", ".join(nearest_names(id, near))
-    hint = f"; nearest: {nearest}" if nearest else ""
+    hint = names_hint(id, nearest_names(id, near))
     raise HostError(f"no asset '{id}' there{hint}. List them with assets__search.")
 
 
