@@ -59,15 +59,24 @@ def test_missing_folders_below_a_root_are_made(tool: str, tmp_path: Path) -> Non
     assert written == [os.path.normpath(f"{name}.{suffix}") for name in names]
 
 
-def test_a_folder_outside_the_roots_is_never_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tool", ["write", "scene__save_file", "usd__export_usd"])
+def test_a_folder_outside_the_roots_is_never_made(tool: str, tmp_path: Path) -> None:
     root, beside = tmp_path / "root", tmp_path / "beside"
     root.mkdir()
+    suffix = "usda" if tool == "usd__export_usd" else "json"
     with writing(str(root)) as client:
-        assert "create it first, or write below a workspace root" in refusal(
-            client, str(beside / "a.json")
-        )
-        assert "leaves the workspace" in refusal(client, "../beside/a.json")
+        told = refusal(client, str(beside / f"a.{suffix}"), tool)
+        assert f"'{beside}' is outside of the roots" in told
+        assert f"below one: '{root}'. Write to workspace://" in told
+        assert "exist" not in told
+        assert "leaves the workspace" in refusal(client, f"../beside/a.{suffix}", tool)
     assert not beside.exists()
+
+
+def test_without_roots_the_folder_has_to_be_there(tmp_path: Path) -> None:
+    with writing() as client:
+        told = refusal(client, str(tmp_path / "beside" / "a.json"))
+    assert "create it first, or write below a workspace root" in told
 
 
 def test_a_root_itself_is_never_made(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from callboard.errors import WorkspaceResolveError
+from callboard.errors import HostError, WorkspaceResolveError
 from callboard.hosting.held_folder import make_below
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.path_text import shown
@@ -48,8 +48,10 @@ class Places:
 
     def make(self, folder: str) -> None:
         """Makes the folder, and those above it, where it was one of them and a root holds it; else
-        nothing. Never a root itself. Raises HostError where the disk refuses."""
+        nothing. Never a root itself. Raises HostError where the disk refuses, and where the folder
+        is outside of the roots."""
         if not self._is_the_calls(folder):
+            self._require_inside(folder)
             return
         real = os.path.realpath(folder)
         root = self._roots.above(real)
@@ -58,3 +60,12 @@ class Places:
         base = os.path.realpath(root.path)
         if Path(base).is_dir():
             make_below(base, Path(os.path.relpath(real, base)).parts)
+
+    def _require_inside(self, folder: str) -> None:
+        paths = [shown(root.path) for root in self._roots.roots if root.path is not None]
+        if paths and not self._roots.contains(folder):
+            raise HostError(
+                f"{shown(folder)} is outside of the roots, and folders are made only below one: "
+                f"{', '.join(paths)}. Write to workspace://<path>, which is below the first, or "
+                "ask the artist to add a root"
+            )
