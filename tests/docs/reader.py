@@ -5,7 +5,8 @@ What a block is, its language says, and the words behind it:
 - ``console``: each line is typed in a shell. Where lines begin with ``$ `` only those are, and the
   others are in what the command prints; ``…`` stands for anything. What serves (``serve``,
   ``gateway``, ``farm local``, ``farm worker``) stays until the page's end. ``fails`` says that the
-  commands end with an error; ``blender`` that they want bpy, ``farm`` Dask.
+  commands end with an error; ``blender`` that they want bpy, ``farm`` Dask, ``openssl`` that
+  program.
 - ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
   a file's name: what is in that file; ``json`` alone: the shape of what the last command printed.
 - ``python``: is run, after the page's Python above it.
@@ -22,15 +23,17 @@ import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from docs.blocks import PROJECT, Block, blocks, commands
 from docs.shape import alike, differing, printed_values, values
-from e2e.serving import Program, environment
+from e2e.serving import DEADLINE, Program, environment
 from skills.skill_tree import write_files
+from waiting import until
 
-#: What has to be there for a block, and the module that shows it.
-WANTED = {"blender": "bpy", "farm": "distributed"}
+#: What has to be there for a block, and the module, or the program, that shows it.
+WANTED = {"blender": "bpy", "farm": "distributed", "openssl": "openssl"}
 _SERVES = re.compile(
     r"callboard (?:serve|gateway(?!.* --open)|farm local|farm worker)\b|examples/\S+\.py"
 )
@@ -52,6 +55,8 @@ class Reader:
         self._stack = stack
         self._running: dict[str, ExitStack] = {}
         self._printed = ""
+        #: What the last command says on stderr, if it serves: it may say more at any time.
+        self._says: Path | None = None
         self._names: dict[str, Any] = {"__name__": "__docs__"}
         self.folder.mkdir()
         self.home.mkdir()
@@ -75,23 +80,23 @@ class Reader:
         }
 
     def follow(self, page: str) -> None:
-        """All of it that this machine can do. Raises AssertionError at the first thing that is
-        not as the page has it."""
-        lacking = {word for word, module in WANTED.items() if find_spec(module) is None}
+        """All of it that this machine can do. Raises AssertionError or TimeoutError at the first
+        thing that is not as the page has it."""
+        lacking = {word for word, name in WANTED.items() if not (find_spec(name) or which(name))}
         for block in blocks(page):
             if lacking.isdisjoint(block.words.split()) and "elsewhere" not in block.words.split():
                 self._do(block)
 
     def type(self, line: str, *, fails: bool = False) -> str:
         """What it prints, to stdout and stderr."""
-        for shown, real in self.here.items():
-            line = line.replace(shown, real)
+        line = self._as_here(line)
         if variables := _VARIABLES.fullmatch(line):
             self.env.update(word.split("=", 1) for word in shlex.split(variables[1]))
         elif _SERVES.search(line):
             self._serve(line)
         else:
             done = self._shell(line)
+            self._says = None
             self._printed = done.stdout + done.stderr
             assert (done.returncode != 0) == fails, f"{line}\n{self._printed}"
         return self._printed
@@ -112,7 +117,9 @@ class Reader:
         if kind in self._running:  # Ctrl+C, as who starts another of them
             self._running[kind].close()
         self._running[kind] = self._stack.enter_context(ExitStack())
-        program = Program(["bash", "-c", f"exec {line}"], self.env, self.folder)
+        self._says = self.folder.parent / f"stderr_{len(self.servers)}"
+        shell = ["bash", "-c", f"exec {line} 2> >(tee {self._says} >&2)"]
+        program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
         self._printed = program.line
 
@@ -120,8 +127,8 @@ class Reader:
         words = [word for word in block.words.split() if word not in WANTED]
         if block.language == "console":
             for command, expected in commands(block.text):
-                shown = self.type(command, fails="fails" in words)
-                self._see(block, expected, shown)
+                self.type(command, fails="fails" in words)
+                self._see(block, expected)
         elif words and ("." in words[0] or "/" in words[0]):
             write_files(self.folder, {words[0]: block.text})
         elif block.language == "json" and words:
@@ -134,14 +141,27 @@ class Reader:
         else:
             raise AssertionError(f"{block}: nobody knows what to do with it")
 
-    def _see(self, block: Block, expected: list[str], shown: str) -> None:
+    def _see(self, block: Block, expected: list[str]) -> None:
         texts = []
         for line in expected:
             if line.startswith("{"):
                 self._compare(block, next(values(line)))
             else:
-                texts.append(".*".join(map(re.escape, line.split("…"))))
-        assert re.search(".*".join(texts), shown, re.DOTALL), f"{block}: {expected}\n{shown}"
+                texts.append(".*".join(map(re.escape, self._as_here(line).split("…"))))
+        fits = re.compile(".*".join(texts), re.DOTALL)
+        until(
+            lambda: fits.search(self._shown()),
+            lambda: f"{block}: {expected}\n{self._shown()}",
+            seconds=DEADLINE if self._says else 0,
+        )
+
+    def _shown(self) -> str:
+        return self._printed + (self._says.read_text("utf-8") if self._says else "")
+
+    def _as_here(self, line: str) -> str:
+        for shown, real in self.here.items():
+            line = line.replace(shown, real)
+        return line
 
     def _compare(self, block: Block, shape: Any) -> None:
         """With what was printed last, or when the last server was ready."""

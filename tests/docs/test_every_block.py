@@ -98,13 +98,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
         "docs/farm.md",
         'farm__map     {"tool": "render__st',
     ): _SHOWN,
-    ("docs/gateway.md", "callboard gateway\n"): _ONLY_READ,
-    ("docs/gateway.md", "callboard gateway --open"): _ONLY_READ,
-    ("docs/gateway.md", "callboard gateway --listen 10.0.0.5"): _ONLY_READ,
-    (
-        "docs/gateway.md",
-        "Other machines: callboard connect 'h",
-    ): _SHOWN,
     ("docs/farm.md", _EXPORT + "--openjd"): _ONLY_READ,
     ("docs/farm.md", _EXPORT + "--flamenco"): _ONLY_READ,
     ("docs/skills.md", "callboard new-skill shot-tools"): _ONLY_READ,

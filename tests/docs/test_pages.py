@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -137,6 +139,18 @@ def commands(reader: Reader) -> None:
     serve(reader, *cubes("ball"))
 
 
+def gateway(reader: Reader) -> None:
+    """Others may have the gateway's own port, and nobody looks at a browser."""
+    reader.here["callboard gateway"] = "callboard gateway --port 0"
+    reader.here["--port 0 --open"] = "--open"  # of the one that runs
+    reader.env["BROWSER"] = "true"
+    if sys.platform == "linux":  # where all of these are this machine's
+        network = ".".join(str(random.randint(1, 254)) for _ in range(3))
+        reader.here["10.0.0.5"] = f"127.{network}"
+    else:
+        reader.here["10.0.0.5"] = "127.0.0.1"
+
+
 def scale(reader: Reader) -> None:
     """Three ranges, of ten million frames."""
     files = {
@@ -167,6 +181,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/bundles.md": bundles,
     "docs/commands.md": commands,
     "docs/eyes.md": eyes,
+    "docs/gateway.md": gateway,
     "docs/looks.md": looks,
     "docs/python.md": python,
     "docs/report.md": report,
