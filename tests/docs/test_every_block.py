@@ -18,7 +18,9 @@ from docs.test_pages import GRANTED
 #: By page: which blocks a test takes (a pattern of what stands behind the backticks), and its file.
 RUN_BY: dict[str, dict[str, str]] = {
     "README.md": {"python elsewhere": "tests/e2e/test_readme_client.py"},
+    "docs/apps.md": {"json": "tests/service/test_apps.py"},
     "docs/architecture.md": {"mermaid": "tests/docs/test_architecture.py"},
+    "docs/assets.md": {"json assets__download elsewhere": "tests/skills/test_assets_online.py"},
     "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/deployment.md": {r"(yaml|python) \S+|json": "tests/docs/test_deployment_docs.py"},
@@ -80,14 +82,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("README.md", "echo "): _READ + "needs Windows",
     ("README.md", "'{"): _READ + "needs Windows",
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
-    (
-        "docs/apps.md",
-        '{"waiting": [{"tool": "script__execu',
-    ): _SHOWN,
-    (
-        "docs/assets.md",
-        '{"id": "brick_floor_003", "folder":',
-    ): _SHOWN,
     ("docs/commands.md", 'eval "$(callboard completion bash)"'): _ONLY_READ,
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
     ("docs/deployment.md", "$ CALLBOARD_PORT=7000 callboard doct"): _ONLY_READ,

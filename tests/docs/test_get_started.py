@@ -1,5 +1,5 @@
-"""The first steps with each host, the first skill and the first host, typed as they stand there by
-who has a home with nothing in it.
+"""The pages of the hosts that are here, the first skill and the first host, typed as they stand
+there by who has a home with nothing in it.
 
 What makes the environment is left to others: tests/packaging/test_bootstrap.py, and for Blender's
 window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those that want
@@ -52,10 +52,9 @@ class Newcomer:
         # pytest's plug-ins of ours are none of the reader's.
         self._env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
-    def follows(self, page: str, section: str = "") -> None:
-        """What this machine can do of a page, or of one section."""
+    def follows(self, page: str) -> None:
+        """What this machine can do of it, from top to bottom."""
         text = (PROJECT / "docs" / page).read_text("utf-8")
-        text = text.partition(f"\n## {section}\n")[2].split("\n## ")[0] if section else text
         left_out = {"elsewhere", "" if find_spec("bpy") else "blender"}
         for language, line, block in _BLOCK.findall(text):
             words = line.split()
@@ -97,14 +96,14 @@ def newcomer(tmp_path: Path) -> Iterator[Newcomer]:
 
 def test_an_openusd_stage(newcomer: Newcomer) -> None:
     pytest.importorskip("pxr")
-    newcomer.follows("openusd.md", "Get started")
+    newcomer.follows("openusd.md")
     assert 'def Sphere "ball"' in (newcomer.home / "show" / "first.usda").read_text()
     assert "callboard" in (newcomer.home / ".claude.json").read_text()
 
 
 def test_blender_without_a_window(newcomer: Newcomer) -> None:
     pytest.importorskip("bpy")
-    newcomer.follows("bpy.md", "Get started")
+    newcomer.follows("bpy.md")
     assert (newcomer.home / "show" / "ball.png").stat().st_size > 1000
 
 
@@ -112,7 +111,7 @@ def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
     """Step 3 is a person's; a Blender without a window stands in."""
     pytest.importorskip("bpy")
     newcomer.types("callboard serve --host blender")
-    newcomer.follows("blender.md", "Get started")
+    newcomer.follows("blender.md")
     assert (newcomer.home / "look.png").read_bytes().startswith(b"\x89PNG")
 
 

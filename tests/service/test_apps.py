@@ -15,7 +15,10 @@ from callboard.content import Json
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE, FakeHost
 from columns_host import ColumnsHost
+from docs.blocks import PROJECT, blocks
+from docs.shape import alike
 from serving import Served, served
+from skills.scripting_host import ScriptingHost
 from stateless_client import Stateless
 from waiting import until
 
@@ -193,3 +196,23 @@ def test_a_client_reads_which_of_its_calls_wait_for_the_artist() -> None:
             controls.answer(question, "refuse")
             assert call.result(DEADLINE)["error"]["code"] == -31003
             until(lambda: not waiting(client)["waiting"], "nothing that waits")
+
+
+def test_what_waits_is_told_as_the_page_of_apps_shows_it() -> None:
+    (block,) = blocks("docs/apps.md")
+    shown = json.loads(block.text)
+    with served(ScriptingHost, skills=True) as server, server.client() as client:
+        controls = server.app.controls
+        controls.attend()
+        tool = shown["waiting"][0]["tool"]
+        until(lambda: "script.execute" in server.app.capabilities.declared, "scripts")
+        call = client.start("tools/call", {"name": tool, "arguments": {"code": "pass"}})
+        until(lambda: waiting(client)["waiting"], "the call that waits")
+        told = waiting(client)
+        (question,) = server.app.dispatcher.consent.questions
+        controls.answer(question, "refuse")
+        call.result(DEADLINE)
+    assert alike(shown, told)
+    assert shown["waiting"][0]["why"] == told["waiting"][0]["why"]
+    blender = (PROJECT / "hosts" / "callboard_blender" / "host.py").read_text("utf-8")
+    assert f'where = "{shown["where"]}"' in blender

@@ -17,7 +17,8 @@ from callboard.hosting.held_folder import make_missing
 from callboard.hosting.network import NETWORK
 from callboard.testing.bench import Bench
 from callboard.testing.fake_host import FakeHost
-from poly_haven import FILES, HDR, PolyHaven, poly_haven
+from docs.blocks import blocks
+from poly_haven import FILES, HDR, PNG, PolyHaven, poly_haven
 from serving import served
 
 pytest.importorskip("pxr", reason="usd-core is not installed")
@@ -286,3 +287,22 @@ def test_it_is_off_until_the_artist_allows_it(web: tuple[PolyHaven, Any], tmp_pa
         }
         manifest = json.loads((kept / "asset.json").read_text("utf-8"))
         assert manifest["source"] == told["asset"]["source"]
+
+
+def test_the_call_on_the_page_of_assets_brings_a_floor(
+    web: tuple[PolyHaven, Any], bench: Bench, tmp_path: Path
+) -> None:
+    (block,) = (one for one in blocks("docs/assets.md") if "elsewhere" in one.words)
+    tool, arguments = block.words.split()[0], json.loads(block.text)
+    pictures = {"Diffuse": "floor_diff_2k.png", "Rough": "floor_rough_2k.png"}
+    files = {name: web[0].file(f"Textures/png/2k/{file}", PNG) for name, file in pictures.items()}
+    tree = {name: {"2k": {"png": file}} for name, file in files.items()}
+    web[0].add("brick_floor_003", 1, tree, dimensions=[2000, 2000])
+    settings = {"skills": True, "allow": [NETWORK], "roots": [str(tmp_path)]}
+    with served(partial(_reaching, web[1]), **settings) as server, server.client() as client:
+        client.call(tool, arguments)
+        made = tmp_path / "assets" / "poly_haven" / "brick_floor_003_2k"
+        kept = {path.name for path in made.iterdir()}
+        assert kept == {*pictures.values(), "preview.png", "asset.json"}
+    asked = {"folder": str(made.parent), "id": made.name}
+    assert bench.call("assets__import", asked)["created"]
