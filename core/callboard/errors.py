@@ -149,7 +149,7 @@ class CallboardBug(CallboardError):
 
 class HeaderMismatch(PeerError):
     """A header is missing, malformed, or says something else than the body (2026-07-28,
-    Transports)."""
+    Streamable HTTP)."""
 
     code = HEADER_MISMATCH
 

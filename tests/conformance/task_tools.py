@@ -1,4 +1,4 @@
-"""Fixtures of the official suite: calls that may become tasks (2026-07-28, tasks extension)."""
+"""Fixtures of the official suite: calls that may become tasks (SEP-2663)."""
 
 from __future__ import annotations
 

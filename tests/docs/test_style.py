@@ -7,32 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-PAGES = [
-    *sorted(PROJECT.glob("*.md")),
-    *(
-        page
-        for room in ("benchmarks", "docs", "examples", "tests/hosts")
-        for page in sorted((PROJECT / room).rglob("*.md"))
-        # A skill's is for agents.
-        if page.name != "SKILL.md"
-    ),
-]
+from docs.prose import PAGES, PROJECT, prose
+
 MOST_WORDS = 40
 #: They tell the reader that it is easy, and say nothing.
 FILLER = re.compile(r"\b(?:simply|obviously|easily|basically|clearly|of course)\b", re.IGNORECASE)
-
-
-def prose(page: Path) -> list[str]:
-    """The page's lines, those of code empty, and code within a line as one word."""
-    lines, fence = [], ""
-    for line in page.read_text("utf-8").splitlines():
-        mark = re.match(r"\s*(```+|~~~+)", line)
-        if mark and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
-            line = ""
-        lines.append("" if fence else re.sub(r"`[^`]*`", "code", line))
-    return lines
 
 
 def sentences(lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -1,4 +1,5 @@
-"""Headers that repeat arguments (2026-07-28, Transports): checked before the tool hears of it."""
+"""Headers that repeat arguments (2026-07-28, Streamable HTTP): checked before the tool hears of
+it."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class NamedHosts(StreamableHttp):
 
     def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
         task = self.start(self._without.answer(_name(exchange), exchange, reply, message))
-        # Closing the response stream cancels (2026-07-28, Transports).
+        # Closing the response stream cancels (2026-07-28, Streamable HTTP).
         exchange.on_gone = task.cancel
 
     def _end(self, conversation: HostConversation) -> None:

@@ -1,5 +1,5 @@
 """The headers that must repeat what a request's body says, checked where a request arrives
-(2026-07-28, Transports)."""
+(2026-07-28, Streamable HTTP)."""
 
 from __future__ import annotations
 

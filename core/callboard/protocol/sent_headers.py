@@ -1,4 +1,5 @@
-"""The headers with which a stateless request of ours repeats its body (2026-07-28, Transports)."""
+"""The headers with which a stateless request of ours repeats its body (2026-07-28,
+Streamable HTTP)."""
 
 from __future__ import annotations
 

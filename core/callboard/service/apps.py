@@ -60,7 +60,8 @@ def _page() -> str:
 
 
 def shows_apps(capabilities: Mapping[str, Any]) -> bool:
-    """Whether the client declared that it shows such pages (SEP-1865, Client Capabilities)."""
+    """Whether the client declared that it shows such pages (SEP-1865, Client (Host)
+    Capabilities)."""
     extensions = capabilities.get("extensions")
     declared = extensions.get(APPS) if isinstance(extensions, Mapping) else None
     types = declared.get("mimeTypes") if isinstance(declared, Mapping) else None

@@ -17,7 +17,7 @@ from callboard.skills.skill_files import FileProblem, resolve_inside
 if TYPE_CHECKING:
     from callboard.skills.called_function import Signature, Signatures
 
-#: MCP revision 2025-11-25, "Tool names".
+#: What a client takes for a name (2025-11-25, Tools, Tool Names).
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _HINTS = {
     "read_only": "readOnlyHint",

@@ -118,7 +118,7 @@ class HttpClient:
     def _send(self, message: Json) -> None:
         request_id = message.get("id") if "method" in message else None
         if message.get("method") == CANCELLED and not self._session:
-            # Without a session, closing the connection is what cancels (2026-07-28, Transports).
+            # Without a session, closing the connection cancels (2026-07-28, Streamable HTTP).
             task = self._posts.get(message["params"]["requestId"])
             if task is not None:
                 task.cancel()

@@ -329,7 +329,7 @@ class McpEndpoint(StreamableHttp):
             self._listen(exchange, message)
             return
         task = self.start(self._answer_stateless(exchange, message, reply))
-        # Closing the response stream cancels (2026-07-28, Transports).
+        # Closing the response stream cancels (2026-07-28, Streamable HTTP).
         exchange.on_gone = task.cancel
 
     async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
