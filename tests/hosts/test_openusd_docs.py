@@ -48,3 +48,22 @@ def test_a_schema_names_its_properties(lookup: Lookup) -> None:
     (cube,) = lookup("Cube", limit=1)["entries"]
     assert cube["kind"] == "schema"
     assert "size" in cube["properties"]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("sphere radiusss", "nothing has 'radiusss', but radius. Look up sphere"),
+        ("qqqqxyz", "nothing has 'qqqqxyz'. Look up the application's own word for it"),
+        ("joint purpose subdivision", "nothing has them all; look up fewer at once"),
+        ("\u0440\u0430\u0434\u0438\u0443\u0441", "look up words such as: bevel width"),
+    ],
+)
+def test_who_finds_nothing_is_told_what_to_look_up(lookup: Lookup, words: str, hint: str) -> None:
+    answer = lookup(words)
+    assert answer["entries"] == []
+    assert hint in answer["hint"]
+
+
+def test_who_finds_something_is_told_no_hint(lookup: Lookup) -> None:
+    assert "hint" not in lookup("sphere light radius")

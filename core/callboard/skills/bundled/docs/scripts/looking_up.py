@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from heapq import heappush, heappushpop
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,8 @@ SLICE = 0.005
 STRETCH = 50
 #: Characters of an entry's text.
 TEXT_LIMIT = 600
+#: Words that nothing has, as a hint tells them.
+_MOST_UNKNOWN = 3
 
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -27,6 +29,8 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     asked = list(dict.fromkeys(_WORD.findall(wanted)))
     best: list[tuple[float, int, int, Any]] = []
     fitting = 0
+    known: set[str] = set()
+    vocabulary: set[str] = set()
     slice_ends = perf_counter() + SLICE
     for number, entry in enumerate(port.entries()):
         score = _score(entry, wanted, asked)
@@ -38,6 +42,10 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
                 heappush(best, ranked)
             else:
                 heappushpop(best, ranked)
+        elif not fitting:
+            name, text = entry.name.lower(), entry.text.lower()
+            known.update(word for word in asked if word in name or word in text)
+            vocabulary |= _parts(entry.name)
         if number % STRETCH == 0 and perf_counter() >= slice_ends:
             yield
             slice_ends = perf_counter() + SLICE
@@ -48,7 +56,29 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     }
     if fitting > limit:
         answer["more"] = fitting - limit
+    if not fitting:
+        answer["hint"] = _hint(asked, known, vocabulary)
     return answer
+
+
+def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> str:
+    """What to look up instead, where nothing has all words. ``known`` are those that something has,
+    ``vocabulary`` the words of all names."""
+    if not asked:
+        return "there is no English word in it; look up words such as: bevel width"
+    unknown = [word for word in asked if word not in known]
+    if not unknown:
+        return "each word is somewhere, but nothing has them all; look up fewer at once"
+    import difflib  # only for who finds nothing
+
+    told = []
+    for word in unknown[:_MOST_UNKNOWN]:
+        # What somebody misspells begins rightly, mostly; all of a large application takes long.
+        alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
+        told.append(f"nothing has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
+    others = " ".join(word for word in asked if word in known)
+    instead = others or "the application's own word for it, or a part of a name"
+    return f"{'; '.join(told)}. Look up {instead}"
 
 
 def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
@@ -62,15 +92,18 @@ def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
     for word in asked:
         if word in name:
             if parts is None:
-                # ``SphereLight.inputs:radius`` has the words sphere, light, inputs and radius.
-                spelt = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", entry.name).lower()
-                parts = set(_WORD.findall(spelt))
+                parts = _parts(entry.name)
             total += 8.0 if word in parts else 4.0
         elif word in text:
             total += 1.0
         else:
             return 0.0
     return total / (1.0 + 0.02 * len(name))
+
+
+def _parts(name: str) -> set[str]:
+    """``SphereLight.inputs:radius`` has the words sphere, light, inputs and radius."""
+    return set(_WORD.findall(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
 
 
 def _told(port: Any, entry: Any) -> Json:
