@@ -272,6 +272,10 @@ def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
         # A Blender on the system's Python finds its library beside the first python3.
         beside = str(Path(blender.program).resolve().parent)
         yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        # Blender 5.2 asks for the system's sound even so, whose library would make a folder of its
+        # own in the home. Nothing can be made there.
+        yield "PULSE_RUNTIME_PATH", "/dev/null/none"
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)
         # Before 4.2 each part has a variable of its own.
