@@ -2,7 +2,7 @@
 
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
     python packaging/bootstrap.py test [--fast] [arguments of pytest]
-    python packaging/bootstrap.py docs [--out FOLDER]
+    python packaging/bootstrap.py docs [--out FOLDER | --outside]
     python packaging/bootstrap.py build [HOST ...] [--full]   what is installed into hosts
     python packaging/bootstrap.py release [--unchecked]       all that is published
 

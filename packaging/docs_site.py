@@ -1,6 +1,7 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
-Links that lead nowhere, and whatever else the generator warns of, end it. It needs no network.
+Links that lead nowhere, and whatever else the generator warns of, end it. It needs no network;
+`--outside` does: in place of making pages it asks for each link to another site.
 """
 
 from __future__ import annotations
@@ -64,14 +65,14 @@ def with_drawings(text: str) -> str:
     )
 
 
-def make(out: Path) -> int:
+def make(out: Path, builder: str = "html") -> int:
     """Builds into `out`; returns Sphinx's exit code, which is 1 after a warning."""
     with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
         source = Path(folder) / "source"
         lay_out(source)
         return subprocess.run(
             [
-                *(sys.executable, "-m", "sphinx", "-b", "html", "-c", str(source / "docs")),
+                *(sys.executable, "-m", "sphinx", "-b", builder, "-c", str(source / "docs")),
                 *("-d", str(Path(folder) / "doctrees"), "--quiet"),
                 *("--nitpicky", "--fail-on-warning", "--keep-going", str(source), str(out)),
             ],
@@ -82,10 +83,16 @@ def make(out: Path) -> int:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bootstrap.py docs", description="Makes the docs' pages.")
     parser.add_argument("--out", type=Path, default=PROJECT / "build" / "docs")
-    out = parser.parse_args(arguments).out
-    if status := make(out):
+    parser.add_argument(
+        "--outside", action="store_true", help="ask for each link to another site; makes no pages"
+    )
+    chosen = parser.parse_args(arguments)
+    if chosen.outside:
+        with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
+            return make(Path(folder), "linkcheck")
+    if status := make(chosen.out):
         return status
-    print(out / "index.html")
+    print(chosen.out / "index.html")
     return 0
 
 

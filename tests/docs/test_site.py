@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from browser import chromium
 from e2e.client_environments import INSTALL_TIMEOUT
+from skills.skill_tree import write_files
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -66,15 +72,19 @@ def loaded_from_elsewhere(page: Page) -> list[str]:
     return [link for link in page.loads if urlsplit(link).netloc]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("site").resolve() / "pages"
-    done = subprocess.run(
-        [sys.executable, str(PROJECT / "packaging" / "docs_site.py"), "--out", str(out)],
+def make_pages(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(PROJECT / "packaging" / "docs_site.py"), *arguments],
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site").resolve() / "pages"
+    done = make_pages("--out", str(out))
     assert done.returncode == 0, done.stderr
     return out
 
@@ -111,22 +121,61 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
     assert (wide, wordless) == ({}, {})
 
 
-def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
-    # The same settings over two pages of which one names a heading that the other hasn't.
-    source = tmp_path / "source"
-    (source / "docs").mkdir(parents=True)
-    (source / "docs" / "index.md").write_text(
-        "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n", encoding="utf-8"
-    )
-    (source / "docs" / "other.md").write_text("# Other\n", encoding="utf-8")
+def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
+    """What the same settings complain of in these pages, which are wrong."""
+    write_files(folder / "source" / "docs", pages)
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "-c"),
-            *(str(PROJECT / "docs"), str(source), str(tmp_path / "pages")),
+            *(sys.executable, "-m", "sphinx", "-b", builder, "--quiet", "--fail-on-warning"),
+            *("-c", str(PROJECT / "docs"), str(folder / "source"), str(folder / "pages")),
         ],
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "NO_PROXY": "127.0.0.1"},
     )
     assert done.returncode == 1
-    assert "nowhere" in done.stderr
+    return done.stderr
+
+
+def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
+    # One names a heading that the other hasn't.
+    pages = {
+        "index.md": "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n",
+        "other.md": "# Other\n",
+    }
+    assert "nowhere" in build(tmp_path, "html", pages)
+
+
+class Site(BaseHTTPRequestHandler):
+    """It has one page."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/there" else 404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_HEAD = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_a_link_to_what_another_site_has_no_more_is_named(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{site.server_port}"
+        page = f"# One\n\n[one]({url}/there) and [another]({url}/gone)\n"
+        complaints = build(tmp_path, "linkcheck", {"index.md": page})
+        site.shutdown()
+    assert re.findall(r"broken link: (\S+) \((\d+)", complaints) == [(f"{url}/gone", "404")]
+
+
+@pytest.mark.timeout(600)
+def test_no_link_to_another_site_is_dead() -> None:
+    done = make_pages("--outside")
+    complaints = re.findall(r"broken link: (\S+) \((.*)\)", done.stderr)
+    assert done.returncode == 0 or complaints, done.stderr
+    assert [each for each in complaints if re.match("404|410|Anchor", each[1])] == []
+    if complaints:
+        pytest.skip(f"can't be asked from here: {', '.join(link for link, _ in complaints)}")
