@@ -27,7 +27,7 @@ from shutil import which
 from typing import Any
 
 from docs.blocks import PROJECT, Block, blocks, commands
-from docs.shape import alike, differing, printed_values, values
+from docs.shape import ANY, alike, differing, printed_values, values
 from e2e.serving import DEADLINE, Program, environment
 from skills.skill_tree import write_files
 from waiting import until
@@ -147,10 +147,9 @@ class Reader:
             if line.startswith("{"):
                 self._compare(block, next(values(line)))
             else:
-                texts.append(".*".join(map(re.escape, self._as_here(line).split("…"))))
-        fits = re.compile(".*".join(texts), re.DOTALL)
+                texts.extend(self._as_here(line).split(ANY))
         until(
-            lambda: fits.search(self._shown()),
+            lambda: in_order(texts, self._shown()),
             lambda: f"{block}: {expected}\n{self._shown()}",
             seconds=DEADLINE if self._says else 0,
         )
@@ -174,6 +173,15 @@ class Reader:
     def _call(self, tool: str, arguments: str) -> None:
         (self.folder / "arguments.json").write_text(arguments, encoding="utf-8")
         self.type(f"callboard call {tool} --json @arguments.json")
+
+
+def in_order(texts: list[str], shown: str) -> bool:
+    """Whether they stand there, each behind the one before it."""
+    for text in filter(None, texts):
+        _, text_there, shown = shown.partition(text)
+        if not text_there:
+            return False
+    return True
 
 
 def write_program(path: Path, starts: str) -> None:

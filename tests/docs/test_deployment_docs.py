@@ -90,7 +90,7 @@ def test_the_packages_for_rez_set_the_variables() -> None:
 
 
 def test_the_environment_for_ayon_is_json() -> None:
-    (text,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (text,) = re.findall(r"^```json elsewhere\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     environment = json.loads(text)
     assert environment.keys() <= set(_VARIABLE.findall(PAGE))
     assert environment["CALLBOARD_SITE"].keys() == {"windows", "linux", "darwin"}

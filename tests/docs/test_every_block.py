@@ -23,7 +23,9 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/assets.md": {"json assets__download elsewhere": "tests/skills/test_assets_online.py"},
     "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
-    "docs/deployment.md": {r"(yaml|python) \S+|json": "tests/docs/test_deployment_docs.py"},
+    "docs/deployment.md": {
+        r"(yaml|python) \S+|json elsewhere": "tests/docs/test_deployment_docs.py"
+    },
     "docs/first-skill.md": {".*": "tests/docs/test_get_started.py"},
     "docs/host.md": {".*": "tests/docs/test_get_started.py"},
     "docs/index.md": {r"\{toctree\}": "tests/docs/test_site.py"},
@@ -84,7 +86,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
     ("docs/commands.md", 'eval "$(callboard completion bash)"'): _ONLY_READ,
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
-    ("docs/deployment.md", "$ CALLBOARD_PORT=7000 callboard doct"): _ONLY_READ,
     ("docs/farm.md", "callboard farm run render__still"): _ONLY_READ,
     ("docs/farm.md", "callboard farm local -n 2 --host ble"): _ONLY_READ,
     ("docs/farm.md", "callboard farm worker --host blender"): _ONLY_READ,

@@ -139,6 +139,14 @@ def commands(reader: Reader) -> None:
     serve(reader, *cubes("ball"))
 
 
+def deployment(reader: Reader) -> None:
+    """The site's folder, with the skills that its settings name."""
+    reader.env["CALLBOARD_SITE"] = str(reader.folder)
+    reader.here["/studio/callboard"] = str(reader.folder)
+    for name in ("studio-publish/1.4.0", "studio-review/2.1.0"):
+        (reader.folder / "skills" / name).mkdir(parents=True)
+
+
 def gateway(reader: Reader) -> None:
     """Others may have the gateway's own port, and nobody looks at a browser."""
     reader.here["callboard gateway"] = "callboard gateway --port 0"
@@ -180,6 +188,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/assets.md": assets,
     "docs/bundles.md": bundles,
     "docs/commands.md": commands,
+    "docs/deployment.md": deployment,
     "docs/eyes.md": eyes,
     "docs/gateway.md": gateway,
     "docs/looks.md": looks,
