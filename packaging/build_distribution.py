@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ ARCHIVES = "callboard/install/archives"
 _BESIDE = ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
 #: 1980, as in our zips.
 _TIME = 315532800
+_PICTURE = re.compile(r"\[?<img [^>]*>(?:\]\([^)]*\))?\n*")
+_LINK = re.compile(r"\[([^\[\]]+)\]\((?!https?:)([^()\s]+)\)")
 
 
 def build_wheel(out: Path, archives: Files) -> Path:
@@ -91,7 +94,16 @@ def metadata(project: dict[str, Any]) -> bytes:
         lines.append(f"Provides-Extra: {extra}")
         lines += [f"Requires-Dist: {_of_extra(each, extra)}" for each in wanted]
     readme: str = (PROJECT / project["readme"]).read_text("utf-8")
-    return ("\n".join(lines) + "\n\n" + readme).encode()
+    return ("\n".join(lines) + "\n\n" + without_links(readme)).encode()
+
+
+def without_links(readme: str) -> str:
+    """The page as an index shows it, where nothing lies beside it: a link to another of our pages
+    becomes that page's path, and pictures are left out."""
+    return _LINK.sub(
+        lambda link: link[1] if link[1] == link[2] else f"{link[1]} ({link[2]})",
+        _PICTURE.sub("", readme),
+    )
 
 
 def _of_extra(wanted: str, extra: str) -> str:
