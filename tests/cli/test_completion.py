@@ -13,6 +13,7 @@ import pytest
 from callboard.cli import COMMANDS, main
 from callboard.clients.book import ClientBook
 from cli.terminals import terminal
+from docs.blocks import blocks, commands
 from serving import served
 
 
@@ -101,11 +102,8 @@ def test_powershells_words_are_asked_like_the_others(
     assert all(script.count(a) == script.count(b) for a, b in ("()", "{}", "[]"))
 
 
-STARTS = {
-    "bash": (["--norc", "--noprofile", "-i"], 'eval "$(callboard completion bash)"'),
-    "zsh": (["-f", "-i"], 'eval "$(callboard completion zsh)"'),
-    "fish": (["--no-config", "-i"], "callboard completion fish | source"),
-}
+#: How each shell is started, so that it reads its user's file.
+SHELLS = {"bash": ["--noprofile", "-i"], "zsh": ["-d", "-i"], "fish": ["-i"]}
 #: In the shells' tests, beside the scene: says what it was called with.
 PROGRAM = """\
 #!/bin/sh
@@ -133,16 +131,26 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals to type into")
-@pytest.mark.parametrize("shell", STARTS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
+    """By the page's line: in the file that it names, or else typed."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    options, script = STARTS[shell]
+    (line,) = (
+        line
+        for block in blocks("docs/commands.md")
+        for line, _ in commands(block.text)
+        if line.removeprefix('eval "$(').startswith(f"callboard completion {shell}")
+    )
+    typed, _, file = line.partition("# in ~/")
+    if file:
+        (place / file).write_text(f"{line}\n", encoding="utf-8")
+        typed = ":"
     # fish reads from nothing but its controlling terminal.
     controls = [setsid, "--ctty", "--wait"] if (setsid := shutil.which("setsid")) else []
-    with terminal([*controls, program, *options], place) as it:
-        it.type(f"{script}; callboard re''ady")
+    with terminal([*controls, program, *SHELLS[shell]], place) as it:
+        it.type(f"{typed}; callboard re''ady")
         it.until("<ready>")
         for keys, becomes in (
             ("doct\t--set\t", "<doctor><--settings>"),

@@ -23,6 +23,7 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/assets.md": {"json assets__download elsewhere": "tests/skills/test_assets_online.py"},
     "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
+    "docs/commands.md": {"console elsewhere": "tests/cli/test_completion.py"},
     "docs/deployment.md": {
         r"(yaml|python) \S+|json elsewhere": "tests/docs/test_deployment_docs.py"
     },
@@ -84,7 +85,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("README.md", "echo "): _READ + "needs Windows",
     ("README.md", "'{"): _READ + "needs Windows",
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
-    ("docs/commands.md", 'eval "$(callboard completion bash)"'): _ONLY_READ,
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
     ("docs/farm.md", "callboard farm run render__still"): _ONLY_READ,
     ("docs/farm.md", "callboard farm local -n 2 --host ble"): _ONLY_READ,
