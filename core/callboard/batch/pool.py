@@ -13,7 +13,7 @@ from callboard.batch.tasks import Task, TaskResult, filled, stamp_of
 from callboard.batch.warm_host import UNSAVED, WarmHost, is_changed
 from callboard.content import Json
 from callboard.errors import CallboardError, HostError
-from callboard.transport.client.tool_call import content_of, failure, never_goes
+from callboard.transport.client.tool_call import beside, content_of, failure, never_goes
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class HostPool:
             if work.open and not work.save and is_changed(result) and not self._warned:
                 self._warned = True
                 self._results.put(UNSAVED)
-            self._tell(task, attempt, content_of(result))
+            self._tell(task, attempt, content_of(result), beside(result))
         except HostLost as error:
             self._lost(task, attempt, error)
             return False
@@ -179,10 +179,18 @@ class HostPool:
         else:
             self._tell(task, attempt, error)
 
-    def _tell(self, task: Task, attempts: int, value: object) -> None:
+    def _tell(self, task: Task, attempts: int, value: object, content: Sequence[Json] = ()) -> None:
         status: Literal["done", "failed"] = "done"
         if isinstance(value, CallboardError):
             status, value = "failed", failure(value)
         self._results.put(
-            TaskResult(task.index, task.file, status, value, attempts, stamp_of(task.file))
+            TaskResult(
+                task.index,
+                task.file,
+                status,
+                value,
+                attempts,
+                stamp_of(task.file),
+                content=content,
+            )
         )

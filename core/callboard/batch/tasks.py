@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +33,8 @@ class Task:
 class TaskResult:
     """How a task ended. ``value`` is the tool's result, or the failure. ``stamp`` is what the file
     was when the task was done: who resumes does it again if somebody changed it since, or one of
-    the ``artefacts``: the files that it wrote, each with its SHA-256."""
+    the ``artefacts``: the files that it wrote, each with its SHA-256. ``content`` are pictures,
+    sounds and files that came with it, as MCP's blocks; no line holds them."""
 
     index: int
     file: str
@@ -43,10 +44,12 @@ class TaskResult:
     stamp: str
     key: str = ""
     artefacts: Mapping[str, str] = field(default_factory=dict)
+    content: Sequence[Json] = ()
 
     def line(self) -> Json:
         """``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
-        line = asdict(self)
+        line = asdict(replace(self, content=()))
+        del line["content"]
         value = line.pop("value")
         for name in ("file", "stamp", "key", "artefacts"):
             if not line[name]:

@@ -14,6 +14,7 @@ from callboard.cli.call_command import add_tool_arguments, given_arguments
 from callboard.cli.numbers import count, repetitions, seconds
 from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
+from callboard.cli.task_files import TaskFiles
 from callboard.cli.task_lines import ended, tell, work_off
 
 
@@ -37,6 +38,12 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     """How each task is done, and how often."""
     add_scene_options(parser)
     parser.add_argument("--report", metavar="FILE", type=Path, help="a later run goes on from it")
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help="where pictures of the answers go, or sounds and files",
+    )
     parser.add_argument(
         "--retries",
         metavar="N",
@@ -77,7 +84,8 @@ def _run(arguments: argparse.Namespace) -> int:
     warn_of_folders(arguments)
     report = _report(arguments.report, work, arguments.each)
     pool = HostPool(work, arguments.hosts, tell)
-    return work_off(tasks, pool.run, report, arguments.max_failures, ordered=True)
+    files = TaskFiles(arguments.out, arguments.tool)
+    return work_off(tasks, pool.run, report, files, arguments.max_failures, ordered=True)
 
 
 def _report(path: Path | None, work: BatchWork, patterns: Iterable[str]) -> ReportFile | None:

@@ -33,6 +33,7 @@ from callboard.cli.farm_options import (
 from callboard.cli.numbers import count
 from callboard.cli.scene_host import settle_host
 from callboard.cli.serve_command import host_options, warn_of_folders
+from callboard.cli.task_files import TaskFiles
 from callboard.cli.task_lines import ended, work_off
 from callboard.errors import PeerError
 from callboard.farm.farm import Farm
@@ -74,6 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
         require_private_address(arguments.scheduler, certificates)
     needs = {f"host:{arguments.host}": 1.0, **dict(arguments.need)}
     given = {"retries": arguments.retries, "needs": needs, "asker": arguments.asker}
+    given["files"] = arguments.out is not None
     work = replace(work_of(arguments), **given)
     tasks = tasks_over(arguments.over, arguments.scene)
     report = None
@@ -83,6 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
         report = ReportFile(arguments.report, {**begun, "skills": dict(work.skills)})
     security = security_of(certificates)
     kept = KeptFiles(arguments.logs, arguments.collect)
+    files = TaskFiles(arguments.out, arguments.tool)
     stopped = threading.Event()
     end_attached(arguments, stopped.set, GOODBYE)
 
@@ -100,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 kept.keep(result, about)
                 yield result
 
-    return work_off(tasks, results_of, report, arguments.max_failures, ordered=False)
+    return work_off(tasks, results_of, report, files, arguments.max_failures, ordered=False)
 
 
 @contextmanager

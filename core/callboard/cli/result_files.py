@@ -12,6 +12,7 @@ from typing import NamedTuple
 from callboard.cli.plain_text import plain
 from callboard.content import Json
 from callboard.errors import PeerError, SkillError
+from callboard.transport.client.tool_call import not_text
 
 _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
 
@@ -27,7 +28,7 @@ class ResultFile(NamedTuple):
 
 def files_in(result: Json) -> list[ResultFile]:
     """What of a ``tools/call`` result isn't text. Raises SkillError for what can't be read."""
-    return [_file(block) for block in result.get("content", ()) if block.get("type") in _KINDS]
+    return [_file(block) for block in not_text(result.get("content", ()))]
 
 
 def require_place(out: str) -> None:
@@ -47,14 +48,26 @@ def keep(files: list[ResultFile], out: str, name: str) -> None:
     path = Path(out)
     for index, file in enumerate(files):
         if path.is_dir():
-            written = _beside(path, name, file)
+            written = keep_beside(path, name, file)
         else:
             written = path.with_name(f"{path.stem}-{index + 1}{path.suffix}") if index else path
             written.write_bytes(file.data)
-        for key in ("data", "blob", "text"):
-            file.holder.pop(key, None)
-        file.holder["file"] = str(written)
+            _point(file, written)
         print(plain(f"callboard: {file.kind} is in {written}"), file=sys.stderr)
+
+
+def keep_beside(folder: Path, name: str, file: ResultFile) -> Path:
+    """Writes it into the folder, beside what is there. The result holds its path, which is
+    returned, instead of its bytes. Any thread. Raises OSError."""
+    written = _beside(folder, name, file)
+    _point(file, written)
+    return written
+
+
+def _point(file: ResultFile, written: Path) -> None:
+    for key in ("data", "blob", "text"):
+        file.holder.pop(key, None)
+    file.holder["file"] = str(written)
 
 
 def _file(block: Json) -> ResultFile:

@@ -12,6 +12,7 @@ from callboard.batch.tasks import Task, TaskResult
 from callboard.cli.outcome import EXITS, say
 from callboard.cli.plain_text import plain
 from callboard.cli.progress_bar import bar, clear, meanwhile
+from callboard.cli.task_files import TaskFiles
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.transport.client.tool_call import failure
@@ -38,6 +39,7 @@ def work_off(
     tasks: Sequence[Task],
     results_of: Callable[[Sequence[Task]], Generator[TaskResult, None, None]],
     report: ReportFile | None,
+    files: TaskFiles,
     max_failures: int | None,
     *,
     ordered: bool,
@@ -57,7 +59,7 @@ def work_off(
     whole = False
     try:
         with closing(results_of(left)) as results:
-            progress.take(_written(results, report))
+            progress.take(_written(map(files.keep, results), report))
         whole = True
     except KeyboardInterrupt:
         again = "; the same command goes on from here" if report else ""
@@ -68,6 +70,8 @@ def work_off(
             report.close(progress.results if whole else None, progress.finished())
         elif report:
             report.end(progress.finished())
+    if files.dropped:
+        tell("the answers hold pictures, sounds or files; --out FOLDER keeps them")
     clear()
     print(json.dumps(progress.finished()))
     return int(bool(progress.failed))

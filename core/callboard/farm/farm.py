@@ -278,6 +278,7 @@ class FarmRun:
             stamp_of(task.file),
             task.key,
             answer.get("artefacts", {}),
+            answer.get("content", ()),
         )
         about = {
             name: answer[name] for name in ("worker", "printed", "seconds") if answer.get(name)

@@ -15,7 +15,7 @@ from callboard.content import Json
 from callboard.errors import InvalidParams
 from callboard.jobs.workflows import RUN
 from callboard.transport.client.http_client import pass_over
-from callboard.transport.client.tool_call import Notified, Requester, content_of
+from callboard.transport.client.tool_call import Notified, Requester, beside, content_of
 
 #: Where supervisors tell which task a host was lost with: ``{worker, key, why, code}``.
 LOST = "callboard-lost"
@@ -34,11 +34,13 @@ class Asker(NamedTuple):
 class FarmWork(BatchWork):
     """What is done for each task, as in a batch. ``needs`` are amounts of what hosts offer, by
     name; ``skills`` are those that a host must have, each with its version or None for any.
-    ``asker`` is None for whoever typed the command."""
+    ``asker`` is None for whoever typed the command. ``files`` says that pictures, sounds and files
+    of the answers are wanted whole."""
 
     needs: Mapping[str, float] = field(default_factory=dict)
     skills: Mapping[str, str | None] = field(default_factory=dict)
     asker: Asker | None = None
+    files: bool = False
 
     def order(self, task: Task, key: str) -> Json:
         """What is sent for one task. ``key`` is Dask's."""
@@ -50,6 +52,8 @@ class FarmWork(BatchWork):
             "timeout": self.timeout,
             "skills": dict(self.skills),
         }
+        if self.files:
+            order["files"] = True
         return order if self.asker is None else {**order, "asker": list(self.asker)}
 
     def _called(self, given: Json) -> Json:
@@ -60,15 +64,18 @@ class FarmWork(BatchWork):
 
 
 def carried_out(client: Requester, order: Json, notified: Notified = pass_over) -> Json:
-    """Does what the order says, by a client of its host: ``{status, value, printed, artefacts}``.
-    Raises FailedCall, RemoteError, HostError."""
+    """Does what the order says, by a client of its host: ``{status, value, printed, artefacts,
+    content}``. Raises FailedCall, RemoteError, HostError."""
     began = time() - 0.1  # files are stamped by a coarser clock
     result = on_scene(
         client, order["tool"], order["arguments"], order["scene"], order["save"], notified
     )
     value = content_of(result)
     told = {"status": "done", "value": value, "printed": printed(result)}
-    return {**told, "artefacts": artefacts_of(value, began)}
+    content = beside(result)
+    if not order.get("files"):
+        content = [{"type": block["type"]} for block in content]
+    return {**told, "artefacts": artefacts_of(value, began), "content": content}
 
 
 def printed(result: Json) -> Json:
@@ -97,7 +104,7 @@ def perform_by(performer: Callable[[Json], Json]) -> None:
 
 
 def perform(order: Json) -> Json:
-    """What Dask calls on a worker: ``{status, value, printed, artefacts, worker}``."""
+    """What Dask calls on a worker: ``{status, value, printed, artefacts, content, worker}``."""
     if _performer is None:
         raise RuntimeError("this Dask worker is no callboard host; start `callboard farm worker`")
     return _performer(order)

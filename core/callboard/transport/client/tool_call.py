@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from callboard.content import Json
@@ -23,6 +23,9 @@ from callboard.errors import (
 )
 from callboard.jobs.tools import LONGEST_WAIT, STATUS
 from callboard.transport.client.http_client import RemoteError, pass_over
+
+#: The kinds of a result's blocks that hold a file.
+NOT_TEXT = ("image", "audio", "resource")
 
 Notified = Callable[[str, Json], None]
 
@@ -89,6 +92,16 @@ def call_tool(
 def content_of(result: Json) -> Any:
     """What a tool's result is for programs."""
     return result.get("structuredContent", result.get("content"))
+
+
+def not_text(blocks: Iterable[Any]) -> list[Json]:
+    """Those of a result's ``content`` that are pictures, sounds and embedded files."""
+    return [b for b in blocks if isinstance(b, dict) and b.get("type") in NOT_TEXT]
+
+
+def beside(result: Json) -> list[Json]:
+    """The pictures, sounds and files that ``content_of`` leaves out."""
+    return not_text(result.get("content", ())) if "structuredContent" in result else []
 
 
 def failure(error: CallboardError) -> Json:

@@ -1,0 +1,61 @@
+"""The pictures, sounds and files of many tasks' results, as files of one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from callboard.batch.artefacts import sha256
+from callboard.batch.tasks import TaskResult
+from callboard.cli.result_files import ResultFile, files_in, keep_beside
+from callboard.content import Json
+from callboard.errors import CallboardError, HostError, PeerError
+from callboard.transport.client.tool_call import failure, not_text
+
+
+class TaskFiles:
+    """What isn't text goes to the folder, called by the task's index and the tool; without one
+    ``dropped`` says whether there was any."""
+
+    def __init__(self, folder: Path | None, tool: str) -> None:
+        """Makes the folder. Raises PeerError where it can't be made."""
+        self._folder, self._tool = folder and folder.absolute(), tool
+        self.dropped = False
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise PeerError(
+                f"--out {folder}: the folder can't be made: {why}; name another"
+            ) from None
+
+    def keep(self, result: TaskResult) -> TaskResult:
+        """The result with the files among its artefacts, and without their bytes. A failure where
+        they are broken or can't be written."""
+        if result.status == "failed":
+            return result
+        # A tool that answers with nothing for programs has its blocks as the value.
+        value = result.value if isinstance(result.value, list) else []
+        blocks = result.content or not_text(value)
+        kept = replace(result, content=())
+        if self._folder is None:
+            self.dropped = self.dropped or bool(blocks)
+            return kept
+        try:
+            written = self._written(self._folder, result.index, blocks)
+        except CallboardError as error:
+            return replace(kept, status="failed", value=failure(error))
+        return replace(kept, artefacts={**result.artefacts, **written})
+
+    def _written(self, folder: Path, index: int, blocks: Sequence[Json]) -> dict[str, str]:
+        """The SHA-256 of each file by its path. Raises SkillError, HostError."""
+        files: list[ResultFile] = files_in({"content": blocks})
+        try:
+            paths = [str(keep_beside(folder, f"{index:06}-{self._tool}", one)) for one in files]
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise HostError(f"the tool is done, but its answer can't be kept: {why}") from None
+        return {path: sha256(path) for path in paths}
