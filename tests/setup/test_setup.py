@@ -33,6 +33,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(folder))
+    if sys.platform == "win32":
+        # Windows itself is asked for the folder, and knows no variables.
+        monkeypatch.setenv("CALLBOARD_HOME", str(folder / "AppData" / "callboard"))
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "callboard").touch(0o755)
