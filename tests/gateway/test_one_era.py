@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,7 +93,7 @@ ANSWERS = {
         "content": {"type": "text", "text": "Ada thinks"},
         "model": "test",
     },
-    "roots/list": {"roots": [{"uri": "file:///projects/Ada"}]},
+    "roots/list": {"roots": [{"uri": Path("/projects/Ada").absolute().as_uri()}]},
     "ai.nimblebrain/resources/read": {
         "contents": [{"uri": "files://x", "mimeType": "text/plain", "text": "of Ada"}]
     },

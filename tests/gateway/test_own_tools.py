@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def greet(ctx: Any) -> str:
 
 
 def roots_of(ctx: Any) -> list[str]:
-    return [str(root.path) for root in ctx.roots.roots]
+    return [Path(root.path).as_posix() for root in ctx.roots.roots if root.path]
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def offer(host: Served) -> None:
 
 
 def client_of(gateway: RunningGateway, name: str = "Ada") -> FakeClient:
-    roots = {"roots": [{"uri": f"file:///projects/{name}"}]}
+    roots = {"roots": [{"uri": Path(f"/projects/{name}").absolute().as_uri()}]}
     answers = {
         "elicitation/create": lambda params: {"action": "accept", "content": {"name": name}},
         "roots/list": lambda params: roots,

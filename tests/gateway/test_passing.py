@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ class Probe:
             raise
 
     def roots_of(self, ctx: Any) -> list[str]:
-        return [str(root.path) for root in ctx.roots.roots]
+        return [Path(root.path).as_posix() for root in ctx.roots.roots if root.path]
 
     async def file_of(self, ctx: Any) -> str:
         contents = (await host(ctx).read("files://x")).contents
@@ -98,7 +99,9 @@ def passing(
         "ai.nimblebrain/resources/read": lambda params: {
             "contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": f"of {name}"}]
         },
-        "roots/list": lambda params: {"roots": [{"uri": f"file://{path}"} for path in roots]},
+        "roots/list": lambda params: {
+            "roots": [{"uri": Path(path).absolute().as_uri()} for path in roots]
+        },
     }
     path = "fake" if way == "named" else ""
     with gateway.client(path, CAPABILITIES, answers) as client:
