@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,7 @@ def new_houdini(*, windows: bool) -> None:
     hou._reset(windows=windows)
 
 
-@contextmanager
-def houdini_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+def houdini_host(post: Callable[[Callable[[], None]], None]) -> closing[Any]:
     from callboard_houdini.host import HoudiniHost
 
-    host = HoudiniHost(post)
-    try:
-        yield host
-    finally:
-        host.close()
+    return closing(HoudiniHost(post))

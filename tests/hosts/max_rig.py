@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,7 @@ def new_max(*, windows: bool, usd: bool = True) -> None:
     pymxs._reset(windows=windows, usd=usd)
 
 
-@contextmanager
-def max_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+def max_host(post: Callable[[Callable[[], None]], None]) -> closing[Any]:
     from callboard_max.host import MaxHost
 
-    host = MaxHost(post)
-    try:
-        yield host
-    finally:
-        host.close()
+    return closing(MaxHost(post))

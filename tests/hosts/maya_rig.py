@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,7 @@ def new_maya(*, batch: bool) -> None:
     session.reset(batch=batch)
 
 
-@contextmanager
-def maya_host(post: Callable[[Callable[[], None]], None]) -> Iterator[Any]:
+def maya_host(post: Callable[[Callable[[], None]], None]) -> closing[Any]:
     from callboard_maya.host import MayaHost
 
-    host = MayaHost(post)
-    try:
-        yield host
-    finally:
-        host.close()
+    return closing(MayaHost(post))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +24,9 @@ from callboard.hosting.contract import (
     Work,
 )
 from callboard.protocol.revisions import Revision
+from callboard.protocol.tool_names import is_tool_name
 from callboard.workspace.fields import PathFields
 
-#: What every client takes for a name (2025-11-25, Tools, Tool Names).
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 #: What a capability says about a tool's work, that which most stands in the artist's way first.
 _WORK: tuple[tuple[str, Work], ...] = (
     (SCRIPT, "script"),
@@ -321,7 +319,7 @@ class ToolRegistry:
         arguments. ``options`` are :class:`Tool`'s other fields, such as ``output_schema``,
         ``required_capabilities`` and ``affinity``. Raises ValueError for a name, a description or
         a schema that clients may refuse, SkillError for a schema that can't be checked."""
-        if not _NAME.fullmatch(name):
+        if not is_tool_name(name):
             raise ValueError(f"a tool's name has 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
         if not description.strip():
             raise ValueError(f"tool '{name}' needs a description; agents choose by it")

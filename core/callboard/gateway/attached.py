@@ -13,11 +13,12 @@ from callboard.content import Json
 from callboard.demand import request_capability
 from callboard.errors import CallboardError, HostOffline
 from callboard.gateway.conversations import HostConversation, converse, end_conversation
-from callboard.gateway.directory import LIST_PATIENCE, LONGEST_NAME, is_tool_name
+from callboard.gateway.directory import LIST_PATIENCE, LONGEST_NAME
 from callboard.gateway.names import HostNames
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.session import Session, SessionRequest
 from callboard.protocol.subscriptions import Topic
+from callboard.protocol.tool_names import is_tool_name
 from callboard.transport.relay.host_side import HostSide
 from callboard.transport.relay.pages import objects_in, pages
 

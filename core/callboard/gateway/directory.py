@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeGuard
+from typing import Any
 
 from callboard.content import Json
 from callboard.errors import InvalidParams
 from callboard.gateway.names import HostNames, NameFinder
+from callboard.protocol.tool_names import is_tool_name
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.search import SearchIndex
 from callboard.transport.instances import ListedInstance
@@ -21,7 +21,6 @@ from callboard.transport.relay.link import Link
 
 #: Characters that a client takes for a tool's name.
 LONGEST_NAME = 63
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 #: Seconds after which instances are asked again whether they serve.
 STALE_AFTER = 2.0
 #: Seconds that the lists of all instances wait for the one of a single one.
@@ -142,11 +141,6 @@ def _as_skill(name: str, known: Known) -> SkillMetadata:
         if is_tool_name(tool.get("name"))
     )
     return SkillMetadata(name, "", Path(name), tools=tools)
-
-
-def is_tool_name(value: object) -> TypeGuard[str]:
-    """Whether a tool can be called so (2025-11-25, Tools, Tool Names)."""
-    return isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None
 
 
 def _text(value: Any) -> str:

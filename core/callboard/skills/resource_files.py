@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from callboard.hosting.contract import FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
+from callboard.protocol.tool_names import is_tool_name
 from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
@@ -25,7 +26,6 @@ _TAKEN = (
 )
 _URI = re.compile(r"([a-z][a-z0-9+.-]{0,63})://([^\s{}\\\"<>|^`\x00-\x1f\x7f]|\{\+?\w+\})+")
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Entry:
 
     def read(self) -> ResourceDeclaration:
         name = self._text("name")
-        if name is None or not _NAME.fullmatch(name):
+        if not is_tool_name(name):
             self._refuse("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")
         uri, needs = self._uri(), self._capabilities()
         file, source = self._text("file"), self._text("source_file")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from callboard.calls.entry import Affinity
 from callboard.hosting.contract import SCRIPT
+from callboard.protocol.tool_names import is_tool_name
 from callboard.skills.model import Execution, FailureKind, ToolDeclaration
 from callboard.skills.script_runners import runs_code
 from callboard.skills.skill_files import FileProblem, resolve_inside
@@ -17,8 +17,6 @@ from callboard.skills.skill_files import FileProblem, resolve_inside
 if TYPE_CHECKING:
     from callboard.skills.called_function import Signature, Signatures
 
-#: What a client takes for a name (2025-11-25, Tools, Tool Names).
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _HINTS = {
     "read_only": "readOnlyHint",
     "destructive": "destructiveHint",
@@ -79,7 +77,7 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
     if not isinstance(entry, dict):
         raise EntryProblem("a tool is a mapping with at least a name")
     name = entry.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not is_tool_name(name):
         raise EntryProblem("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")
     next_key, next_tools = _either(entry, "next_tools")
     script = _script(entry, name, folder)

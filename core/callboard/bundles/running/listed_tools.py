@@ -15,11 +15,11 @@ from callboard.calls.entry import Entry
 from callboard.calls.tools import Tool
 from callboard.content import Json, Result
 from callboard.errors import SkillError
+from callboard.protocol.tool_names import is_tool_name
 
 log = logging.getLogger(__name__)
 
 MAX_DESCRIPTION = 32_768
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 #: ``_meta`` keys that only we, or the protocol, may set.
 _OURS = ("callboard/", "dcc", "io.modelcontextprotocol/")
 
@@ -60,7 +60,7 @@ def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
         raise ValueError("it has no name")
     own = entry["name"]
     name = prefix(bundle) + own
-    if not _NAME.fullmatch(name):
+    if not is_tool_name(name):
         raise ValueError(f"'{name[:200]}' is no name that every client takes")
     schema, output = entry.get("inputSchema"), entry.get("outputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":

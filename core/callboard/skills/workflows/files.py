@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from callboard.protocol.tool_names import is_tool_name
 from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative
@@ -29,7 +30,6 @@ MAX_STEPS = 500
 MAX_PROBLEMS = 50
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _KINDS = ("tool", "foreach", "parallel", "branch", "approve", "fail")
 
 
@@ -217,7 +217,7 @@ class _Reader:
 
     def _tool(self, entry: Mapping[str, Any], step_id: str, path: safe_yaml.Path) -> ToolStep:
         tool = entry.get("tool")
-        if not isinstance(tool, str) or not _TOOL.fullmatch(tool):
+        if not is_tool_name(tool):
             raise WorkflowProblem("'tool' must be a tool's name", (*path, "tool"))
         args = entry.get("args", entry.get("arguments")) or {}
         if not isinstance(args, dict):

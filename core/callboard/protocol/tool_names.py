@@ -1,0 +1,13 @@
+"""What every client takes for a tool's name (2025-11-25, Tools, Tool Names)."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeGuard
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def is_tool_name(value: object) -> TypeGuard[str]:
+    """Whether a tool, or what is named like one, can be called so."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
