@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +50,7 @@ def blocks(page: str) -> list[Block]:
             text.count("\n", 0, fence.start()) + 1,
             fence["language"],
             fence["words"].strip(),
-            textwrap.dedent(fence["text"]),
+            re.sub(f"^{fence['indent']}", "", fence["text"], flags=re.MULTILINE),
         )
         for fence in _BLOCK.finditer(text)
     ]

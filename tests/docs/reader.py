@@ -3,12 +3,13 @@
 What a block is, its language says, and the words behind it:
 
 - ``console``: each line is typed in a shell. Where lines begin with ``$ `` only those are, and the
-  others are in what the command prints; ``…`` stands for anything. What serves (``serve``,
-  ``gateway``, ``farm local``, ``farm worker``) stays until the page's end. ``fails`` says that the
-  commands end with an error; ``blender`` that they want bpy, ``farm`` Dask, ``openssl`` that
-  program.
+  others are in what the command prints; ``…`` stands for anything, ``0193f5d2-…`` for an id. What
+  serves (``serve``, ``gateway``, ``farm local``, ``farm worker``) stays until the page's end.
+  ``fails`` says that the commands end with an error; ``blender`` that they want bpy, ``farm`` Dask,
+  ``openssl`` that program.
 - ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
-  a file's name: what is in that file; ``json`` alone: the shape of what the last command printed.
+  a file's name: what is in that file, or a part of it where callboard has that file; ``json``
+  alone: the shape of what the last command printed.
 - ``python``: is run, after the page's Python above it.
 - ``elsewhere``, behind any: tests/docs/test_every_block.py says who runs it.
 """
@@ -27,7 +28,7 @@ from shutil import which
 from typing import Any
 
 from docs.blocks import PROJECT, Block, blocks, commands
-from docs.shape import ANY, alike, differing, printed_values, values
+from docs.shape import alike, differing, printed_values, values
 from e2e.serving import DEADLINE, Program, environment
 from skills.skill_tree import write_files
 from waiting import until
@@ -39,6 +40,10 @@ _SERVES = re.compile(
 )
 #: A line that only sets some; they stay.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
+#: How a page shows an id, which from then on stands for the first that was printed; and that one.
+_ID = re.compile(r"\b[0-9a-f]{8}-…")
+_WHOLE_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b")
+_ANYTHING = re.compile(r"\b[0-9a-f]{8}-…|…")
 #: The programs of an application's Python, which the doubles stand in for.
 _PYTHONS = ("python", "mayapy", "hython")
 
@@ -118,6 +123,7 @@ class Reader:
             self._running[kind].close()
         self._running[kind] = self._stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
+        self._says.touch()  # tee may come later
         shell = ["bash", "-c", f"exec {line} 2> >(tee {self._says} >&2)"]
         program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
@@ -129,6 +135,8 @@ class Reader:
             for command, expected in commands(block.text):
                 self.type(command, fails="fails" in words)
                 self._see(block, expected)
+        elif words and (PROJECT / words[0]).is_file():
+            assert block.text in (PROJECT / words[0]).read_text("utf-8"), block
         elif words and ("." in words[0] or "/" in words[0]):
             write_files(self.folder, {words[0]: block.text})
         elif block.language == "json" and words:
@@ -147,12 +155,14 @@ class Reader:
             if line.startswith("{"):
                 self._compare(block, next(values(line)))
             else:
-                texts.extend(self._as_here(line).split(ANY))
+                texts.extend(_ANYTHING.split(self._as_here(line)))
         until(
             lambda: in_order(texts, self._shown()),
             lambda: f"{block}: {expected}\n{self._shown()}",
             seconds=DEADLINE if self._says else 0,
         )
+        for shown in _ID.findall(" ".join(expected)):
+            self.here[shown] = _WHOLE_ID.findall(self._shown())[0]
 
     def _shown(self) -> str:
         return self._printed + (self._says.read_text("utf-8") if self._says else "")

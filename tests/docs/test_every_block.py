@@ -32,7 +32,6 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/index.md": {r"\{toctree\}": "tests/docs/test_site.py"},
     "docs/openusd.md": {"console": "tests/docs/test_get_started.py"},
     "docs/prompts.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
-    "docs/skills.md": {r"(yaml|python) \S+": "tests/docs/test_skill_docs.py"},
     "docs/workflows.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
     "docs/walkthrough.md": {".*": "tests/docs/test_walkthrough.py"},
     "examples/many/README.md": {"console": "tests/e2e/test_examples.py"},
@@ -95,15 +94,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ): _SHOWN,
     ("docs/farm.md", _EXPORT + "--openjd"): _ONLY_READ,
     ("docs/farm.md", _EXPORT + "--flamenco"): _ONLY_READ,
-    ("docs/skills.md", "callboard new-skill shot-tools"): _ONLY_READ,
-    (
-        "docs/skills.md",
-        "from typing import Annotated, Litera",
-    ): _SHOWN,
-    ("docs/skills.md", "callboard report --calls"): _ONLY_READ,
-    ("docs/skills.md", "metadata:"): _SHOWN,
-    ("docs/skills.md", "callboard vendor studio-publish"): _ONLY_READ,
-    ("docs/skills.md", "callboard call studio_publish__publi"): _ONLY_READ,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -19,12 +20,16 @@ from callboard.testing.fake_client import FakeClient
 from docs.blocks import PROJECT, blocks
 from docs.reader import Reader, write_program
 from skills.skill_tree import write_files, write_skill
+from skills.wheels import make_wheel
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
     pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed"),
     pytest.mark.timeout(300),
 ]
+#: A tool of the studio's, and what it does.
+PUBLISH = "tools:\n  - {name: publish, description: Publishes the set.}\n"
+FAILS = "def main(folder):\n    raise ValueError('there is no set to publish')\n"
 #: Which shows most of what a page on scenes has.
 HOST = "blender" if find_spec("bpy") else "openusd"
 
@@ -182,6 +187,24 @@ def primitives(reader: Reader) -> None:
     reader.type("python examples/primitives/tool.py")
 
 
+def skills(reader: Reader) -> None:
+    (reader.folder / "examples").symlink_to(PROJECT / "examples")
+    for package, version in (("Pillow", "11.3.0"), ("OpenTimelineIO", "0.17.0")):
+        make_wheel(reader.folder / "wheels", package, version, "")
+    reader.env |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(reader.folder / "wheels")}
+    publish = {"tools.yaml": PUBLISH, "scripts/publish.py": FAILS}
+    write_skill(reader.folder, "studio-publish", files=publish)
+    shelves = [reader.folder / "shelves" / host for host in ("blender", "maya")]
+    for shelf in shelves:
+        block = f"dcc: {shelf.name}\nrequires: [Pillow]"
+        write_skill(shelf, "studio-stamp", block=block)
+    reader.env["CALLBOARD_SKILL_PATHS"] = os.pathsep.join(map(str, shelves))
+    serve(reader, *cubes("LampA", "LampB"))
+    Store(reader.home / "callboard" / "records").flush()
+    listed = reader.type("callboard report --calls").splitlines()
+    reader.here["ID ID …"] = " ".join(line.split()[2] for line in listed)
+
+
 #: What each page takes for granted.
 GRANTED: dict[str, Callable[[Reader], None]] = {
     "README.md": readme,
@@ -198,6 +221,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/scale.md": scale,
     "docs/scene.md": scene,
     "docs/shapes.md": shapes,
+    "docs/skills.md": skills,
     "examples/bundle/README.md": bundle,
     "examples/primitives/README.md": primitives,
 }

@@ -31,6 +31,14 @@ def test_a_ring_is_placed_and_cleared(callboard_skill):
     assert len(callboard_skill.call("clear")["deleted"]) == 4
 
 
+def test_a_stand_in_is_placed(callboard_skill):
+    placed = callboard_skill.call("stand_in", name="lamp", position=[1, 2, 3], kind="sphere")
+    there = callboard_skill.call("scene__get_object", name=placed["path"])
+    assert (there["type"], there["translate"]) == ("sphere", [1, 2, 3])
+    with pytest.raises(ToolFailed, match="kind"):
+        callboard_skill.call("stand_in", name="lamp", kind="lamp")
+
+
 def test_the_resources(callboard_skill):
     assert "prop_<name>" in callboard_skill.read("set-dressing://conventions")
     callboard_skill.call("place", name="lamp", position=[1, 2, 3])
