@@ -3,7 +3,7 @@
 What a block is, its language says, and the words behind it:
 
 - ``console``: each line is typed in a shell. Where lines begin with ``$ `` only those are, and the
-  others are in what the command prints; ``…`` stands for anything, ``0193f5d2-…`` for an id. What
+  others are in what the command prints; ``…`` stands for anything, ``a6a9a5e4…`` for an id. What
   serves (``serve``, ``gateway``, ``farm local``, ``farm worker``) stays until the page's end.
   ``fails`` says that the commands end with an error; ``blender`` that they want bpy, ``farm`` Dask,
   ``openssl`` that program.
@@ -41,9 +41,9 @@ _SERVES = re.compile(
 #: A line that only sets some; they stay.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
 #: How a page shows an id, which from then on stands for the first that was printed; and that one.
-_ID = re.compile(r"\b[0-9a-f]{8}-…")
-_WHOLE_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b")
-_ANYTHING = re.compile(r"\b[0-9a-f]{8}-…|…")
+_ID = re.compile(r"\b[0-9a-f]{8}…")
+_WHOLE_ID = re.compile(r"\b[0-9a-f]{32}\b")
+_ANYTHING = re.compile(r"\b[0-9a-f]{8}…|…")
 #: The programs of an application's Python, which the doubles stand in for.
 _PYTHONS = ("python", "mayapy", "hython")
 
