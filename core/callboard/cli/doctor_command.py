@@ -16,7 +16,7 @@ from typing import Any
 import tornado
 
 from callboard import __version__
-from callboard.cli import app_nap, private_folders
+from callboard.cli import app_nap, blender_python, private_folders
 from callboard.cli.plain_text import plain
 from callboard.hosting.headless import pip_install
 from callboard.hosting.system_libraries import blender_lacks
@@ -98,6 +98,7 @@ def findings() -> Iterator[tuple[bool, str]]:
             )
         else:
             yield True, f"{module} is not installed, and only needed for {purpose}"
+    yield from blender_python.findings()
     served: set[str] = set()
     yield from _instances(served)
     yield from _gateway()
