@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from houdini_rig import REAL, hou, new_houdini
+from other_thread import elsewhere
 
 if REAL:
     pytest.skip("Houdini itself needs no proof", allow_module_level=True)
@@ -47,7 +47,7 @@ def test_every_call_is_on_the_main_thread() -> None:
         lambda: hou.ui.paneTabs(),
     ):
         with pytest.raises(RuntimeError, match="was called from"):
-            _elsewhere(call)
+            elsewhere(call)
 
 
 def test_calls_after_the_unload_raise() -> None:
@@ -126,12 +126,6 @@ def test_undo_has_groups_and_drops_empty_ones() -> None:
     assert hou.node("/obj/One") is None
     with pytest.raises(hou.ObjectWasDeleted):
         node.path()
-
-
-def _elsewhere(call: Any) -> None:
-    """Calls on another thread; raises here what that raises."""
-    with ThreadPoolExecutor(1) as other:
-        other.submit(call).result(20)
 
 
 def test_rendering_takes_known_arguments_and_mantra_must_be_waited_for(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import hou
 import pytest
-from houdini_rig import houdini_host, new_houdini
+from houdini_rig import hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
 from callboard.testing.compliance import Bench

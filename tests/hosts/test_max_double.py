@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from max_rig import REAL, new_max, pymxs
+from other_thread import elsewhere
 
 if REAL:
     pytest.skip("3ds Max itself needs no proof", allow_module_level=True)
@@ -84,12 +84,6 @@ def test_what_python_does_outside_of_an_undo_block_is_recorded_nowhere() -> None
     assert [str(each.name) for each in rt.objects] == ["Unrecorded"]
     with pytest.raises(RuntimeError, match="deleted scene object"):
         node.name  # noqa: B018
-
-
-def elsewhere(call: Any) -> None:
-    """Calls on another thread; raises here what that raises."""
-    with ThreadPoolExecutor(1) as other:
-        other.submit(call).result(20)
 
 
 def test_rendering_takes_known_arguments_a_camera_and_no_windows(tmp_path: Any) -> None:

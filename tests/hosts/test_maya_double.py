@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from maya import cmds, mel
 from maya_rig import REAL, new_maya
+from other_thread import elsewhere
 
 if REAL:
     pytest.skip("Maya itself needs no proof", allow_module_level=True)
 
-import threading
-from concurrent.futures import Future
 
 import maya.api.OpenMaya as om
 from maya._plugins import FatalError
@@ -50,7 +49,7 @@ def test_every_call_is_on_the_main_thread() -> None:
         lambda: om.MEventMessage.addEventCallback("Undo", print),
     ):
         with pytest.raises(RuntimeError, match="was called from"):
-            _elsewhere(call)
+            elsewhere(call)
 
 
 def test_windows_need_windows() -> None:
@@ -146,22 +145,6 @@ def test_undo_has_chunks_and_drops_empty_ones() -> None:
     assert cmds.ls("One", "Two") == []
     with pytest.raises(RuntimeError):
         cmds.undo()
-
-
-def _elsewhere(call) -> None:
-    """Calls on another thread; raises here what that raises."""
-    outcome: Future = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(call())
-        except Exception as error:
-            outcome.set_exception(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(20)
-    outcome.result(timeout=0)
 
 
 def test_rendering_takes_known_flags_a_camera_and_the_pictures_own_shape() -> None:
