@@ -57,7 +57,7 @@ class Reader:
         self.servers: list[Program] = []
         #: What the page shows, and what it is here.
         self.here: dict[str, str] = {}
-        self._stack = stack
+        self.stack = stack
         self._running: dict[str, ExitStack] = {}
         self._printed = ""
         #: What the last command says on stderr, if it serves: it may say more at any time.
@@ -121,10 +121,10 @@ class Reader:
         kind = _SERVES.findall(line)[0]
         if kind in self._running:  # Ctrl+C, as who starts another of them
             self._running[kind].close()
-        self._running[kind] = self._stack.enter_context(ExitStack())
+        self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
         self._says.touch()  # tee may come later
-        shell = ["bash", "-c", f"exec {line} 2> >(tee {self._says} >&2)"]
+        shell = ["bash", "-c", f"exec env {line} 2> >(tee {self._says} >&2)"]
         program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
         self._printed = program.line

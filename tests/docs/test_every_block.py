@@ -38,10 +38,6 @@ RUN_BY: dict[str, dict[str, str]] = {
 }
 #: What a page's Windows lines and lines for other programs' Pythons get here.
 _READ = "its words are read by tests/docs/test_commands_named.py; "
-_ONLY_READ = "its words are read by tests/docs/test_commands_named.py"
-_SHOWN = "it is shown, and compared with nothing"
-_EXPORT = """callboard farm export render__still --host blender --over 'assets/**/*.blend' \\
-    --json '{"path": "{folder}/{stem}.png"}' """
 #: By page and how the block begins: why no test runs it.
 NOT_RUN: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test --fast"): "it is what runs this",
@@ -85,15 +81,6 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("README.md", "'{"): _READ + "needs Windows",
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
-    ("docs/farm.md", "callboard farm run render__still"): _ONLY_READ,
-    ("docs/farm.md", "callboard farm local -n 2 --host ble"): _ONLY_READ,
-    ("docs/farm.md", "callboard farm worker --host blender"): _ONLY_READ,
-    (
-        "docs/farm.md",
-        'farm__map     {"tool": "render__st',
-    ): _SHOWN,
-    ("docs/farm.md", _EXPORT + "--openjd"): _ONLY_READ,
-    ("docs/farm.md", _EXPORT + "--flamenco"): _ONLY_READ,
 }
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ import pytest
 from callboard.records.store import Store
 from callboard.testing.fake_client import FakeClient
 from docs.blocks import PROJECT, blocks
+from docs.flamenco_manager import flamenco_manager
 from docs.reader import Reader, write_program
 from skills.skill_tree import write_files, write_skill
 from skills.wheels import make_wheel
@@ -25,11 +27,22 @@ from skills.wheels import make_wheel
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
     pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
 ]
 #: A tool of the studio's, and what it does.
 PUBLISH = "tools:\n  - {name: publish, description: Publishes the set.}\n"
 FAILS = "def main(folder):\n    raise ValueError('there is no set to publish')\n"
+#: Two scenes that are soon rendered.
+SCENES = """
+import bpy
+from pathlib import Path
+bpy.context.scene.render.engine = "CYCLES"
+bpy.context.scene.cycles.samples = 1
+for name in ("crate/crate", "lamp"):
+    path = Path(f"assets/{name}.blend").absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+"""
 #: Which shows most of what a page on scenes has.
 HOST = "blender" if find_spec("bpy") else "openusd"
 
@@ -205,6 +218,13 @@ def skills(reader: Reader) -> None:
     reader.here["ID ID …"] = " ".join(line.split()[2] for line in listed)
 
 
+def farm(reader: Reader) -> None:
+    if HOST == "blender":
+        subprocess.run([sys.executable, "-c", SCENES], cwd=reader.folder, check=True)
+    reader.here["/shared/"] = f"{reader.folder / 'drive'}/"
+    reader.here["http://manager:8080"] = reader.stack.enter_context(flamenco_manager())
+
+
 #: What each page takes for granted.
 GRANTED: dict[str, Callable[[Reader], None]] = {
     "README.md": readme,
@@ -214,6 +234,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/deployment.md": deployment,
     "docs/eyes.md": eyes,
     "docs/gateway.md": gateway,
+    "docs/farm.md": farm,
     "docs/looks.md": looks,
     "docs/python.md": python,
     "docs/report.md": report,
