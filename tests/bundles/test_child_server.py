@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server_bundles import CHILD, Kid, server_bundle
@@ -211,6 +212,29 @@ def test_tools_that_appear_later_are_served(kid: Kid) -> None:
         client.call("kid__grow")
         until(lambda: "kid__grown" in running.app.tools, "the new tool")
         client.wait_for("notifications/tools/list_changed")
+
+
+def test_the_search_finds_its_tools_while_it_is_there(kid: Kid) -> None:
+    def hits(query: str) -> list[dict[str, Any]]:
+        answer = client.call("skills__search", {"query": query})["structuredContent"]
+        return [hit for hit in answer["hits"] if hit.get("bundle") == "kid"]
+
+    with kid() as running, running.client() as client:
+        assert hits("kid echo")[0] == {
+            "kind": "tool",
+            "name": "kid__echo",
+            "bundle": "kid",
+            "description": "Does echo.",
+            "loaded": True,
+        }
+        assert hits("grown") == []
+        client.call("kid__grow")
+        until(lambda: "kid__grown" in running.app.tools, "the new tool")
+        assert [hit["name"] for hit in hits("grown")] == ["kid__grown"]
+        user_bundles().uninstall("kid")
+        running.app.bundles.keeper.refresh()
+        until(lambda: "kid__echo" not in running.app.tools, "the end of its tools")
+        assert hits("kid echo") == []
 
 
 def test_a_pattern_of_its_cannot_hold_up_the_host(home: Path, tmp_path: Path) -> None:

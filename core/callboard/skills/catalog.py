@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,6 +24,7 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 from callboard.skills.newer_files import SeenSkill, seen_now
 
 if TYPE_CHECKING:
+    from callboard.calls.tools import Tool
     from callboard.skills.search import Hit, Kind, SearchIndex
 
 log = logging.getLogger(__name__)
@@ -101,6 +102,9 @@ class SkillCatalog:
         #: Told of skills that a refresh found and the one before didn't, under the catalog's lock.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
+        #: Tools that bundles' servers list, by the bundle's place; and those that the index has.
+        self._served: Mapping[str, Sequence[Tool]] = {}
+        self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
 
     def use_paths(self, paths: Sequence[tuple[Path, SkillScope]]) -> None:
@@ -184,6 +188,17 @@ class SkillCatalog:
         from callboard.skills.search import SearchIndex
 
         return SearchIndex()
+
+    def also_find(self, place: str, tools: Sequence[Tool]) -> None:
+        """From now on the search finds these of the bundle at that place, a path: what its server
+        lists, none where it is gone. On the loop; waits for nobody."""
+        others = {each: its for each, its in self._served.items() if each != place}
+        self._served = {**others, place: tools} if tools else others
+
+    def served_tool(self, name: str) -> Tool | None:
+        """A bundle's, by its wire name; None where no bundle's server lists it. Any thread."""
+        served = (tool for tools in self._served.values() for tool in tools)
+        return next((tool for tool in served if tool.name == name), None)
 
     def prepare_search(self) -> None:
         """Builds the index, so that the first search needn't. Takes a while for hundreds of
@@ -323,6 +338,14 @@ class SkillCatalog:
             if self._indexed.get(name) is not skill:
                 self._index.add(skill)
                 self._indexed[name] = skill
+        served = self._served
+        for place in [place for place in self._indexed_served if place not in served]:
+            self._index.remove(place)
+            del self._indexed_served[place]
+        for place, tools in served.items():
+            if self._indexed_served.get(place) is not tools:
+                self._index.add_served(place, tools)
+                self._indexed_served[place] = tools
 
     def _tell(self, change: CatalogChange) -> None:
         if change:

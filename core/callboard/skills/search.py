@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from callboard.calls.tools import Tool
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
 Kind = Literal["skill", "tool"]
@@ -32,7 +33,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True)
 class Hit:
-    """``name`` is the skill's name, or the tool's wire name."""
+    """``name`` is the skill's name, or the tool's wire name. ``skill`` is the bundle's name for a
+    tool of a bundle's server."""
 
     kind: Kind
     name: str
@@ -64,9 +66,16 @@ class SearchIndex:
 
     def add(self, skill: SkillMetadata) -> None:
         """Replaces what was known of a skill of that name."""
-        self.remove(skill.name)
+        self._put(skill.name, _entries(skill))
+
+    def add_served(self, place: str, tools: Iterable[Tool]) -> None:
+        """Replaces the tools that were known of the bundle at that place, a path."""
+        self._put(place, map(_served_entry, tools))
+
+    def _put(self, name: str, entries: Iterable[_Entry]) -> None:
+        self.remove(name)
         keys: list[tuple[Kind, str]] = []
-        for entry in _entries(skill):
+        for entry in entries:
             key = (entry.kind, entry.name)
             if key in self._entries:
                 continue
@@ -74,7 +83,7 @@ class SearchIndex:
             self._entries[key] = entry
             for word, weight in entry.weights.items():
                 self._postings.setdefault(word, {})[key] = weight
-        self._by_skill[skill.name] = keys
+        self._by_skill[name] = keys
         self._sorted_words = None
 
     def remove(self, skill_name: str) -> None:
@@ -157,6 +166,17 @@ def _tool_entry(skill: SkillMetadata, tool: ToolDeclaration, about: dict[str, fl
     )
     name = skill.wire_name(tool.name)
     return _Entry("tool", name, skill.name, tool.description, {**about, **weights})
+
+
+def _served_entry(tool: Tool) -> _Entry:
+    bundle, description = tool.skill or "", tool.description[:_MAX_DESCRIPTION]
+    properties = tool.input_schema.get("properties")
+    weights = _weigh(
+        (_NAME, [tool.name, tool.title or ""]),
+        (_DESCRIPTION, [bundle, description]),
+        (_PARAMETER, properties if isinstance(properties, dict) else ()),
+    )
+    return _Entry("tool", tool.name, bundle, description, weights)
 
 
 def _weigh(*fields: tuple[float, Iterable[str]]) -> dict[str, float]:

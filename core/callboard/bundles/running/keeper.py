@@ -280,12 +280,14 @@ class BundleKeeper:
             (server.tools, server.prompts, server.resources) if server else ([], [], [])
         )
         self._served[folder] = Offered(
-            self._serve_tools(before.tools, tools),
+            self._serve_tools(folder, before.tools, tools),
             self._prompts.replace_functions(before.prompts, prompts),
             self._serve_resources(before.resources, resources),
         )
 
-    def _serve_tools(self, before: Sequence[Tool], listed: Sequence[Tool]) -> list[Tool]:
+    def _serve_tools(
+        self, folder: Path, before: Sequence[Tool], listed: Sequence[Tool]
+    ) -> list[Tool]:
         ours = {id(tool) for tool in before}
         now: list[Tool] = []
         for tool in listed:
@@ -298,6 +300,7 @@ class BundleKeeper:
             for tool in before
             if tool.name in self._tools and self._tools.get(tool.name) is tool
         ]
+        self._catalog.also_find(str(folder), now)
         self._tools.replace(gone, now)
         return now
 

@@ -110,22 +110,27 @@ def search_skills(
     *,
     only_callable: bool = False,
 ) -> Json:
-    """``{hits: [{kind, name, skill, description, loaded, missing_capabilities?}]}``, the best
-    first. What a skill misses is what none of its tools could be called with."""
+    """``{hits: [{kind, name, skill | bundle, description, loaded, missing_capabilities?}]}``, the
+    best first. What a skill misses is what none of its tools could be called with; ``bundle`` is
+    whose server has the tool."""
     skills = {known.skill.name: known for known in catalog.known}
     hits: list[Json] = []
     for hit in catalog.search(query, 1000 if only_callable else limit):
-        known = skills.get(hit.skill)
-        lacking = [] if known is None else _lacking(known, hit.kind, hit.name, offer)
+        served = catalog.served_tool(hit.name) if hit.kind == "tool" else None
+        known = None if served is not None else skills.get(hit.skill)
+        if served is not None:
+            lacking = missing(served.required_capabilities, offer.to(False))
+        else:
+            lacking = [] if known is None else _lacking(known, hit.kind, hit.name, offer)
         if lacking and only_callable:
             continue
         hits.append(
             {
                 "kind": hit.kind,
                 "name": hit.name,
-                "skill": hit.skill,
+                ("skill" if served is None else "bundle"): hit.skill,
                 "description": hit.description,
-                "loaded": known is not None and known.loaded,
+                "loaded": served is not None or (known is not None and known.loaded),
                 **({"missing_capabilities": lacking} if lacking else {}),
             }
         )
