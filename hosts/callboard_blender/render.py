@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -41,7 +41,7 @@ class BlenderRender:
         if plain and goes_by_itself():
             return self._beside(path, width, height)
         with (
-            self._changes.unnoticed(),
+            _put_back(self._changes),
             settings(path, width, height),
             _at(frame),
             outputs_inside() as left_out,
@@ -69,7 +69,7 @@ class BlenderRender:
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
             # Everything is put back after each frame: between two slices the scene is the artist's.
             with (
-                self._changes.unnoticed(),
+                _put_back(self._changes),
                 settings(path, width, height),
                 camera_at(view),
                 outputs_inside() as left_out,
@@ -98,6 +98,16 @@ class BlenderRender:
             except (OSError, RuntimeError) as error:
                 raise HostError(f"Blender can't read '{Path(path).name}': {error}") from None
             return Path(file).read_bytes()
+
+
+@contextmanager
+def _put_back(changes: Changes) -> Iterator[None]:
+    """What is put back is told by Blender with its next update, which is no change either."""
+    with changes.unnoticed():
+        try:
+            yield
+        finally:
+            view_layer().update()
 
 
 def _made(path: str, width: int, height: int) -> Json:

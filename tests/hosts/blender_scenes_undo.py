@@ -267,3 +267,21 @@ def test_each_kind_of_call_works_in_each_mode_and_is_one_step(rig: Rig) -> None:
         assert list(bpy.data.objects[name].location) == [0, 0, 0], mode
         if bpy.context.object and bpy.context.object.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_picture_is_no_step(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    camera = bpy.data.objects.new("View", bpy.data.cameras.new("View"))
+    bpy.context.scene.collection.objects.link(camera)
+    bpy.context.scene.camera = camera
+    size = {"path": str(rig.folder / "picture.#.png"), "width": 16, "height": 16}
+    for tool, asked in (
+        ("render__still", {}),
+        ("render__still", {"frame": 3}),
+        ("render__turntable", {"frames": 2}),
+    ):
+        token = rig.host.undo.begin(tool)
+        rig.tool(tool, **size, **asked)
+        assert rig.host.undo.commit(token) is None, (tool, asked)
