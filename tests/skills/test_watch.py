@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -157,3 +159,29 @@ def test_where_notifications_cost_a_descriptor_a_file_it_looks_instead(tmp_path,
         assert heard.wait_for_more_than(0)
     finally:
         watcher.stop()
+
+
+FOLDERS_IN_FOLDERS = """
+import shutil, sys, threading
+from pathlib import Path
+from callboard.skills.watch import SkillWatcher
+
+source, watched = Path(sys.argv[1]), Path(sys.argv[2])
+for number in range(60):
+    (source / str(number % 6) / str(number) / "deep" / "deeper").mkdir(parents=True)
+watched.mkdir()
+came = threading.Event()
+watcher = SkillWatcher([watched], came.set, quiet_secs=0.05)
+watcher.start()
+for number in range(8):
+    shutil.copytree(source, watched / str(number))
+assert came.wait(30)
+watcher.stop()
+"""
+
+
+@pytest.mark.slow
+def test_folders_that_come_with_folders_put_nothing_on_the_console(tmp_path):
+    words = [sys.executable, "-c", FOLDERS_IN_FOLDERS, str(tmp_path / "a"), str(tmp_path / "b")]
+    told = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")

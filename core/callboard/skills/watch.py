@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,7 @@ class SkillWatcher:
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
+        _keep_from_the_console()
         dirty, folder_came = self._dirty, self._folder_came
 
         class Handler(FileSystemEventHandler):
@@ -146,6 +148,17 @@ class SkillWatcher:
                 break
             seen = now
         return seen
+
+
+def _keep_from_the_console() -> None:
+    """watchdog 7 warns where it watches a folder twice, as it does with folders that come with
+    folders in them, and calls it an error when an event meets its end. Neither harms."""
+    warnings.filterwarnings("ignore", "Callback with id ", RuntimeWarning, r"watchdog\.")
+    logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_late_event)
+
+
+def _is_no_late_event(record: logging.LogRecord) -> bool:
+    return "called when the thread is inactive" not in record.getMessage()
 
 
 def _linked(paths: Sequence[Path]) -> list[Path]:
