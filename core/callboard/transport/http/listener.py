@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, cast
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 
 #: Connections that may wait to be accepted.
 BACKLOG = 128
+#: asyncio tells of a connection so many turns after it took it.
+_TURNS_TO_COME_IN = 3
 
 ExchangeHandler = Callable[["Exchange"], None]
 
@@ -120,6 +123,11 @@ class Listener(HTTPServerConnectionDelegate):
         if self._sweeper is not None:
             self._sweeper.cancel()
         if self._server is not None:
+            # A server that closes meanwhile would lose whom it just took, and leave them open.
+            with suppress(NotImplementedError):  # Windows' own loop takes in one turn
+                asyncio.get_running_loop().remove_reader(self._socket)
+            for _ in range(_TURNS_TO_COME_IN):
+                await asyncio.sleep(0)
             self._server.close()
             if self._handshakes is not None:
                 await self._handshakes.stop()
