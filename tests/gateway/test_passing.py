@@ -180,6 +180,29 @@ def test_changed_roots_are_asked_for_again(ada: Passing) -> None:
     until(lambda: "/projects/other" in ada.call("roots_of"), "the other root")
 
 
+def test_a_client_without_a_stream_is_asked_on_that_of_its_call(
+    gateway: RunningGateway, probe: Probe
+) -> None:
+    asked: list[Any] = []
+
+    def roots_of_client(params: Any) -> Any:
+        asked.append(params)
+        return {"roots": []}
+
+    with gateway.client("fake", CAPABILITIES, {"roots/list": roots_of_client}) as client:
+        client.call("roots_of")
+        before = len(asked)
+        message = {"jsonrpc": "2.0", "id": "c", "method": "tools/call"}
+        params = {"name": "forever", "arguments": {}, "_meta": {"progressToken": "t"}}
+        calling = client.in_thread(lambda: client.post({**message, "params": params}))
+        client.wait_for("notifications/progress")
+        client.notify("notifications/roots/list_changed")
+        until(lambda: len(asked) > before, "the question while the call runs")
+        client.notify("notifications/cancelled", {"requestId": "c"})
+        assert probe.cancelled.wait(DEADLINE)
+        calling.result(DEADLINE)
+
+
 def test_changes_of_a_hosts_list_are_told(ada: Passing, probe: Probe) -> None:
     def told() -> int:
         heard = [m["method"] for m in ada.client.received]

@@ -21,7 +21,6 @@ from callboard.errors import (
 )
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Notification, Request, Response
-from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.sent_headers import stateless_headers
@@ -44,6 +43,7 @@ from callboard.transport.relay.listen import ALL_TOPICS, ListenStreams
 from callboard.transport.relay.offline import LostServer
 from callboard.transport.relay.pages import object_in
 from callboard.transport.relay.relay import Relay, result_of
+from callboard.transport.relay.wishes import remember, restore
 
 if TYPE_CHECKING:
     from callboard.transport.relay.onto_sessions import OntoSessions
@@ -108,8 +108,16 @@ class HostSide:
         await self.keeper.end()
 
     def send(self, message: Json) -> bool:
-        """To the client, on its session's own stream."""
-        return self.client is not None and self.client.session.send(message)
+        """To the client, on its session's own stream. What asks it something goes over that of a
+        request that waits where it has no other: the request may wait for the answer."""
+        if self.client is None:
+            return False
+        session = self.client.session
+        kept = session.send(message)
+        if "id" in message:
+            for request in list(session.inflight.values()):
+                request.flush_waiting()
+        return kept
 
     def adopt(self, session: Session) -> None:
         """Speaks for a session that the client has elsewhere, and has initialized."""
@@ -220,7 +228,7 @@ class HostSide:
         assert isinstance(request, SessionRequest)
         request.flush_waiting()
         result = await self._handle(request)
-        _remember(request.session, request)
+        remember(request.session, request)
         return result
 
     async def _handle(self, request: SessionRequest) -> Json:
@@ -323,7 +331,7 @@ class HostSide:
             session.read(lambda answer: self._relay.follow(answer, session))
             link.session = session
             if client.ready:
-                await self._restore(session, client.session)
+                await restore(session, client.session)
             return session
 
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
@@ -337,17 +345,6 @@ class HostSide:
         except RemoteError as refused:
             log.warning("%s lets nothing be watched: %s", link.instance.id, refused)
         return instead
-
-    async def _restore(self, session: HostConnection, wishes: Session) -> None:
-        """Tells a new host what the client told the ones before."""
-        await session.send(jsonrpc.notification_message("notifications/initialized"))
-        requests: list[tuple[str, Json]] = [
-            ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)
-        ]
-        if wishes.log_level is not None:
-            requests.append(("logging/setLevel", {"level": wishes.log_level}))
-        for number, (method, params) in enumerate(requests):
-            await session.send(jsonrpc.request_message(f"restore-{number}", method, params))
 
     def _heard(self, link: Link, method: str, params: Json) -> None:
         """Passes on what the host tells, where the client can't hear it by itself."""
@@ -381,16 +378,6 @@ def _first_round(request: Request) -> Request:
 
 def _of_mcp(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower().startswith("mcp-")}
-
-
-def _remember(session: Session, request: SessionRequest) -> None:
-    uri = request.params.get("uri")
-    if request.method == "logging/setLevel":
-        set_level(session, request.params.get("level"))
-    elif request.method == "resources/subscribe" and isinstance(uri, str):
-        session.watched.add(uri)
-    elif request.method == "resources/unsubscribe" and isinstance(uri, str):
-        session.watched.discard(uri)
 
 
 def _failed(request: Request) -> Json:
