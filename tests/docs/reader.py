@@ -6,7 +6,7 @@ What a block is, its language says, and the words behind it:
   others are in what the command prints; ``…`` stands for anything, ``a6a9a5e4…`` for an id. What
   serves (``serve``, ``gateway``, ``farm local``, ``farm worker``) stays until the page's end.
   ``fails`` says that the commands end with an error; ``blender`` that they want bpy, ``farm`` Dask,
-  ``openssl`` that program.
+  ``openssl`` and ``curl`` that program.
 - ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
   a file's name: what is in that file, or a part of it where callboard has that file; ``json``
   alone: the shape of what the last command printed.
@@ -34,7 +34,7 @@ from skills.skill_tree import write_files
 from waiting import until
 
 #: What has to be there for a block, and the module, or the program, that shows it.
-WANTED = {"blender": "bpy", "farm": "distributed", "openssl": "openssl"}
+WANTED = {"blender": "bpy", "farm": "distributed", "openssl": "openssl", "curl": "curl"}
 _SERVES = re.compile(
     r"callboard (?:serve|gateway(?!.* --open)|farm local|farm worker)\b|examples/\S+\.py"
 )
