@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +48,7 @@ class TaskResult:
 
     def line(self) -> Json:
         """``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
-        line = asdict(replace(self, content=()))
+        line = dict(vars(self))
         del line["content"]
         value = line.pop("value")
         for name in ("file", "stamp", "key", "artefacts"):

@@ -74,8 +74,12 @@ def _run(arguments: argparse.Namespace) -> int:
         _require_others_hosts(arguments)
         require_private_address(arguments.scheduler, certificates)
     needs = {f"host:{arguments.host}": 1.0, **dict(arguments.need)}
-    given = {"retries": arguments.retries, "needs": needs, "asker": arguments.asker}
-    given["files"] = arguments.out is not None
+    given = {
+        "retries": arguments.retries,
+        "needs": needs,
+        "asker": arguments.asker,
+        "files": arguments.out is not None,
+    }
     work = replace(work_of(arguments), **given)
     tasks = tasks_over(arguments.over, arguments.scene)
     report = None

@@ -195,10 +195,9 @@ class SkillCatalog:
         others = {each: its for each, its in self._served.items() if each != place}
         self._served = {**others, place: tools} if tools else others
 
-    def served_tool(self, name: str) -> Tool | None:
-        """A bundle's, by its wire name; None where no bundle's server lists it. Any thread."""
-        served = (tool for tools in self._served.values() for tool in tools)
-        return next((tool for tool in served if tool.name == name), None)
+    def served_tools(self) -> dict[str, Tool]:
+        """What bundles' servers list, by the wire name. Any thread."""
+        return {tool.name: tool for tools in self._served.values() for tool in tools}
 
     def prepare_search(self) -> None:
         """Builds the index, so that the first search needn't. Takes a while for hundreds of

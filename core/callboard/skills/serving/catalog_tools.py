@@ -114,9 +114,11 @@ def search_skills(
     best first. What a skill misses is what none of its tools could be called with; ``bundle`` is
     whose server has the tool."""
     skills = {known.skill.name: known for known in catalog.known}
+    ranked = catalog.search(query, 1000 if only_callable else limit)
+    served_tools = catalog.served_tools()
     hits: list[Json] = []
-    for hit in catalog.search(query, 1000 if only_callable else limit):
-        served = catalog.served_tool(hit.name) if hit.kind == "tool" else None
+    for hit in ranked:
+        served = served_tools.get(hit.name) if hit.kind == "tool" else None
         known = None if served is not None else skills.get(hit.skill)
         if served is not None:
             lacking = missing(served.required_capabilities, offer.to(False))
