@@ -38,6 +38,7 @@ from callboard_blender.lights import BlenderLights
 from callboard_blender.looking import BlenderLook
 from callboard_blender.materials import BlenderMaterials
 from callboard_blender.modelling import BlenderModelling
+from callboard_blender.overrides import guard
 from callboard_blender.render import BlenderRender
 from callboard_blender.scene import BlenderSceneReader
 from callboard_blender.scripts import BlenderScripts
@@ -100,6 +101,7 @@ class BlenderHost(host.Host):
             ports[host.USD] = usd
         ports[EXCHANGE] = BlenderExchange(changes, usd)
         self.set_ports(ports)
+        self._unguard = guard()
 
     @property
     def identity(self) -> host.HostIdentity:
@@ -142,6 +144,7 @@ class BlenderHost(host.Host):
         """Stops listening to Blender. Main thread."""
         self._changes.close()
         self._busy.close()
+        self._unguard()
         self.announce("closing")
 
 

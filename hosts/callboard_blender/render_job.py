@@ -32,7 +32,7 @@ _ENDS = ("render_complete", "render_cancel")
 
 
 def goes_by_itself() -> bool:
-    """Whether a render does here: Blender 3 ends now and then when one runs beside any thread."""
+    """Whether a render does here: in Blender 3 one looks like a change of the artist's."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 

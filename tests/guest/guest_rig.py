@@ -14,7 +14,7 @@ from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import PATIENCE, MainThread
 from callboard.guest.turn import Transaction, Turn
 from callboard.host import Work
-from callboard.testing.fake_host import DEADLINE, FakeHost
+from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread
 
 
 class Guest:
@@ -159,3 +159,13 @@ async def until_cancelled(ended: list[str]) -> None:
     except asyncio.CancelledError:
         ended.append("cancelled")
         raise
+
+
+@contextlib.contextmanager
+def guest_on(thread: HostThread) -> Iterator[Guest]:
+    """A started guest whose host has a main thread of its own."""
+    guest = thread.call(lambda: Guest(thread.host).start())
+    try:
+        yield guest
+    finally:
+        thread.call(guest.close)

@@ -6,11 +6,10 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from time import monotonic
 
 import pytest
-from guest_rig import Guest, InThread, guest_in, until_cancelled
+from guest_rig import Guest, InThread, guest_in, guest_on, until_cancelled
 
 from callboard.guest.loop import GuestLoop
 from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
@@ -19,16 +18,6 @@ from waiting import until
 
 def watchers() -> list[threading.Thread]:
     return [t for t in threading.enumerate() if t.name == "callboard-watcher"]
-
-
-@contextmanager
-def guest_on(thread: HostThread) -> Iterator[Guest]:
-    """A started guest whose host has a main thread of its own."""
-    guest = thread.call(lambda: Guest(thread.host).start())
-    try:
-        yield guest
-    finally:
-        thread.call(guest.close)
 
 
 def test_the_fake_host_knows_its_main_thread() -> None:

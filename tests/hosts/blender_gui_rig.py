@@ -19,8 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
 from hosts.screen_frame import Frame, read_frame
@@ -35,7 +33,6 @@ DEADLINE = 120.0
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
-_FATAL = "Fatal Python error: Segmentation fault"
 #: Blender counts from the bottom of the screen, X from its top.
 _OVER_THE_VIEW = ("150", "600")
 
@@ -174,20 +171,10 @@ class Gui:
         def outcome_now() -> Any:
             outcome = condition()
             if not outcome and self.process.poll() is not None:
-                self._skip_known_end()
                 raise AssertionError(f"Blender ended: {self.output()}")
             return outcome
 
         return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=seconds)
-
-    def _skip_known_end(self) -> None:
-        """Debian's 3.4.1 ends when a thread runs Python while the main one is inside an operator,
-        in either of them, without callboard too; docs/blender.md tells of it."""
-        fatal = (self.folder / "blender.txt").read_text("utf-8").partition(_FATAL)[2]
-        if "bpy/ops.py" in fatal and fatal.count("(most recent call first)") > 1:
-            told = subprocess.run([*_blender(), "--version"], capture_output=True, text=True)
-            if told.stdout.startswith("Blender 3."):
-                pytest.skip("Blender 3 ended by itself: a thread ran Python during an operator")
 
     def stacks(self) -> str:
         """What Blender wrote, and on which lines its threads are."""

@@ -158,7 +158,7 @@ for call in [*addon.residence.app.dispatcher.calls]:
 def prepared(gui: Gui, samples: int) -> list[Any]:
     """A scene that takes so long to render; its settings. Skips where no render goes by itself."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
-        pytest.skip("a render beside threads ends this Blender; docs/blender.md tells of it")
+        pytest.skip("this Blender takes a render by itself for a change of the artist's")
     gui.run(PERMIT)
     gui.run(PREPARED.format(samples=samples))
     settings: list[Any] = gui.run(OWN)

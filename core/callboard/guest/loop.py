@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import selectors
-import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
+from callboard.guest.selector import GuestSelector
 from callboard.guest.short_turns import short_turns
+from callboard.guest.standstill import Bell, go_on
 from callboard.guest.worker_loop import WorkerLoop
 from callboard.hosting.contract import Host
 
@@ -36,8 +36,6 @@ T = TypeVar("T")
 STAND_IN = 0.25
 #: What one slice may take while the watcher stands in, seconds.
 STAND_IN_BUDGET = 0.008
-#: While callbacks are waiting to run, sockets are looked at once in this many seconds.
-POLL_INTERVAL = 0.0005
 #: What a tick that a turn has used up still spends on sending the answers, seconds.
 ANSWER_BUDGET = 0.002
 
@@ -48,112 +46,6 @@ class Turns(Protocol):
     def pending(self) -> bool: ...
 
     def drain(self, until: float) -> None: ...
-
-
-class GuestSelector(selectors.BaseSelector):
-    """A selector that ends the loop's slice when there is nothing to do or time is up."""
-
-    def __init__(self) -> None:
-        self.inner = selectors.DefaultSelector()
-        self.stop: Callable[[], None] = lambda: None
-        #: Behave like any selector: used to start and to shut down.
-        self.blocking = True
-        #: The slice ends at the first iteration past this time.
-        self.end = 0.0
-        #: Up to this time an idle slice waits for the next event instead of ending.
-        self.wait_until = 0.0
-        self._polled = 0.0
-        #: When the loop's next timer is due, known once a slice ended idle; None for never.
-        self.next_timer: float | None = None
-        #: The slice ended with work left over.
-        self.more = False
-        #: Somebody sits in ``watch``, or is about to.
-        self.watched = False
-        self._wake_reader, self._wake_writer = socket.socketpair()
-        self._wake_reader.setblocking(False)
-        self._wake_writer.setblocking(False)
-        self.inner.register(self._wake_reader, selectors.EVENT_READ)
-
-    def wake(self) -> None:
-        """Makes a ``watch`` in progress return. Any thread."""
-        try:
-            self._wake_writer.send(b"\0")
-        except BlockingIOError:
-            pass  # a wake-up is already on its way
-        except OSError:
-            pass  # closed meanwhile: nobody waits
-
-    def watch(self) -> None:
-        """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
-        # Before the timer is read: whoever moves the timer looks at this afterwards.
-        self.watched = True
-        timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())
-        try:
-            events = self.inner.select(timeout)
-        except (OSError, ValueError):
-            return  # a socket was closed under us; the slice will sort it out
-        finally:
-            self.watched = False
-        if any(key.fileobj is self._wake_reader for key, _ in events):
-            self._drain_wake()
-
-    def _drain_wake(self) -> None:
-        try:
-            while self._wake_reader.recv(4096):
-                pass
-        except OSError:
-            pass
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if self.blocking:
-            return self._events(timeout)
-        now = perf_counter()
-        if timeout is not None and timeout <= 0:
-            if now >= self.end:
-                self.more = True
-                self.stop()
-            # A request takes about six iterations; asking the system at each costs a sixth of it.
-            if now < self._polled + POLL_INTERVAL:
-                return []
-            self._polled = now
-            return self._events(0)
-        due = None if timeout is None else now + timeout
-        if now < self.end:
-            wait = self.wait_until - now
-            if due is not None:
-                wait = min(wait, timeout or 0.0)
-            events = self._events(max(0.0, wait))
-            if events or (due is not None and perf_counter() >= due):
-                return events
-        self.next_timer = due
-        self.stop()
-        return []
-
-    def _events(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
-        events = self.inner.select(timeout)
-        for event in events:
-            if event[0].fileobj is self._wake_reader:
-                self._drain_wake()
-                events.remove(event)
-                break
-        return events
-
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self.inner.register(fileobj, events, data)
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        return self.inner.unregister(fileobj)
-
-    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self.inner.modify(fileobj, events, data)
-
-    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        return self.inner.get_map()
-
-    def close(self) -> None:
-        self.inner.close()
-        self._wake_reader.close()
-        self._wake_writer.close()
 
 
 class GuestLoop:
@@ -172,7 +64,7 @@ class GuestLoop:
         self._posted = False
         self._ticking = False
         self._foreign = False
-        self._rest = threading.Event()
+        self._rest = Bell()
         self._alive = self._asked = perf_counter()
         self._owner: int | None = None
         self._closed = False
@@ -211,6 +103,7 @@ class GuestLoop:
         if self._closed:
             return
         self._closed = True
+        go_on()
         self._rest.set()
         self._selector.wake()
         if self._watcher is not None:
@@ -346,6 +239,10 @@ class GuestLoop:
     # -- the watcher ------------------------------------------------------------------------------
 
     def _watch(self) -> None:
+        with self._selector.seat:
+            self._watch_on()
+
+    def _watch_on(self) -> None:
         while not self._closed:
             self._await_rest()
             if self._closed:
@@ -368,7 +265,7 @@ class GuestLoop:
         while not self._closed:
             # A main thread that is inside a slice isn't away, however long that takes.
             left = self._last_sign() + STAND_IN - perf_counter()
-            if self._rest.wait(max(left, 0.01)):
+            if self._selector.seat.wait(self._rest, max(left, 0.01)):
                 return
             if self._main_is_away():
                 self._stand_in()

@@ -15,6 +15,7 @@ from typing import Any
 
 from callboard.errors import HostBusy
 from callboard.guest.loop import GuestLoop
+from callboard.guest.standstill import go_on
 from callboard.guest.turn import Turn, TurnState
 from callboard.hosting.contract import Work
 
@@ -210,6 +211,8 @@ class MainThread:
         finally:
             self.running = None
             if turn.interrupted:
+                # It may have landed at the beginning or the end of a standstill.
+                go_on()
                 # It may have landed between the host and a tick that was posted.
                 self._guest.ask_anew()
 

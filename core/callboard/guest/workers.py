@@ -9,6 +9,8 @@ from concurrent.futures import Executor, Future
 from time import monotonic
 from typing import Any, TypeVar
 
+from callboard.guest.standstill import Seat
+
 T = TypeVar("T")
 
 #: Threads that may hang for ever at once, beside those that work. Past them nothing takes their
@@ -89,6 +91,7 @@ class Workers(Executor):
             threading.Thread(target=self._work, name=self._name, daemon=True).start()
 
     def _work(self) -> None:
+        seat = Seat()
         while True:
             with self._there:
                 self._idle += 1
@@ -100,7 +103,8 @@ class Workers(Executor):
                     return
                 job = self._queue.popleft()
                 self._running.add(job)
-            _run(job)
+            with seat:
+                _run(job)
             with self._there:
                 self._running.discard(job)
             del job  # what it returned isn't kept until the next comes

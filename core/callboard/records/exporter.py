@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.guest.standstill import Bell, Seat, go_on
 from callboard.hosting.file_lock import lock
 from callboard.records import schema
 
@@ -91,7 +92,8 @@ class Exporter:
         self._folder = folder
         self._target = target
         self._began = time.time()
-        self._stop = threading.Event()
+        self._stop = Bell()
+        self._seat = Seat()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -103,12 +105,17 @@ class Exporter:
 
     def close(self, timeout: float = 2.0) -> None:
         """Stops. A request under way is given up after ``timeout``; its batch is sent next time."""
+        go_on()
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout)
             self._thread = None
 
     def _run(self) -> None:
+        with self._seat:
+            self._send_on()
+
+    def _send_on(self) -> None:
         failures = 0
         while not self._stop.is_set():
             try:
@@ -122,7 +129,7 @@ class Exporter:
                 wait = longest * random.uniform(0.5, 1.0)
                 self.status = f"failed: {_reason(error)}; trying again in {wait:.0f} s"
                 _log.info("export %s", self.status)
-            self._stop.wait(wait)
+            self._seat.wait(self._stop, wait)
         self.status = "stopped"
 
     def _export(self) -> None:

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callboard.folders import data_folder
+from callboard.guest.standstill import Bell, Seat, go_on
 from callboard.records import schema
 from callboard.records.journal import HEADER, Journal, JournalCut, is_abandoned, journals
 from callboard.records.model import CallRecord
@@ -79,12 +80,13 @@ class Store:
         self._memory: deque[bytes] = deque(maxlen=MEMORY)
         self._writable = False
         self._dirty = False
-        self._wake = threading.Event()
-        self._hurry = threading.Event()
+        self._wake = Bell()
+        self._hurry = Bell()
         self._stopping = False
         self._folded = threading.Condition()
         self._rounds = (0, 0)  # begun, finished
         self._thread: threading.Thread | None = None
+        self._seat = Seat()
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
@@ -188,6 +190,7 @@ class Store:
         if thread is None:
             return
         self._stopping = True
+        go_on()
         self._hurry.set()
         self._wake.set()
         thread.join(timeout)
@@ -206,9 +209,13 @@ class Store:
     # The writer thread
 
     def _run(self) -> None:
+        with self._seat:
+            self._work()
+
+    def _work(self) -> None:
         try:
             while True:
-                self._wake.wait(self._retry if self.degraded else None)
+                self._seat.wait(self._wake, self._retry if self.degraded else None)
                 if not self._stopping:
                     self._gather()
                 with self._folded:
@@ -231,7 +238,7 @@ class Store:
         """Waits until no call is recorded any more, or one must not wait longer."""
         deadline = monotonic() + BUSY
         size = self._size()
-        while not self._hurry.wait(GATHER):
+        while not self._seat.wait(self._hurry, GATHER):
             before, size = size, self._size()
             if size == before or size >= BACKLOG or monotonic() >= deadline:
                 return

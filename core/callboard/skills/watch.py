@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from callboard.guest.standstill import Bell, Seat, go_on
 from callboard.skills.file_stamps import Stamp, tree_stamps
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,8 @@ class SkillWatcher:
         self._notify = not poll
         self._quiet_secs = quiet_secs
         self._poll_secs = poll_secs
-        self._dirty = threading.Event()
+        self._dirty = Bell()
+        self._seat = Seat()
         #: A folder came. watchdog 6, for Python 3.10, doesn't watch one that was moved here.
         self._folder_came = threading.Event()
         self._stopping = False
@@ -67,6 +69,7 @@ class SkillWatcher:
     def stop(self) -> None:
         """Idempotent. No call of ``changed`` begins after it returns."""
         self._stopping = True
+        go_on()
         self._dirty.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -118,8 +121,12 @@ class SkillWatcher:
         return polled
 
     def _run(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
+        with self._seat:
+            self._run_on(polled, seen)
+
+    def _run_on(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
         while not self._stopping:
-            self._dirty.wait(self._poll_secs if polled else None)
+            self._seat.wait(self._dirty, self._poll_secs if polled else None)
             if self._stopping:
                 return
             now = _stamps(polled)
@@ -142,7 +149,7 @@ class SkillWatcher:
         """Waits until nothing changed for a moment; returns what was seen last."""
         for _ in range(_PATIENCE):
             self._dirty.clear()
-            notified = self._dirty.wait(self._quiet_secs)
+            notified = self._seat.wait(self._dirty, self._quiet_secs)
             now = _stamps(polled)
             if self._stopping or (not notified and now == seen):
                 break

@@ -1,0 +1,124 @@
+"""What the guest's loop waits with: the loop stops where any other would block."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+from callboard.guest.standstill import Seat
+
+#: While callbacks are waiting to run, sockets are looked at once in this many seconds.
+POLL_INTERVAL = 0.0005
+
+
+class GuestSelector(selectors.BaseSelector):
+    """A selector that ends the loop's slice when there is nothing to do or time is up."""
+
+    def __init__(self) -> None:
+        self.inner = selectors.DefaultSelector()
+        self.stop: Callable[[], None] = lambda: None
+        #: Behave like any selector: used to start and to shut down.
+        self.blocking = True
+        #: The slice ends at the first iteration past this time.
+        self.end = 0.0
+        #: Up to this time an idle slice waits for the next event instead of ending.
+        self.wait_until = 0.0
+        self._polled = 0.0
+        #: When the loop's next timer is due, known once a slice ended idle; None for never.
+        self.next_timer: float | None = None
+        #: The slice ended with work left over.
+        self.more = False
+        #: Somebody sits in ``watch``, or is about to.
+        self.watched = False
+        #: That of the thread that watches.
+        self.seat = Seat()
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self.inner.register(self._wake_reader, selectors.EVENT_READ)
+
+    def wake(self) -> None:
+        """Makes a ``watch`` in progress return. Any thread."""
+        try:
+            self._wake_writer.send(b"\0")
+        except BlockingIOError:
+            pass  # a wake-up is already on its way
+        except OSError:
+            pass  # closed meanwhile: nobody waits
+
+    def watch(self) -> None:
+        """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
+        # Before the timer is read: whoever moves the timer looks at this afterwards.
+        self.watched = True
+        timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())
+        self.seat.leave(self.wake)
+        try:
+            events = self.inner.select(timeout)
+        except (OSError, ValueError):
+            return  # a socket was closed under us; the slice will sort it out
+        finally:
+            self.seat.back()
+            self.watched = False
+        if any(key.fileobj is self._wake_reader for key, _ in events):
+            self._drain_wake()
+
+    def _drain_wake(self) -> None:
+        try:
+            while self._wake_reader.recv(4096):
+                pass
+        except OSError:
+            pass
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self.blocking:
+            return self._events(timeout)
+        now = perf_counter()
+        if timeout is not None and timeout <= 0:
+            if now >= self.end:
+                self.more = True
+                self.stop()
+            # A request takes about six iterations; asking the system at each costs a sixth of it.
+            if now < self._polled + POLL_INTERVAL:
+                return []
+            self._polled = now
+            return self._events(0)
+        due = None if timeout is None else now + timeout
+        if now < self.end:
+            wait = self.wait_until - now
+            if due is not None:
+                wait = min(wait, timeout or 0.0)
+            events = self._events(max(0.0, wait))
+            if events or (due is not None and perf_counter() >= due):
+                return events
+        self.next_timer = due
+        self.stop()
+        return []
+
+    def _events(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        events = self.inner.select(timeout)
+        for event in events:
+            if event[0].fileobj is self._wake_reader:
+                self._drain_wake()
+                events.remove(event)
+                break
+        return events
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self.inner.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self.inner.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self.inner.modify(fileobj, events, data)
+
+    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self.inner.get_map()
+
+    def close(self) -> None:
+        self.inner.close()
+        self._wake_reader.close()
+        self._wake_writer.close()

@@ -1,0 +1,101 @@
+"""Operators inside ``temp_override``, which up to Python 3.11 need the interpreter to themselves.
+
+An operator gives the interpreter up while it runs, and asks for it where it needs it. Inside
+``temp_override`` Blender looks into a Python dictionary for what it needs of the context, and asks
+only where no thread at all has the interpreter. From Python 3.12 on that question is about its own
+thread. Until then another thread that runs Python meanwhile ends Blender: docs/decisions/0392.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from callboard.guest.standstill import Standstill
+
+#: Whether this Blender has the fault.
+NEEDED = sys.version_info < (3, 12)
+
+#: How many overrides are entered.
+_depth = 0
+#: How many hosts there are, and what gives Blender its own functions back.
+_hosts = 0
+_restore: list[Callable[[], None]] = []
+
+
+class _Override:
+    """What ``temp_override`` returns, counted."""
+
+    def __init__(self, override: Any) -> None:
+        self._override = override
+
+    def __enter__(self) -> Any:
+        global _depth
+        entered = self._override.__enter__()
+        _depth += 1
+        return entered
+
+    def __exit__(self, *failure: Any) -> Any:
+        global _depth
+        _depth -= 1
+        return self._override.__exit__(*failure)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._override, name)
+
+
+def guard() -> Callable[[], None]:
+    """Callboard's threads stand still during operators inside an override, whoever calls them,
+    until the last function that this returned is called. Main thread, as are those; idempotent."""
+    global _hosts
+    _hosts += 1
+    if NEEDED and _hosts == 1:
+        # Blender as a module hangs at its end where its types hold something of Python's.
+        _restore.append(atexit.register(_wrap()))
+    left = False
+
+    def leave() -> None:
+        nonlocal left
+        global _hosts
+        if left:
+            return
+        left = True
+        _hosts -= 1
+        while not _hosts and _restore:
+            restore = _restore.pop()
+            atexit.unregister(restore)
+            restore()
+
+    return leave
+
+
+def _wrap() -> Callable[[], None]:
+    operators: Any = sys.modules["bpy.ops"]
+    context: Any = bpy.types.Context
+    call, override = operators._op_call, context.temp_override
+    main = threading.get_ident()
+
+    def call_in_standstill(*arguments: Any) -> Any:
+        if not _depth or threading.get_ident() != main:
+            return call(*arguments)
+        with Standstill():
+            return call(*arguments)
+
+    def temp_override(self: Any, *arguments: Any, **members: Any) -> _Override:
+        return _Override(override(self, *arguments, **members))
+
+    def restore() -> None:
+        # Unless somebody else has put theirs over ours since, which calls ours.
+        if operators._op_call is call_in_standstill:
+            operators._op_call = call
+        if context.temp_override is temp_override:
+            context.temp_override = override
+
+    temp_override.__doc__ = override.__doc__
+    operators._op_call, context.temp_override = call_in_standstill, temp_override
+    return restore

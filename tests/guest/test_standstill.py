@@ -1,0 +1,155 @@
+"""Moments in which none of callboard's own threads runs Python."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+import pytest
+from guest_rig import Guest, InThread, guest_on
+
+from callboard.guest.loop import STAND_IN
+from callboard.guest.standstill import Bell, Seat, Standstill, go_on
+from callboard.guest.workers import Workers
+from callboard.testing.fake_host import DEADLINE, HostThread
+from waiting import until
+
+#: Seconds in which what isn't held up would have happened many times over.
+LONG = 0.2
+
+
+class Sitter:
+    """A thread that counts how often it ran Python, between two waits for its bell."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.bell = Bell()
+        self.seat = Seat()
+        self.rounds = 0
+        self.heard = 0
+        self._seconds = seconds
+        self._over = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with self.seat:
+            while not self._over:
+                if self.seat.wait(self.bell, self._seconds):
+                    self.bell.clear()
+                    self.heard += 1
+                self.rounds += 1
+
+    def more(self) -> None:
+        """Returns once it has gone round again."""
+        before = self.rounds
+        until(lambda: self.rounds > before, "another round")
+
+    def end(self) -> None:
+        self._over = True
+        self.bell.set()
+        self._thread.join(DEADLINE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def sitter() -> Iterator[Callable[[float | None], Sitter]]:
+    made: list[Sitter] = []
+
+    def make(seconds: float | None) -> Sitter:
+        made.append(Sitter(seconds))
+        return made[-1]
+
+    yield make
+    go_on()
+    for each in made:
+        each.end()
+
+
+@pytest.mark.parametrize("seconds", [0.0005, 30.0])
+def test_whoever_waits_for_a_while_stands_still(
+    sitter: Callable[[float | None], Sitter], seconds: float
+) -> None:
+    one = sitter(seconds)
+    if seconds < 1:
+        one.more()
+    for _ in range(20):
+        with Standstill():
+            before = one.rounds
+            assert not threading.Event().wait(0.01)
+            assert one.rounds == before
+    one.bell.set()
+    until(lambda: one.heard == 1, "the bell to be heard")
+
+
+def test_what_it_waited_for_is_heard_after_a_standstill(
+    sitter: Callable[[float | None], Sitter],
+) -> None:
+    one = sitter(None)
+    with Standstill():
+        one.bell.set()
+        assert not threading.Event().wait(LONG)
+        assert one.heard == 0
+    until(lambda: one.heard == 1, "the bell to be heard")
+
+
+def test_one_within_another_ends_with_the_outer(
+    sitter: Callable[[float | None], Sitter],
+) -> None:
+    one = sitter(0.0005)
+    with Standstill():
+        with Standstill():
+            before = one.rounds
+        assert not threading.Event().wait(LONG)
+        assert one.rounds == before
+    one.more()
+
+
+def test_a_thread_that_hangs_is_waited_for_once() -> None:
+    workers = Workers(1, "test-standstill")
+    gate = threading.Event()
+    try:
+        hanging = workers.submit(gate.wait, DEADLINE)
+        until(hanging.running, "the thread to hang")
+        began = monotonic()
+        for _ in range(1000):
+            with Standstill():
+                pass
+        assert monotonic() < began + DEADLINE
+        gate.set()
+        assert hanging.result(DEADLINE)
+        after = workers.submit(pow, 2, 3)
+        assert after.result(DEADLINE) == 8
+    finally:
+        gate.set()
+        workers.shutdown()
+
+
+def test_nobody_is_answered_during_one_and_everybody_after_it() -> None:
+    standing, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with Standstill():
+            standing.set()
+            over.wait(DEADLINE)
+
+    with HostThread() as thread, guest_on(thread) as guest, guest.connect() as client:
+        _, outcome = guest.job(work)
+        assert standing.wait(DEADLINE)
+        greeting = InThread(client.say)
+        assert not threading.Event().wait(3 * STAND_IN)
+        assert not greeting.done()
+        over.set()
+        assert greeting.result() == "hello"
+        outcome.result(DEADLINE)
+
+
+def test_a_loop_that_is_closed_during_one_ends() -> None:
+    with HostThread() as thread:
+        guest = thread.call(lambda: Guest(thread.host).start())
+
+        def close() -> None:
+            with Standstill():
+                guest.close()
+
+        thread.call(close)

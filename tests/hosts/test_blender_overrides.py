@@ -1,0 +1,87 @@
+"""Scripts that call operators inside an override, while others ask: up to Python 3.11 that ended
+Blender within seconds, docs/decisions/0392."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from callboard.testing.fake_client import FakeClient
+from e2e.serving import Program, callboard, environment
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="bpy is not installed"),
+]
+
+SCRIPT = """
+import bpy
+scene = bpy.context.scene
+for _ in range({times}):
+    with bpy.context.temp_override(scene=scene):
+        bpy.ops.object.empty_add()
+        bpy.ops.object.delete()
+"""
+#: The first ones are over before the watcher stands in, the others aren't.
+TIMES = [200] * 12 + [2000] * 2
+
+AFTERWARDS = """
+import sys
+import bpy
+from callboard_blender.host import BlenderHost
+own = sys.modules["bpy.ops"]._op_call, bpy.types.Context.temp_override
+first, second = BlenderHost(lambda fn: None), BlenderHost(lambda fn: None)
+first.close()
+changed = [sys.modules["bpy.ops"]._op_call is own[0], bpy.types.Context.temp_override is own[1]]
+assert changed == [sys.version_info >= (3, 12)] * 2, changed
+with bpy.context.temp_override(scene=bpy.context.scene):
+    assert bpy.ops.object.empty_add() == {"FINISHED"}
+second.close()
+assert sys.modules["bpy.ops"]._op_call is own[0]
+assert bpy.types.Context.temp_override is own[1]
+print("as before", flush=True)
+import os
+os._exit(0)
+"""
+
+
+def test_two_agents_ask_while_a_third_runs_scripts(tmp_path: Path) -> None:
+    over = threading.Event()
+    answered = [0, 0]
+    command = callboard("serve", "--host", "blender", "--allow", "script.execute")
+    with Program(command, environment(tmp_path)) as program:
+
+        def ask(number: int) -> None:
+            with FakeClient(program.url, program.token) as client:
+                while not over.is_set():
+                    client.request("ping")
+                    answered[number] += 1
+                    over.wait(0.02)
+
+        threads = [threading.Thread(target=ask, args=[number]) for number in range(2)]
+        with FakeClient(program.url, program.token) as client:
+            for thread in threads:
+                thread.start()
+            try:
+                for times in TIMES:
+                    code = SCRIPT.format(times=times)
+                    result = client.call("script__execute", {"code": code})
+                    assert not result.get("isError"), result
+            finally:
+                over.set()
+                for thread in threads:
+                    thread.join()
+        assert program.process.poll() is None
+    assert min(answered) > 0
+
+
+def test_blender_has_its_own_functions_back_when_no_host_is_left() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, timeout=100
+    )
+    assert ended.stdout.splitlines()[-1:] == ["as before"], ended.stderr
