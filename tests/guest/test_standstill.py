@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -9,6 +11,7 @@ from time import monotonic
 import pytest
 from guest_rig import Guest, InThread, guest_on
 
+from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.loop import STAND_IN
 from callboard.guest.standstill import Bell, Seat, Standstill, go_on
 from callboard.guest.workers import Workers
@@ -44,6 +47,20 @@ class Sitter:
         """Returns once it has gone round again."""
         before = self.rounds
         until(lambda: self.rounds > before, "another round")
+
+    def hears(self, times: int) -> None:
+        """Returns once it has heard its bell so often."""
+        until(lambda: self.heard == times, "the bell to be heard")
+
+    def where(self) -> list[tuple[str, int]]:
+        """The instructions that it is at."""
+        assert self._thread.ident is not None
+        frame = sys._current_frames().get(self._thread.ident)
+        found: list[tuple[str, int]] = []
+        while frame is not None:
+            found.append((frame.f_code.co_name, frame.f_lasti))
+            frame = frame.f_back
+        return found
 
     def end(self) -> None:
         self._over = True
@@ -91,6 +108,76 @@ def test_what_it_waited_for_is_heard_after_a_standstill(
         assert not threading.Event().wait(LONG)
         assert one.heard == 0
     until(lambda: one.heard == 1, "the bell to be heard")
+
+
+def test_what_is_on_its_way_to_a_thread_stands_still_too(
+    sitter: Callable[[float | None], Sitter],
+) -> None:
+    one = sitter(None)
+    for times in range(1, 20):
+        one.bell.set()
+        with Standstill():
+            before = one.where()
+            assert not threading.Event().wait(0.01)
+            assert one.where() == before
+        one.hears(times)
+
+
+def test_no_work_begins_during_one() -> None:
+    workers = Workers(2, "test-standstill")
+    try:
+        for first in (None, workers.submit(int)):
+            if first is not None:
+                first.result(DEADLINE)
+            given = workers.submit(threading.get_ident)
+            with Standstill():
+                began = given.done()
+                late = workers.submit(threading.get_ident)
+                assert not threading.Event().wait(LONG)
+                assert given.done() == began
+                assert not late.done()
+            assert given.result(DEADLINE)
+            assert late.result(DEADLINE)
+    finally:
+        workers.shutdown()
+
+
+def test_an_interruption_at_its_beginning_holds_nobody() -> None:
+    def once() -> None:
+        code, seat, bell = Interruptible(), Seat(), Bell()
+        began = threading.Event()
+
+        def sit() -> None:
+            with seat:
+                began.wait(DEADLINE)
+                code.ask()
+                seat.wait(bell, None)
+
+        def work() -> None:
+            began.set()
+            while True:
+                with Standstill():
+                    pass
+
+        thread = InThread(sit)
+        with pytest.raises(Interrupted):
+            code.run(work)
+        go_on()
+        bell.set()
+        thread.result()
+
+    for _ in range(20):
+        once()
+
+
+def test_what_is_run_to_its_end_during_one_has_its_threads() -> None:
+    with HostThread() as thread, guest_on(thread) as guest:
+
+        def work() -> int:
+            with Standstill():
+                return guest.loop.run(asyncio.to_thread(pow, 2, 3))
+
+        assert thread.call(work) == 8
 
 
 def test_one_within_another_ends_with_the_outer(

@@ -77,6 +77,7 @@ class GuestLoop:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
+        go_on()  # it may wait for the others
         if asyncio._get_running_loop() is None:
             return self._run_here(work)
         # The main thread is inside another plug-in's loop, where ours can't run.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from types import TracebackType
 
@@ -17,7 +18,13 @@ from types import TracebackType
 PATIENCE = 0.05
 
 _seats: list[Seat] = []
+#: What the main thread holds, or is about to take.
 _held: list[Seat] = []
+_stander = 0
+
+
+def _always() -> bool:
+    return True
 
 
 class Bell:
@@ -46,17 +53,21 @@ class Seat:
     """What a thread holds while it runs Python, as a context manager."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        #: Ends what the thread waits for; None while it sits, or where nothing else ends that.
+        # One that knows its owner, who may be interrupted while it takes or releases it.
+        self._lock = threading.RLock()
+        #: Ends what the thread waits for; None while it sits.
         self._summon: Callable[[], None] | None = None
+        #: Whether it has to be summoned: what it waits for may end by itself, or did already.
+        self._stirs: Callable[[], object] = bool
         self._summoned = False
         self._came = threading.Event()
         #: It didn't come in time, and isn't waited for again until it has left its seat.
         self._late = False
 
     def __enter__(self) -> None:
-        self._lock.acquire()
-        _seats.append(self)
+        with _door._lock:
+            self._lock.acquire()
+            _seats.append(self)
 
     def __exit__(
         self,
@@ -67,18 +78,23 @@ class Seat:
         _seats.remove(self)
         self._lock.release()
 
-    def leave(self, summon: Callable[[], None]) -> None:
-        """Before the thread waits for something that may end by itself, or by ``summon``. In its
-        own thread."""
-        self._summon = summon
+    @property
+    def summoned(self) -> bool:
+        """Whether the main thread waits for it. Any thread."""
+        return self._summoned
+
+    def leave(self, summon: Callable[[], None], stirs: Callable[[], object] = _always) -> None:
+        """Before the thread waits for something that ``summon`` ends, too. Where ``stirs`` says no,
+        nothing but callboard's own threads could end it, and none has. In its own thread."""
+        self._summon, self._stirs = summon, stirs
         self._lock.release()
 
     def back(self) -> None:
         """After it, first of all. In its own thread; waits during a standstill."""
         if not self._lock.acquire(blocking=False):
-            self._summon = None
             if self._summoned:
                 self._came.set()
+            self._summon = None
             self._lock.acquire()
         self._summon = None
 
@@ -86,10 +102,7 @@ class Seat:
         """Waits for the bell, at most so long; whether it was set. In its own thread."""
         if bell._set:
             return True
-        if seconds is None:
-            self._lock.release()
-        else:
-            self.leave(bell._rung.set)
+        self.leave(bell._rung.set, bell.is_set if seconds is None else _always)
         try:
             bell._rung.wait(seconds)
         finally:
@@ -110,28 +123,44 @@ class Seat:
                 self._late = True
                 return False
             self._late = False
-            if self._summon is not None:
-                self._summon()
+            summon = self._summon
+            if summon is not None and self._stirs():
+                summon()
                 self._came.wait(max(0.0, until - monotonic()))
             return True
         finally:
             self._summoned = False
 
     def give(self) -> None:
-        """On the main thread, after :meth:`take`."""
-        self._lock.release()
+        """On the main thread, after :meth:`take`, however that ended; idempotent."""
+        with suppress(RuntimeError):  # it isn't ours
+            self._lock.release()
+
+
+#: Whoever comes anew waits here during a standstill.
+_door = Seat()
 
 
 class Standstill:
     """While it is entered, the threads that have a seat stand still. On the main thread."""
 
     def __enter__(self) -> None:
+        global _stander
         self._outer = not _held
-        if self._outer:
-            until = monotonic() + PATIENCE
+        if not self._outer:
+            return
+        _stander = threading.get_ident()
+        until = monotonic() + PATIENCE
+        try:
+            _held.append(_door)
+            _door._lock.acquire(timeout=PATIENCE)
             for seat in list(_seats):
-                if seat.take(until):
-                    _held.append(seat)
+                _held.append(seat)
+                if not seat.take(until):
+                    _held.remove(seat)
+        except BaseException:
+            go_on()
+            raise
 
     def __exit__(
         self,
@@ -145,6 +174,8 @@ class Standstill:
 
 def go_on() -> None:
     """Lets all of them go on, whoever held them: what waits for one of them to end calls this
-    before. On the main thread; idempotent."""
-    while _held:
-        _held.pop().give()
+    before. Idempotent; does nothing but on the main thread."""
+    while _held and _stander == threading.get_ident():
+        # It is forgotten once it is given: an exception may land in between.
+        _held[-1].give()
+        _held.pop()

@@ -91,23 +91,44 @@ class Workers(Executor):
             threading.Thread(target=self._work, name=self._name, daemon=True).start()
 
     def _work(self) -> None:
-        seat = Seat()
-        while True:
+        with (seat := Seat()):
+            while self._work_on(seat):
+                pass
+
+    def _work_on(self, seat: Seat) -> bool:
+        """Waits for a job and runs it; whether the thread goes on."""
+        seat.leave(self._stir, self._stirred)
+        try:
             with self._there:
-                self._idle += 1
-                while not self._queue and not self._closed and not self._surplus():
-                    self._there.wait()
-                self._idle -= 1
-                if self._surplus() or not self._queue:
-                    self._threads -= 1
-                    return
-                job = self._queue.popleft()
-                self._running.add(job)
-            with seat:
-                _run(job)
+                job = self._next(seat)
+                ended = job is None and not seat.summoned
+                self._threads -= ended
+        finally:
+            seat.back()  # without the condition, which the main thread may want meanwhile
+        if job is not None:
+            _run(job)
             with self._there:
                 self._running.discard(job)
-            del job  # what it returned isn't kept until the next comes
+        return not ended
+
+    def _next(self, seat: Seat) -> _Job | None:
+        """None for a thread that ends, or is summoned."""
+        self._idle += 1
+        while not (self._queue or self._closed or self._surplus() or seat.summoned):
+            self._there.wait()
+        self._idle -= 1
+        if self._surplus() or not self._queue:
+            return None
+        job = self._queue.popleft()
+        self._running.add(job)
+        return job
+
+    def _stirred(self) -> bool:
+        return bool(self._queue) or self._closed
+
+    def _stir(self) -> None:
+        with self._there:
+            self._there.notify_all()
 
 
 def _run(job: _Job) -> None:
