@@ -21,32 +21,21 @@ from callboard.guest.standstill import Standstill
 #: Whether this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
-#: How many overrides are entered.
-_depth = 0
+#: Overrides that may be entered: those that somebody else still has, as a with block does. They
+#: aren't wrapped, because an exception that lands in a wrapper would leave Blender's own entered.
+_made: list[Any] = []
+#: What refers to one while it is asked about, if nobody else has it.
+_OURS = 3
 #: How many hosts there are, and what gives Blender its own functions back.
 _hosts = 0
 _restore: list[Callable[[], None]] = []
 
 
-class _Override:
-    """What ``temp_override`` returns, counted."""
-
-    def __init__(self, override: Any) -> None:
-        self._override = override
-
-    def __enter__(self) -> Any:
-        global _depth
-        entered = self._override.__enter__()
-        _depth += 1
-        return entered
-
-    def __exit__(self, *failure: Any) -> Any:
-        global _depth
-        _depth -= 1
-        return self._override.__exit__(*failure)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._override, name)
+def _in_one() -> bool:
+    """Whether an override may be entered. Forgets those that nobody has any more."""
+    if _made:
+        _made[:] = [made for made in _made if sys.getrefcount(made) > _OURS]
+    return bool(_made)
 
 
 def guard() -> Callable[[], None]:
@@ -81,13 +70,15 @@ def _wrap() -> Callable[[], None]:
     main = threading.get_ident()
 
     def call_in_standstill(*arguments: Any) -> Any:
-        if not _depth or threading.get_ident() != main:
+        if threading.get_ident() != main or not _in_one():
             return call(*arguments)
         with Standstill():
             return call(*arguments)
 
-    def temp_override(self: Any, *arguments: Any, **members: Any) -> _Override:
-        return _Override(override(self, *arguments, **members))
+    def temp_override(self: Any, *arguments: Any, **members: Any) -> Any:
+        _in_one()
+        _made.append(override(self, *arguments, **members))
+        return _made[-1]
 
     def restore() -> None:
         # Unless somebody else has put theirs over ours since, which calls ours.
@@ -95,6 +86,7 @@ def _wrap() -> Callable[[], None]:
             operators._op_call = call
         if context.temp_override is temp_override:
             context.temp_override = override
+        _made.clear()
 
     temp_override.__doc__ = override.__doc__
     operators._op_call, context.temp_override = call_in_standstill, temp_override

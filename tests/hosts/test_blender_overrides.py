@@ -49,6 +49,41 @@ import os
 os._exit(0)
 """
 
+INTERRUPTED = """
+import sys
+import threading
+import bpy
+from callboard.guest.interruption import Interrupted, Interruptible
+from callboard_blender import overrides
+leave = overrides.guard()
+own, other = bpy.context.scene, bpy.data.scenes.new("Other")
+sys.setswitchinterval(0.00002)
+
+def once():
+    code, began = Interruptible(), threading.Event()
+    asker = threading.Thread(target=lambda: began.wait() and code.ask())
+    asker.start()
+    def work():
+        began.set()
+        while True:
+            with bpy.context.temp_override(scene=other):
+                pass
+    try:
+        code.run(work)
+    except Interrupted:
+        pass
+    asker.join()
+    assert bpy.context.scene == own
+    assert not overrides._in_one()
+
+for _ in range(500):
+    once()
+leave()
+print("left", flush=True)
+import os
+os._exit(0)
+"""
+
 
 def test_two_agents_ask_while_a_third_runs_scripts(tmp_path: Path) -> None:
     over = threading.Event()
@@ -85,3 +120,10 @@ def test_blender_has_its_own_functions_back_when_no_host_is_left() -> None:
         [sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, timeout=100
     )
     assert ended.stdout.splitlines()[-1:] == ["as before"], ended.stderr
+
+
+def test_an_interruption_leaves_no_override_behind() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100
+    )
+    assert ended.stdout.splitlines()[-1:] == ["left"], ended.stderr
