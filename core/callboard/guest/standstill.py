@@ -27,11 +27,30 @@ def _always() -> bool:
     return True
 
 
+class _Signal:
+    """An event for one waiter, who uses it up. Whatever exception lands in it spoils nothing, as it
+    might the lock within one of Python's events."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        with suppress(RuntimeError):  # it is set
+            self._lock.release()
+
+    def clear(self) -> None:
+        self._lock.acquire(blocking=False)
+
+    def wait(self, seconds: float | None) -> None:
+        self._lock.acquire(timeout=-1 if seconds is None else seconds)
+
+
 class Bell:
     """An event whose ``wait``, through a :class:`Seat`, may also end for nothing."""
 
     def __init__(self) -> None:
-        self._rung = threading.Event()
+        self._rung = _Signal()
         self._set = False
 
     def set(self) -> None:
@@ -60,7 +79,7 @@ class Seat:
         #: Whether it has to be summoned: what it waits for may end by itself, or did already.
         self._stirs: Callable[[], object] = bool
         self._summoned = False
-        self._came = threading.Event()
+        self._came = _Signal()
         #: It didn't come in time, and isn't waited for again until it has left its seat.
         self._late = False
 
@@ -107,10 +126,6 @@ class Seat:
             bell._rung.wait(seconds)
         finally:
             self.back()
-        if not bell._set:
-            bell._rung.clear()  # a summons
-            if bell._set:
-                bell._rung.set()
         return bell._set
 
     def take(self, until: float) -> bool:
