@@ -231,6 +231,26 @@ def test_nobody_is_answered_during_one_and_everybody_after_it() -> None:
         outcome.result(DEADLINE)
 
 
+def test_a_turn_that_is_ended_in_one_leaves_nobody_standing() -> None:
+    began = threading.Event()
+
+    def work() -> None:
+        began.set()
+        while True:
+            with Standstill():
+                pass
+
+    with HostThread() as thread, guest_on(thread) as guest, guest.connect() as client:
+        for _ in range(100):
+            began.clear()
+            turn, outcome = guest.job(work)
+            assert began.wait(DEADLINE)
+            turn.interrupt()
+            with pytest.raises(Interrupted):
+                outcome.result(DEADLINE)
+            assert client.say() == "hello"
+
+
 def test_a_loop_that_is_closed_during_one_ends() -> None:
     with HostThread() as thread:
         guest = thread.call(lambda: Guest(thread.host).start())

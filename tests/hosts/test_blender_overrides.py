@@ -28,7 +28,7 @@ for _ in range({times}):
         bpy.ops.object.delete()
 """
 #: The first ones are over before the watcher stands in, the others aren't.
-TIMES = [200] * 12 + [2000] * 2
+TIMES = [100] * 10 + [1000] * 3
 
 AFTERWARDS = """
 import sys
