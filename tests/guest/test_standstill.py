@@ -56,11 +56,11 @@ class Sitter:
         """The instructions that it is at."""
         assert self._thread.ident is not None
         frame = sys._current_frames().get(self._thread.ident)
-        found: list[tuple[str, int]] = []
+        instructions: list[tuple[str, int]] = []
         while frame is not None:
-            found.append((frame.f_code.co_name, frame.f_lasti))
+            instructions.append((frame.f_code.co_name, frame.f_lasti))
             frame = frame.f_back
-        return found
+        return instructions
 
     def end(self) -> None:
         self._over = True
