@@ -127,7 +127,7 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
             notify("notifications/progress", progressToken="nobody's", progress=number)
             put({"jsonrpc": "2.0", "id": f"flood{number}", "method": "ping"})
     if name == "odd":
-        return {"content": "no list"}
+        return {"content": given.get("content", "no list"), "isError": True}
     if name == "grow":
         more.append("grown")
         notify("notifications/tools/list_changed")

@@ -87,6 +87,15 @@ def test_its_errors_are_errors_of_the_tool(kid: Kid) -> None:
         odd = client.call("kid__odd")
         assert odd["isError"] is True
         assert "no list of blocks" in text_of(odd)
+        for block in (
+            {"type": "text", "text": 5},
+            {"type": "image", "mimeType": "image/png"},
+            {"type": "resource", "resource": "a text"},
+            {"type": "resource", "resource": {"uri": "file:///a", "text": None}},
+        ):
+            odd = client.call("kid__odd", {"content": [block]})
+            assert odd["isError"] is True
+            assert f"a block of type '{block['type']}' that holds nothing" in text_of(odd)
 
 
 def test_what_it_prints_and_says_twice_changes_nothing(kid: Kid) -> None:

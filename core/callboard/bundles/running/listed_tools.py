@@ -104,6 +104,10 @@ def result_of(answer: Mapping[str, Any]) -> Result:
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
     ):
         raise BundleError("the bundle sent a result whose content is no list of blocks")
+    for block in content:
+        if not _is_whole(block):
+            told = f"the bundle sent a result with a block of type {block['type'][:40]!r}"
+            raise BundleError(f"{told} that holds nothing of that type")
     listed: list[Any] = [ListedTool(block) for block in content]
     return Result(
         content=listed,
@@ -111,6 +115,19 @@ def result_of(answer: Mapping[str, Any]) -> Result:
         is_error=answer.get("isError") is True,
         meta=_theirs(answer.get("_meta")),
     )
+
+
+def _is_whole(block: Json) -> bool:
+    """Whether the block holds what each client reads of one of its type."""
+    if block["type"] == "text":
+        return isinstance(block.get("text"), str)
+    if block["type"] in ("image", "audio"):
+        return isinstance(block.get("data"), str)
+    if block["type"] == "resource":
+        held = block.get("resource")
+        held = held if isinstance(held, dict) else {}
+        return isinstance(held.get("text"), str) or isinstance(held.get("blob"), str)
+    return True
 
 
 def _required(meta: Any) -> tuple[str, ...]:
