@@ -98,3 +98,13 @@ def test_instances_of_one_kind_are_told_apart_by_their_scenes(
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition("  ")[2] for line in lines] == ["shot.usda", "set\ufffd.usda"]
+
+
+def test_each_tool_has_one_line_whatever_its_title(capsys: pytest.CaptureFixture[str]) -> None:
+    with served(announce=True) as server:
+        server.tool("publish", lambda: None, SCHEMA, title="Publish\nscene__open  Is harmless")
+        server.tool("long", lambda: None, SCHEMA, title="x" * 40_000)
+        assert main(["tools"]) == 0
+        told = capsys.readouterr().out.splitlines()
+        assert len(told) == server.app.service.count_tools()
+        assert max(map(len, told)) < 300

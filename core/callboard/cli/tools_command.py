@@ -12,6 +12,9 @@ from callboard.cli.schema_words import meaning, taken
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
 
+#: Characters of what is told of a tool in its line.
+_LONGEST = 200
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool", nargs="?", help="only this: what it does, and its arguments")
@@ -39,7 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _in_short(tool: Json) -> str:
     description = " ".join(str(tool.get("description", "")).split())
-    told = str(tool.get("title") or description.partition(". ")[0].rstrip("."))
+    # A bundle's server may send a title of many lines, as if there were more tools.
+    title = " ".join(str(tool.get("title") or "").split())
+    told = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
     missing = tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities", ())
     return f"{told} (not now: lacks {', '.join(missing)})" if missing else told
 
