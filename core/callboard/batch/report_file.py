@@ -43,8 +43,8 @@ class ReportFile:
         nothing_done = bool(values) and values[0].get("event") == "begun" and len(values) == 1
         if others and not nothing_done:
             raise PeerError(
-                f"{self._path} is the report of another tool, host, files or arguments, or none at "
-                "all; name another file, or remove it"
+                f"{self._path} is the report of another tool, host, files, arguments or --out, or "
+                "none at all; name another file, or remove it"
             )
         done = {_name(value): value for value in values if _tells_what_is_done(value)}
         return [

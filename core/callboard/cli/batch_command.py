@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from callboard.cli.call_command import add_tool_arguments, given_arguments
 from callboard.cli.numbers import count, repetitions, seconds
 from callboard.cli.scene_host import host_by_scene, settle_host
 from callboard.cli.serve_command import add_host, host_options, warn_of_folders
-from callboard.cli.task_files import TaskFiles
+from callboard.cli.task_files import TaskFiles, described_place
 from callboard.cli.task_lines import ended, tell, work_off
 
 
@@ -82,14 +81,16 @@ def _run(arguments: argparse.Namespace) -> int:
         tell(f"{{{word}}} stays as it is: a file's are {places}")
     tasks = tasks_of(arguments.each)
     warn_of_folders(arguments)
-    report = _report(arguments.report, work, arguments.each)
+    report = _report(arguments, work)
     pool = HostPool(work, arguments.hosts, tell)
     files = TaskFiles(arguments.out, arguments.tool)
     return work_off(tasks, pool.run, report, files, arguments.max_failures, ordered=True)
 
 
-def _report(path: Path | None, work: BatchWork, patterns: Iterable[str]) -> ReportFile | None:
-    if path is None:
+def _report(arguments: argparse.Namespace, work: BatchWork) -> ReportFile | None:
+    if arguments.report is None:
         return None
-    files = [str(Path(pattern).absolute()) for pattern in patterns]
-    return ReportFile(path, {**work.described(), "files": files})
+    files = [str(Path(pattern).absolute()) for pattern in arguments.each]
+    return ReportFile(
+        arguments.report, {**work.described(), "files": files, **described_place(arguments.out)}
+    )

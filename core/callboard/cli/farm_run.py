@@ -33,7 +33,7 @@ from callboard.cli.farm_options import (
 from callboard.cli.numbers import count
 from callboard.cli.scene_host import settle_host
 from callboard.cli.serve_command import host_options, warn_of_folders
-from callboard.cli.task_files import TaskFiles
+from callboard.cli.task_files import TaskFiles, described_place
 from callboard.cli.task_lines import ended, work_off
 from callboard.errors import PeerError
 from callboard.farm.farm import Farm
@@ -86,6 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.report is not None:
         # Hosts come and go, each with its folders: only their kind is the run's.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
+        begun |= described_place(arguments.out)
         report = ReportFile(arguments.report, {**begun, "skills": dict(work.skills)})
     security = security_of(certificates)
     kept = KeptFiles(arguments.logs, arguments.collect)

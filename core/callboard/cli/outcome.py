@@ -41,8 +41,8 @@ def say(error: CallboardError) -> None:
 def told(work: Callable[[], Json], tool: str, out: str | None) -> int:
     """Prints what ``work`` answers, a ``tools/call`` result, or the CallboardError that it raises:
     a sentence on stderr, and ``{"error": …}`` on stdout. The command's exit code. What isn't text
-    goes to ``out``, a file, or a folder in which it is called by the tool. Raises OSError."""
-    unwritten = None
+    goes to ``out``, a file, or a folder in which it is called by the tool. Raises HostError."""
+    unwritten: CallboardError | None = None
     try:
         if out is not None:
             require_place(out)
@@ -61,7 +61,7 @@ def told(work: Callable[[], Json], tool: str, out: str | None) -> int:
     if out is not None:
         try:
             keep(files, out, tool)
-        except OSError as error:
+        except CallboardError as error:
             unwritten = error
     elif files:
         there = plain(", ".join(file.kind for file in files))

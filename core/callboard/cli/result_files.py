@@ -6,12 +6,17 @@ import base64
 import mimetypes
 import os
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from callboard.cli.plain_text import plain
 from callboard.content import Json
-from callboard.errors import PeerError, SkillError
+from callboard.errors import HostError, PeerError, SkillError
+from callboard.hosting.replacing import replacing_bytes
 from callboard.transport.client.tool_call import not_text
 
 _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
@@ -33,35 +38,66 @@ def files_in(result: Json) -> list[ResultFile]:
 
 def require_place(out: str) -> None:
     """Makes the folder that ``out`` ends with. Raises PeerError for a file in a folder that isn't
-    there, OSError."""
+    there, and for a folder that can't be made or takes none."""
     path = Path(out)
     if out.endswith(("/", os.sep)):
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise PeerError(f"--out {out}: the folder can't be made: {why}; name another") from None
     elif not path.parent.is_dir():
         raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
+    with suppress(OSError):  # of a name that is too long, which is told with the answer
+        if path.is_dir() or not path.exists():
+            require_writable(out, path if path.is_dir() else path.parent)
+
+
+def require_writable(out: str, folder: Path) -> None:
+    """Raises PeerError where no file can be made in the folder that ``--out`` leads to."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PeerError(f"--out {out}: no file can be made in {folder}; name another folder")
 
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
     """Writes them: into the folder ``out``, called by ``name``, beside what is there; else over
     that file, and each further one with a number. The result holds their paths instead of their
-    bytes, and stderr tells them. Raises OSError."""
+    bytes, and stderr tells them. Raises HostError."""
     path = Path(out)
+    try:
+        kept = keep_beside(path, name, files) if path.is_dir() else _keep_over(path, files)
+        for file, written in zip(files, kept, strict=True):
+            print(plain(f"callboard: {file.kind} is in {written}"), file=sys.stderr)
+    except OSError as error:
+        raise unkept(out, error) from None
+
+
+def unkept(out: object, error: OSError) -> HostError:
+    """What became of the answer, and what keeps it from being written."""
+    why = error.strerror or type(error).__name__
+    return HostError(f"the tool is done, but its answer can't be kept in {out}: {why}")
+
+
+def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
+    """Writes each into the folder, beside what is there. The result holds its path, which is told,
+    instead of its bytes. Any thread. Raises OSError, and then leaves nothing of that file."""
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    for file in files:
+        written = _beside(folder, name, file, numbers[file.suffix])
+        _point(file, written)
+        yield written
+
+
+def _keep_over(path: Path, files: list[ResultFile]) -> Iterator[Path]:
     for index, file in enumerate(files):
-        if path.is_dir():
-            written = keep_beside(path, name, file)
-        else:
-            written = path.with_name(f"{path.stem}-{index + 1}{path.suffix}") if index else path
+        written = path.with_name(f"{path.stem}-{index + 1}{path.suffix}") if index else path
+        if written.exists() and not written.is_file():  # a device or a pipe
             written.write_bytes(file.data)
-            _point(file, written)
-        print(plain(f"callboard: {file.kind} is in {written}"), file=sys.stderr)
-
-
-def keep_beside(folder: Path, name: str, file: ResultFile) -> Path:
-    """Writes it into the folder, beside what is there. The result holds its path, which is
-    returned, instead of its bytes. Any thread. Raises OSError."""
-    written = _beside(folder, name, file)
-    _point(file, written)
-    return written
+        else:
+            with replacing_bytes(str(written)) as new:
+                new.write(file.data)
+        _point(file, written)
+        yield written
 
 
 def _point(file: ResultFile, written: Path) -> None:
@@ -71,27 +107,36 @@ def _point(file: ResultFile, written: Path) -> None:
 
 
 def _file(block: Json) -> ResultFile:
-    holder = block["resource"] if block["type"] == "resource" else block
+    holder = block.get("resource") if block["type"] == "resource" else block
+    if not isinstance(holder, dict):
+        raise SkillError("the tool answered with a file that is broken: it holds nothing")
     kind = str(holder.get("mimeType", "application/octet-stream"))
     suffix = mimetypes.guess_extension(kind) or ".bin"
     told = f"{_KINDS[block['type']]} ({kind})"
-    if "text" in holder:
-        return ResultFile(told, holder["text"].encode("utf-8", "replace"), suffix, holder)
+    if isinstance(text := holder.get("text"), str):
+        return ResultFile(told, text.encode("utf-8", "replace"), suffix, holder)
     try:
-        data = base64.b64decode(holder.get("data") or holder["blob"], validate=True)
-    except (KeyError, TypeError, ValueError) as error:
+        encoded = holder.get("data") or holder.get("blob")
+        if not isinstance(encoded, str):
+            raise ValueError("it holds nothing")
+        data = base64.b64decode(encoded, validate=True)
+    except ValueError as error:
         raise SkillError(f"the tool answered with {told} that is broken: {error}") from None
     return ResultFile(told, data, suffix, holder)
 
 
-def _beside(folder: Path, name: str, file: ResultFile) -> Path:
-    number = 1
+def _beside(folder: Path, name: str, file: ResultFile, numbers: Iterator[int]) -> Path:
     while True:
+        number = next(numbers)
         path = folder / f"{name}{f'-{number}' if number > 1 else ''}{file.suffix}"
         try:
-            with path.open("xb") as new:
-                new.write(file.data)
+            new = path.open("xb")
         except FileExistsError:
-            number += 1
-        else:
-            return path
+            continue
+        try:
+            with new:
+                new.write(file.data)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path

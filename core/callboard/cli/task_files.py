@@ -8,10 +8,16 @@ from pathlib import Path
 
 from callboard.batch.artefacts import sha256
 from callboard.batch.tasks import TaskResult
-from callboard.cli.result_files import ResultFile, files_in, keep_beside
+from callboard.cli.result_files import files_in, keep_beside, require_writable, unkept
 from callboard.content import Json
-from callboard.errors import CallboardError, HostError, PeerError
+from callboard.errors import CallboardError, PeerError
 from callboard.transport.client.tool_call import failure, not_text
+
+
+def described_place(folder: Path | None) -> Json:
+    """What a report says of the folder: a run with another one, or with one for the first time,
+    would else leave it empty where the tasks are done."""
+    return {} if folder is None else {"out": str(folder.absolute())}
 
 
 class TaskFiles:
@@ -31,6 +37,7 @@ class TaskFiles:
             raise PeerError(
                 f"--out {folder}: the folder can't be made: {why}; name another"
             ) from None
+        require_writable(str(folder), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
         """The result with the files among its artefacts, and without their bytes. A failure where
@@ -52,10 +59,12 @@ class TaskFiles:
 
     def _written(self, folder: Path, index: int, blocks: Sequence[Json]) -> dict[str, str]:
         """The SHA-256 of each file by its path. Raises SkillError, HostError."""
-        files: list[ResultFile] = files_in({"content": blocks})
+        files, paths = files_in({"content": blocks}), list[Path]()
         try:
-            paths = [str(keep_beside(folder, f"{index:06}-{self._tool}", one)) for one in files]
+            for path in keep_beside(folder, f"{index:06}-{self._tool}", files):
+                paths.append(path)
         except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise HostError(f"the tool is done, but its answer can't be kept: {why}") from None
-        return {path: sha256(path) for path in paths}
+            for path in paths:
+                path.unlink(missing_ok=True)
+            raise unkept(folder, error) from None
+        return {str(path): sha256(str(path)) for path in paths}
