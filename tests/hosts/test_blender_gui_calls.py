@@ -1,19 +1,28 @@
-"""A thousand calls of four agents while the artist works, and agents that ask while scripts run."""
+"""A thousand calls of four agents while the artist works, and agents that ask while a third runs
+scripts."""
 
 from __future__ import annotations
 
+import threading
 from textwrap import indent
 from typing import Any
 
 import pytest
 
 from callboard.testing.fake_client import FakeClient
-from hosts.blender_gui_rig import Gui, in_background, missing, render
+from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+SCRIPT = """
+import bpy
+for _ in range({times}):
+    bpy.ops.object.empty_add()
+    bpy.ops.object.delete()
+"""
 
 
 def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -> None:
@@ -59,6 +68,30 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
     assert set(answers.values()) <= {"done", "busy"}
     objects = client.call("scene__list_objects")["structuredContent"]["objects"]
     assert "Cube" in [each["path"] for each in objects]
+
+
+def test_two_agents_ask_while_a_third_runs_scripts(gui: Gui, client: FakeClient) -> None:
+    """Scripts run in an override: operators find the 3D view. See docs/decisions/0392."""
+    gui.run(PERMIT)
+    over = threading.Event()
+    clients = [gui.client() for _ in range(2)]
+
+    def ask(own: FakeClient) -> None:
+        with own:
+            while not over.is_set():
+                own.request("ping")
+                over.wait(0.01)
+
+    joins = [in_background(lambda own=own: ask(own)) for own in clients]
+    try:
+        for times in [100] * 10 + [1500] * 2:
+            answer = client.call("script__execute", {"code": SCRIPT.format(times=times)})
+            assert not answer.get("isError"), answer
+    finally:
+        over.set()
+    for join in joins:
+        join()
+    assert gui.names() == ["Camera", "Cube", "Light"]
 
 
 def outcome(response: dict[str, Any], name: str) -> str:
