@@ -41,20 +41,27 @@ def require_place(out: str) -> None:
     there, and for a folder that can't be made or takes none."""
     path = Path(out)
     if out.endswith(("/", os.sep)):
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise PeerError(f"--out {out}: the folder can't be made: {why}; name another") from None
-    elif not path.parent.is_dir():
+        require_folder(out, path)
+        return
+    if not path.parent.is_dir():
         raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
     with suppress(OSError):  # of a name that is too long, which is told with the answer
         if path.is_dir() or not path.exists():
-            require_writable(out, path if path.is_dir() else path.parent)
+            _require_writable(out, path if path.is_dir() else path.parent)
 
 
-def require_writable(out: str, folder: Path) -> None:
-    """Raises PeerError where no file can be made in the folder that ``--out`` leads to."""
+def require_folder(out: str, folder: Path) -> None:
+    """Makes the folder that ``--out`` leads to. Raises PeerError where it can't be made, or takes
+    no file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise PeerError(f"--out {out}: the folder can't be made: {why}; name another") from None
+    _require_writable(out, folder)
+
+
+def _require_writable(out: str, folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PeerError(f"--out {out}: no file can be made in {folder}; name another folder")
 

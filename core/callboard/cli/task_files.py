@@ -8,9 +8,9 @@ from pathlib import Path
 
 from callboard.batch.artefacts import sha256
 from callboard.batch.tasks import TaskResult
-from callboard.cli.result_files import files_in, keep_beside, require_writable, unkept
+from callboard.cli.result_files import files_in, keep_beside, require_folder, unkept
 from callboard.content import Json
-from callboard.errors import CallboardError, PeerError
+from callboard.errors import CallboardError
 from callboard.transport.client.tool_call import failure, not_text
 
 
@@ -25,19 +25,11 @@ class TaskFiles:
     ``dropped`` says whether there was any."""
 
     def __init__(self, folder: Path | None, tool: str) -> None:
-        """Makes the folder. Raises PeerError where it can't be made."""
+        """Makes the folder. Raises PeerError where it can't be made, or takes no file."""
         self._folder, self._tool = folder and folder.absolute(), tool
         self.dropped = False
-        if self._folder is None:
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise PeerError(
-                f"--out {folder}: the folder can't be made: {why}; name another"
-            ) from None
-        require_writable(str(folder), self._folder)
+        if self._folder is not None:
+            require_folder(str(folder), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
         """The result with the files among its artefacts, and without their bytes. A failure where

@@ -95,7 +95,12 @@ class GuestLoop:
     def start(self) -> None:
         """Hands the loop to the host and the watcher."""
         self._selector.blocking = False
-        self._watcher = threading.Thread(target=self._watch, name="callboard-watcher", daemon=True)
+        self._watcher = threading.Thread(
+            target=self._selector.seat.run,
+            args=(self._watch,),
+            name="callboard-watcher",
+            daemon=True,
+        )
         self._watcher.start()
         self.request_tick()
 
@@ -240,10 +245,6 @@ class GuestLoop:
     # -- the watcher ------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        with self._selector.seat:
-            self._watch_on()
-
-    def _watch_on(self) -> None:
         while not self._closed:
             self._await_rest()
             if self._closed:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from types import TracebackType
+from typing import Any
 
 #: Seconds that the main thread waits for the others at most.
 PATIENCE = 0.05
@@ -88,14 +88,14 @@ class Seat:
             self._lock.acquire()
             _seats.append(self)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _seats.remove(self)
         self._lock.release()
+
+    def run(self, work: Callable[..., object], *given: Any) -> None:
+        """Does the work in the seat: what a thread is made for."""
+        with self:
+            work(*given)
 
     @property
     def summoned(self) -> bool:
@@ -177,12 +177,7 @@ class Standstill:
             go_on()
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._outer:
             go_on()
 

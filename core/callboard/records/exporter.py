@@ -100,7 +100,9 @@ class Exporter:
         """Begins to send. Never raises: without network it waits, longer each time."""
         if self._thread is None:
             self._stop.clear()
-            self._thread = threading.Thread(target=self._run, name="callboard-export", daemon=True)
+            self._thread = threading.Thread(
+                target=self._seat.run, args=(self._run,), name="callboard-export", daemon=True
+            )
             self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
@@ -112,10 +114,6 @@ class Exporter:
             self._thread = None
 
     def _run(self) -> None:
-        with self._seat:
-            self._send_on()
-
-    def _send_on(self) -> None:
         failures = 0
         while not self._stop.is_set():
             try:

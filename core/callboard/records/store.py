@@ -118,7 +118,9 @@ class Store:
             self._revive()
         self._dirty = True  # what other processes left behind is folded first
         self._wake.set()
-        self._thread = threading.Thread(target=self._run, name="callboard-records", daemon=True)
+        self._thread = threading.Thread(
+            target=self._seat.run, args=(self._run,), name="callboard-records", daemon=True
+        )
         self._thread.start()
 
     def record(self, call: CallRecord) -> None:
@@ -209,10 +211,6 @@ class Store:
     # The writer thread
 
     def _run(self) -> None:
-        with self._seat:
-            self._work()
-
-    def _work(self) -> None:
         try:
             while True:
                 self._seat.wait(self._wake, self._retry if self.degraded else None)

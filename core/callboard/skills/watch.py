@@ -62,7 +62,10 @@ class SkillWatcher:
         polled = self._observe() if self._notify else self._paths
         seen = _stamps(polled)
         self._thread = threading.Thread(
-            target=self._run, args=(polled, seen), name="callboard-skills", daemon=True
+            target=self._seat.run,
+            args=(self._run, polled, seen),
+            name="callboard-skills",
+            daemon=True,
         )
         self._thread.start()
 
@@ -121,10 +124,6 @@ class SkillWatcher:
         return polled
 
     def _run(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
-        with self._seat:
-            self._run_on(polled, seen)
-
-    def _run_on(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
         while not self._stopping:
             self._seat.wait(self._dirty, self._poll_secs if polled else None)
             if self._stopping:
