@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -98,24 +99,17 @@ def as_the_client_reads(known: ClientFormat, path: Path) -> Any:
     if known.syntax == "yaml":
         return yaml.safe_load(text)
     if known.syntax == "toml":
-        tomllib = pytest.importorskip("tomllib", reason="Python 3.10 reads no TOML")
-        return tomllib.loads(text)
+        return import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit").loads(text)
     if known.syntax == "jsonc":
         text = re.sub(r"(?m)(?<!:)//.*$|/\*(?s:.*?)\*/", "", text)
         text = re.sub(r",(\s*[}\]])", r"\1", text)
     return json.loads(text)
 
 
-def needs_toml(known: ClientFormat) -> None:
-    if known.syntax == "toml" and sys.version_info < (3, 11):
-        pytest.skip("Python 3.10 reads no TOML")
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("name", KNOWN)
 def test_an_entry_goes_into_the_file_and_out_again(name: str, newline: str, tmp_path: Path) -> None:
     known = KNOWN[name]
-    needs_toml(known)
     path = tmp_path / "settings"
     before = TEXTS[known.syntax].replace("KEY", known.key).replace("\n", newline).encode()
     path.write_bytes(before)
@@ -150,7 +144,6 @@ def test_an_entry_goes_into_the_file_and_out_again(name: str, newline: str, tmp_
 @pytest.mark.parametrize("text", [None, "", "{}", "EMPTY"])
 def test_where_nothing_is_yet(name: str, text: str | None, tmp_path: Path) -> None:
     known = KNOWN[name]
-    needs_toml(known)
     path = tmp_path / "not yet" / "settings"
     if text == "EMPTY":
         text = {"toml": "[mcp_servers]\n", "yaml": f"{known.key}:\nlast: 1\n"}.get(
@@ -230,7 +223,6 @@ def test_a_broken_file_is_refused_and_stays(name: str, tmp_path: Path) -> None:
 )
 def test_ways_in_which_people_write(syntax: str, text: str, tmp_path: Path) -> None:
     known = next(each for each in KNOWN.values() if each.syntax == syntax)
-    needs_toml(known)
     path = tmp_path / "settings"
     path.write_bytes(text.replace("mcpServers", known.key).encode())
     kept = as_the_client_reads(known, path) or {}
@@ -243,6 +235,56 @@ def test_ways_in_which_people_write(syntax: str, text: str, tmp_path: Path) -> N
     remarks = re.findall(r"// \w+|/\*.*?\*/|# \w+", text, re.DOTALL)
     assert all(remark in path.read_bytes().decode() for remark in remarks)
     assert path.read_bytes().decode().startswith("\ufeff") == text.startswith("\ufeff")
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("toml", 'KEY = { a = {command = "x"} } # one\nb = 1 # two\n'),
+        ("toml", '\ufeffKEY.a.command = "x" # one\n[z] # two\nc = 1\n'),
+        ("toml", '[KEY] # one\na = {command = "x"}\ncallboard = {command = "old"} # two\n'),
+        ("toml", '[KEY]\r\n# one\r\ncallboard.command = "old"\r\n# two\r\n[z]\r\na = 1\r\n'),
+        ("toml", "a = 1 # one\n[ 'KEY' . 'callboard' ]\ncommand = 'old'\n# two\n[z]\nc = 1\n"),
+        ("toml", 't = """\n[KEY.callboard]\n""" # one\n[KEY.a] # two\ncommand = "x"\n'),
+        ("yaml", "KEY: {a: {cmd: x}, b: {}}  # one\nz: 1 # two\n"),
+        ("yaml", "KEY: {a: {cmd: x}, # one\n  callboard: {cmd: old}, # two\n}\n"),
+        ("yaml", '{"KEY": {"a": {"cmd": "x"}}, "z": 1} # one\n# two\n'),
+        ("yaml", "KEY:\n  a: &a\n    cmd: x # one\n  b: *a\n  c:\n    <<: *a\n# two\nz: 1\n"),
+        ("yaml", "one: &a {cmd: x} # one\nKEY:\n    b: *a\n# two\nz: *a\n"),
+        ("yaml", "---\nKEY: # one\n  b: {}\n# two\n...\n"),
+        ("yaml", "---\na: 1 # one\n# two\n...\n"),
+    ],
+)
+def test_valid_files_that_are_written_in_other_ways(syntax: str, text: str, tmp_path: Path) -> None:
+    known = next(each for each in KNOWN.values() if each.syntax == syntax)
+    path = tmp_path / "settings"
+    path.write_bytes(text.replace("KEY", known.key).encode())
+    kept = as_the_client_reads(known, path)
+    kept.setdefault(known.key, {}).pop("callboard", None)
+    entry = known.bridge("me", command=COMMAND)
+    planned(known, path, entry).write()
+    now = as_the_client_reads(known, path)
+    assert now[known.key].pop("callboard") == entry
+    assert now == kept
+    written = path.read_bytes().decode()
+    assert "# one" in written
+    assert "# two" in written
+    assert written.startswith("\ufeff") == text.startswith("\ufeff")
+    assert planned(known, path, entry).difference == []
+    without(known, path).write()
+    assert {**{known.key: {}}, **as_the_client_reads(known, path)} == kept
+    assert "# one" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["KEY: &e {a: {}}\ny: *e\n", "KEY: &e\n  a: {}\ny: *e\n", "x: &e {a: {}}\nKEY: *e\n"],
+)
+def test_what_would_change_elsewhere_too_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text.replace("KEY", "extensions"))
+    with pytest.raises(PeerError, match="without changing more"):
+        planned(KNOWN["goose"], path, KNOWN["goose"].bridge("me"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -288,7 +330,6 @@ def test_a_hostile_file_is_refused_or_written_and_soon(
     syntax: str, text: str, tmp_path: Path
 ) -> None:
     known = next(each for each in KNOWN.values() if each.syntax == syntax)
-    needs_toml(known)
     path = tmp_path / "settings"
     path.write_bytes(text.encode())
     refused = None

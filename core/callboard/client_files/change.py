@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -80,7 +80,8 @@ def _read(path: Path) -> str:
 
 
 def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, Any] | None) -> str:
-    parsed, with_entry, without_entry = _editing(known.syntax)
+    after: str
+    parsed, *ways = _editing(known.syntax)
     try:
         settings = parsed(before)
     except ValueError as error:
@@ -103,20 +104,21 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
     if wanted == settings:
         return before
     # Whatever the editing did, only a text that means just this is ever written.
-    try:
-        if entry is None:
-            after = without_entry(before, known.key, NAME)
-        else:
-            after = with_entry(before, known.key, NAME, entry)
-        same = _bare(parsed(after), known.key) == _bare(wanted, known.key)
-    except (ValueError, RecursionError):
-        same = False
-    if not same:
-        raise PeerError(
-            f"{path} is written in a way that can't be changed without changing more; add or "
-            "remove the entry by hand"
-        )
-    return after
+    for with_entry, without_entry in ways:
+        try:
+            if entry is None:
+                after = without_entry(before, known.key, NAME)
+            else:
+                after = with_entry(before, known.key, NAME, entry)
+            if _bare(parsed(after), known.key) == _bare(wanted, known.key):
+                return after
+        except Exception:
+            # An editing that can't do it, or whose library isn't here.
+            continue
+    raise PeerError(
+        f"{path} is written in a way that can't be changed without changing more; add or "
+        "remove the entry by hand"
+    )
 
 
 def _bare(settings: dict[str, Any], key: str) -> dict[str, Any]:
@@ -124,11 +126,13 @@ def _bare(settings: dict[str, Any], key: str) -> dict[str, Any]:
     return settings if settings.get(key) else {k: v for k, v in settings.items() if k != key}
 
 
-def _editing(syntax: str) -> tuple[Callable[..., Any], Callable[..., str], Callable[..., str]]:
-    """What reads a text, puts an entry into it, and takes it out."""
+def _editing(syntax: str) -> tuple[Any, ...]:
+    """What reads a text; and pairs of what puts an entry into it and takes it out, the first that
+    can do it counts."""
     if syntax == "toml":
-        return toml_text.parsed, toml_text.with_entry, toml_text.without_entry
+        anyhow = toml_text.rewritten, partial(toml_text.rewritten, entry=None)
+        return toml_text.parsed, (toml_text.with_entry, toml_text.without_entry), anyhow
     if syntax == "yaml":
-        return yaml_text.parsed, yaml_text.with_entry, yaml_text.without_entry
+        return yaml_text.parsed, (yaml_text.with_entry, yaml_text.without_entry)
     way = partial(partial, comments=syntax == "jsonc")
-    return way(json_text.parsed), way(json_text.with_entry), way(json_text.without_entry)
+    return way(json_text.parsed), (way(json_text.with_entry), way(json_text.without_entry))

@@ -9,16 +9,21 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+_BOM = "\ufeff"
+
 
 def parsed(text: str) -> Any:
-    """The value that the text means. Raises ValueError, also on Python 3.10, which reads no
-    TOML."""
-    if sys.version_info < (3, 11):
-        raise ValueError("it takes Python 3.11 to read it")
+    """The value that the text means. Raises ValueError."""
     try:
-        return import_module("tomllib").loads(text.removeprefix("\ufeff"))
+        library = import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit")
+        return library.loads(text.removeprefix(_BOM))
+    except ImportError:
+        raise ValueError("it takes Python 3.11 or tomlkit to read it") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except Exception as error:
+        # Not all of tomlkit's are ValueErrors.
+        raise ValueError(str(error)) from None
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
@@ -33,6 +38,24 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     return text + gap + table
 
 
+def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -> str:
+    """The text with that table, or without it, however people wrote it: in braces, with dotted
+    names. It takes tomlkit, which applications don't carry. Remarks may be lost where the table
+    is one of lines of its own, so the others are tried first. Raises what tomlkit raises."""
+    document = import_module("tomlkit").parse(text.removeprefix(_BOM))
+    servers = document[key]
+    if entry is None:
+        del servers[name]
+    elif name in servers:
+        # In its place, so that a remark behind it stays.
+        for word in set(servers[name]) - set(entry):
+            del servers[name][word]
+        servers[name].update(entry)
+    else:
+        servers[name] = dict(entry)
+    return _BOM * text.startswith(_BOM) + str(document.as_string())
+
+
 def without_entry(text: str, key: str, name: str) -> str:
     """The text without that table."""
     there = _span(text, key, name)
@@ -45,7 +68,8 @@ def without_entry(text: str, key: str, name: str) -> str:
 
 def _span(text: str, key: str, name: str) -> tuple[int, int] | None:
     """Where the table's lines and those of the tables in it begin and end."""
-    named = rf'[ \t]*\[[ \t]*{key}[ \t]*\.[ \t]*"?{name}"?[ \t]*[.\]]'
+    quote = "[\"']?"
+    named = rf"[ \t]*\[[ \t]*{quote}{key}{quote}[ \t]*\.[ \t]*{quote}{name}{quote}[ \t]*[.\]]"
     header = re.compile(rf"^{named}", re.MULTILINE).search(text)
     if header is None:
         return None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
+#: The values that a file may mean. A few lines of aliases can mean more than can be compared.
+_MOST_VALUES = 1_000_000
+
 
 def parsed(text: str) -> Any:
-    """The value that the text means; an empty one means an empty mapping. Raises ValueError, for
-    aliases too: a few lines with them can mean more than can be compared, or themselves."""
+    """The value that the text means; an empty one means an empty mapping. Raises ValueError."""
     import yaml
 
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
-            raise ValueError("it has aliases")
+        if _values(yaml.compose(text), {}) > _MOST_VALUES:
+            raise ValueError("its aliases mean too much")
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
@@ -23,8 +28,8 @@ def parsed(text: str) -> Any:
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with ``entry`` as ``name`` in the mapping ``key``. Where the text is written in
-    another way than clients do, what comes back means something else."""
+    """The text with ``entry`` as ``name`` in the mapping ``key``. The caller checks that what
+    comes back means just this."""
     import yaml
 
     end = "\r\n" if "\r\n" in text else "\n"
@@ -35,23 +40,33 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
     if text.strip() == "{}":
         text = ""
-    holder = _child(yaml.compose(text), key)
+    root: Any = yaml.compose(text)
+    holder = _child(root, key)
     if holder is None:
-        gap = "" if not text.strip() or text.endswith("\n") else end
-        return text + gap + dumped({key: {name: entry}}, 0)
+        if root is not None and root.flow_style:
+            return _into_braces(text, root, key, {name: entry})
+        closing = re.search(r"(?m)^\.\.\.\s*\Z", text)
+        at = closing.start() if closing else len(text)
+        gap = "" if not text[:at].strip() or text[:at].endswith("\n") else end
+        return text[:at] + gap + dumped({key: {name: entry}}, 0) + text[at:]
     value = holder[1]
+    there = _child(value, name)
+    if root.flow_style or (value.value and value.flow_style):
+        if there is None:
+            return _into_braces(text, value, name, entry)
+        start, behind = there[1].start_mark.index, there[1].end_mark.index
+        return text[:start] + json.dumps(entry, ensure_ascii=False) + text[behind:]
     if not value.value:
         # Nothing yet, or braces without anything between.
         at = text.index(":", holder[0].end_mark.index) + 1
         behind = value.end_mark.index if value.end_mark.index > value.start_mark.index else at
         rest = text[behind:]
         return text[:at] + end + dumped({name: entry}, 2).rstrip("\r\n") + rest
-    margin = value.start_mark.column
-    there = _child(value, name)
+    margin = value.value[0][0].start_mark.column
     if there is not None:
         start = text.rfind("\n", 0, there[0].start_mark.index) + 1
-        return text[:start] + dumped({name: entry}, margin) + text[_line_after(text, there[1]) :]
-    at = _line_after(text, value)
+        return text[:start] + dumped({name: entry}, margin) + text[_line_after(text, there) :]
+    at = _line_after(text, holder)
     gap = "" if text[:at].endswith("\n") else end
     return text[:at] + gap + dumped({name: entry}, margin) + text[at:]
 
@@ -64,12 +79,28 @@ def without_entry(text: str, key: str, name: str) -> str:
     there = None if holder is None else _child(holder[1], name)
     if holder is None or there is None:
         return text
+    if holder[1].flow_style:
+        head, rest = text[: there[0].start_mark.index], text[there[1].end_mark.index :]
+        behind = re.match(r"\s*,\s*", rest)
+        return head + rest[behind.end() :] if behind else re.sub(r",\s*\Z", "", head) + rest
     start = text.rfind("\n", 0, there[0].start_mark.index) + 1
     if len(holder[1].value) == 1:
         # A name with nothing behind it would mean nothing, and no mapping.
         start = text.index(":", holder[0].end_mark.index) + 1
-        return text[:start] + " {}\n" + text[_line_after(text, there[1]) :]
-    return text[:start] + text[_line_after(text, there[1]) :]
+        return text[:start] + " {}\n" + text[_line_after(text, there) :]
+    return text[:start] + text[_line_after(text, there) :]
+
+
+def _values(node: Any, counted: dict[int, float]) -> float:
+    """The number of values that a node means, those of an alias counted again. A node that holds
+    itself means endlessly many."""
+    if node is None or isinstance(node.value, str):
+        return 1
+    if id(node) not in counted:
+        counted[id(node)] = math.inf
+        parts = (part for each in node.value for part in (each if type(each) is tuple else [each]))
+        counted[id(node)] = 1 + sum(_values(part, counted) for part in parts)
+    return counted[id(node)]
 
 
 def _child(node: Any, name: str) -> tuple[Any, Any] | None:
@@ -80,13 +111,26 @@ def _child(node: Any, name: str) -> tuple[Any, Any] | None:
     return next(((key, value) for key, value in pairs if key.value == name), None)
 
 
-def _line_after(text: str, node: Any) -> int:
-    """Where the line behind a node begins. A block's own end is behind the remarks after it."""
-    while isinstance(node.value, list) and node.value and not node.flow_style:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    at = node.end_mark.index
-    if text[at - 1 : at] == "\n":
-        return int(at)
+def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> str:
+    """The text with one pair more in a mapping in braces. JSON is YAML there."""
+    at = text.index("{", node.start_mark.index) + 1
+    pair = json.dumps({name: value}, ensure_ascii=False)[1:-1]
+    return text[:at] + pair + (", " if node.value else "") + text[at:]
+
+
+def _line_after(text: str, pair: tuple[Any, Any]) -> int:
+    """Where the line behind a pair begins. A block's own end is behind the remarks after it."""
+    last, node = pair
+    # The node of an alias is elsewhere: what stands before it is the last that is known.
+    while node.start_mark.index >= last.start_mark.index:
+        last = node
+        if isinstance(node.value, str) or not node.value or node.flow_style:
+            break
+        part = node.value[-1]
+        last, node = part if isinstance(part, tuple) else (node, part)
+    at = last.end_mark.index
+    start = text.rfind("\n", 0, at) + 1
+    if start and not text[start:at].strip():
+        return start
     line = text.find("\n", at)
     return len(text) if line < 0 else line + 1
