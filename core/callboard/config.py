@@ -71,5 +71,5 @@ class McpHttpConfig:
     farm_tls: Sequence[str] = ()
     #: Tasks that one map may have.
     farm_limit: int = 1000
-    #: The command line of callboard that has ``callboard[farm]``; found where it isn't named.
+    #: The command line of a callboard that has Dask; found where it isn't named.
     farm_command: Sequence[str] = ()

@@ -66,7 +66,7 @@ SETTINGS = (
     ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
     ServerSetting("farm_tls", "files", "its CA, certificate and key", ()),
     ServerSetting("farm_limit", "count", "tasks of one map", 1000),
-    ServerSetting("farm_command", "words", "callboard's command line, with callboard[farm]", ()),
+    ServerSetting("farm_command", "words", "the command line of a callboard that has Dask", ()),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 #: The variables that are read and are no settings: docs/deployment.md says what each is.

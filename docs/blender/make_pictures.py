@@ -1,17 +1,22 @@
-"""Makes the pictures of Blender's window while a client asks to run code: window.png with the
-sidebar, question.png with the pop-up, and panel.png with the large panel beside Blender.
+"""Takes the pictures of Blender's window: session.gif with one short session, window.png with the
+sidebar while a client asks to run code, question.png with its pop-up, and panel.png with the large
+panel beside Blender.
 
     python docs/blender/make_pictures.py
 
-Needs Blender 3.4, Xvfb, xdotool and the extra ``ui``.
+Needs Blender 3.4, Xvfb, xdotool, the extra ``ui``, and Pillow for the moving picture.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
 
 PROJECT = Path(__file__).resolve().parents[2]
 for source in ("core", "hosts", "tests", "packaging"):
@@ -49,7 +54,7 @@ WORK = (
     ("scene__list_objects", {}),
     ("scene__delete", {"names": ["Cube"]}),
     ("scene__create_primitive", {"kind": "sphere", "name": "Ball", "radius": 1.2}),
-    ("scene__set_material_color", {"name": "Ball", "color": [0.9, 0.35, 0.1]}),
+    ("scene__set_material_color", {"name": "Ball", "color": [0.75, 0.02, 0.02]}),
     ("scene__create_primitive", {"kind": "plane", "name": "Floor", "width": 8, "depth": 8}),
     ("scene__transform", {"name": "Floor", "translate": [0, 0, -1.2]}),
 )
@@ -107,27 +112,59 @@ def window_pictures(gui: Gui, display: Display) -> None:
         "residence.app.controls.restore('script.execute')"
     )
     show_tab(gui)
+    frames = []
+
+    def take(caption: str) -> None:
+        for _ in range(20):
+            gui.run("")
+        frames.append((caption, display.frame().png(ALL)))
+
     client = agent(gui)
     try:
+        gui.xdotool("mousemove", "420", "600")
+        take("An AI client is connected to Blender.")
         for tool, arguments in WORK:
             client.call(tool, dict(arguments))
         gui.run("bpy.ops.object.select_all(action='DESELECT')")
+        take("“Put a red ball on a floor.” Each change is one undo step.")
+        for _ in range(2):
+            gui.run("bpy.ops.ed.undo()")
+        take("Ctrl+Z twice: the floor is gone, and the ball stays.")
+        for _ in range(2):
+            gui.run("bpy.ops.ed.redo()")
         params = {"name": "script__execute", "arguments": {"code": CODE}}
         asking = client.start("tools/call", params)
         mark = gui.wait(lambda: display.frame().red(HEADER), "the mark")
         gui.xdotool("mousemove", "420", "600")
         for _ in range(20):
             gui.run("")
-        (folder / "window.png").write_bytes(display.frame().png(ALL))
+        take("The client wants to run a script. Blender asks you first.")
+        (folder / "window.png").write_bytes(frames[-1][1])
         open_popup = "residence._host.may_run('change') is not None"
         gui.click_until(open_popup, (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2)
         for _ in range(20):
             gui.run("")
-        (folder / "question.png").write_bytes(display.frame().png(ALL))
+        take("You read the code, then allow or refuse it.")
+        (folder / "question.png").write_bytes(frames[-1][1])
         gui.run("bpy.ops.callboard.stop()")
         gui.wait(asking.done, "answer")
+        write_session(folder / "session.gif", frames)
     finally:
         client.close()
+
+
+def write_session(path: Path, frames: Sequence[tuple[str, bytes]]) -> None:
+    """One frame for each (caption, PNG), three seconds each, 800 pixels wide."""
+    font = ImageFont.truetype("DejaVuSans.ttf", 20)
+    images = []
+    for number, (caption, data) in enumerate(frames, 1):
+        shot = Image.open(io.BytesIO(data)).convert("RGB")
+        image = Image.new("RGB", (800, 800 * shot.height // shot.width + 40), "white")
+        image.paste(shot.resize((800, image.height - 40), Image.Resampling.LANCZOS))
+        text = f"{number}. {caption}"
+        ImageDraw.Draw(image).text((12, image.height - 32), text, fill="black", font=font)
+        images.append(image.quantize(128))
+    images[0].save(path, save_all=True, append_images=images[1:], duration=3000, loop=0)
 
 
 def picture(gui: Gui, path: Path) -> None:

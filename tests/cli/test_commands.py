@@ -22,7 +22,7 @@ from callboard.cli.farm_command import PARTS
 from callboard.cli.outcome import EXITS
 from callboard.errors import HostError
 from callboard.farm.security import security_of
-from callboard.hosting.headless import make_host
+from callboard.hosting.headless import REQUIREMENTS, make_host
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUN = """
@@ -101,8 +101,16 @@ def test_what_is_not_installed_is_told_with_the_command_that_brings_it(
     module: str, start: Callable[[], object], extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(HostError, match=rf"needs `.*pip install 'callboard\[{extra}\]'`"):
+    requirement = re.escape(REQUIREMENTS[extra])
+    with pytest.raises(HostError, match=rf"needs `.*pip install '?{requirement}"):
         start()
+
+
+def test_those_commands_install_the_packages_of_the_extras() -> None:
+    project = (PROJECT / "pyproject.toml").read_text("utf-8")
+    for extra, requirement in REQUIREMENTS.items():
+        (packages,) = re.findall(rf"^{extra} = \[([^]]*)\]", project, re.MULTILINE)
+        assert re.findall(r'"([^;"]*)[;"]', packages)[0] == requirement
 
 
 def exits_of(table: str) -> dict[int, str]:

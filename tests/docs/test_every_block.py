@@ -17,12 +17,12 @@ from docs.test_pages import GRANTED
 
 #: By page: which blocks a test takes (a pattern of what stands behind the backticks), and its file.
 RUN_BY: dict[str, dict[str, str]] = {
-    "README.md": {"python elsewhere": "tests/e2e/test_readme_client.py"},
     "docs/apps.md": {"json": "tests/service/test_apps.py"},
     "docs/architecture.md": {"mermaid": "tests/docs/test_architecture.py"},
     "docs/assets.md": {"json assets__download elsewhere": "tests/skills/test_assets_online.py"},
     "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
+    "docs/connect.md": {"python elsewhere": "tests/e2e/test_connect_client.py"},
     "docs/commands.md": {"console elsewhere": "tests/cli/test_completion.py"},
     "docs/deployment.md": {
         r"(yaml|python) \S+|json elsewhere": "tests/docs/test_deployment_docs.py"
@@ -75,10 +75,9 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/maya.md", "PYTHONPATH"): _READ + "needs Maya",
     ("docs/maya.md", "set "): _READ + "needs Maya",
     ("docs/maya.md", "$env:"): _READ + "needs Maya",
-    ("README.md", "Blender answered"): "tests/e2e/test_setup_blender.py sets up",
-    ("README.md", "py packaging"): _READ + "needs Windows",
-    ("README.md", "echo "): _READ + "needs Windows",
-    ("README.md", "'{"): _READ + "needs Windows",
+    ("README.md", "git clone"): "it needs the address of a copy of this project",
+    ("docs/connect.md", "echo "): _READ + "needs Windows",
+    ("docs/connect.md", "'{"): _READ + "needs Windows",
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
 }

@@ -109,9 +109,13 @@ def assets(reader: Reader) -> None:
     write_files(reader.folder, {"assets/crate/crate.obj": "v 0 0 0"})
 
 
+def connect(reader: Reader) -> None:
+    write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
+    serve(reader)
+
+
 def readme(reader: Reader) -> None:
     write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
-    (reader.home / "show").mkdir()
     reader.here["python3 packaging/bootstrap.py serve"] = "callboard serve"
     # That one is what runs this.
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
@@ -231,6 +235,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/assets.md": assets,
     "docs/bundles.md": bundles,
     "docs/commands.md": commands,
+    "docs/connect.md": connect,
     "docs/deployment.md": deployment,
     "docs/eyes.md": eyes,
     "docs/gateway.md": gateway,

@@ -38,7 +38,7 @@ def check_qt() -> None:
         return
     complaint = " ".join(probe.stderr.split())[:300] or "no reason"
     if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
-        raise HostError("the panel needs Qt: pip install 'callboard[ui]'")
+        raise HostError("the panel needs Qt: pip install 'PySide6-Essentials!=6.12.0'")
     if sys.platform.startswith("linux"):
         if "xcb" in probe.stderr and (lacking := advice(sys.path)) is not None:
             raise HostError(f"Qt can't open a window. {lacking}")

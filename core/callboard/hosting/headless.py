@@ -14,10 +14,23 @@ from callboard.hosting.system_libraries import blender_lacks
 Post = Callable[[Callable[[], None]], None]
 
 
+#: What each extra of pyproject.toml installs. Messages name these packages: callboard itself isn't
+#: published, and anybody could take its name on a package index.
+REQUIREMENTS = {
+    "blender": "bpy>=4.5,<4.6",
+    "debug": "debugpy>=1.8.8",
+    "farm": "distributed>=2026.7,<2026.9",
+    "ui": "PySide6-Essentials>=6.5,!=6.12.0",
+    "usd": "usd-core>=25.5",
+}
+
+
 def pip_install(extra: str) -> str:
-    """The command that brings it to this Python, which need not be the one of the `pip` on the
-    path."""
-    return f"{shlex.quote(sys.executable)} -m pip install 'callboard[{extra}]'"
+    """Return the command that installs an extra's package into this Python.
+
+    The `pip` on the path may belong to another Python, so the command names this one.
+    """
+    return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(REQUIREMENTS[extra])}"
 
 
 #: Where each headless host is, and what installs what it needs.

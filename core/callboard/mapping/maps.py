@@ -202,8 +202,8 @@ class Maps:
         base = list(config.farm_command) or (bridge() or [])[:-1]
         if not base:
             raise HostError(
-                "callboard's command isn't found on this machine: install callboard[farm] in a "
-                "Python of its own, and name the command in the setting farm_command "
+                "callboard's command isn't found on this machine: install it, with "
+                "Dask, in a Python of its own, and name the command in the setting farm_command "
                 "(CALLBOARD_FARM_COMMAND)"
             )
         peer = call.request.peer

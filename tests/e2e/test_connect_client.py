@@ -1,4 +1,5 @@
-"""The client program of README.md, as it stands there, with the official packages of both eras."""
+"""The client program of docs/connect.md, as it stands there, with the official packages of both
+eras."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
 
 def program() -> str:
-    page = (PROJECT / "README.md").read_text("utf-8")
+    page = (PROJECT / "docs" / "connect.md").read_text("utf-8")
     (only,) = re.findall(r"```python elsewhere\n(.*?)```", page, re.S)
     return str(only)
 
