@@ -17,12 +17,13 @@ from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, ATTRIBUTES, RENDER, SCRIPT, USD, VIEWPORT
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
+from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_undone_by_the_artist, check_visits
 
 
-@pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
+@pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
-    new_houdini(windows=request.param == "windows")
+    new_houdini(windows=place(request, REAL) == "windows")
     with houdini_host(lambda fn: None) as running:
         yield running
 
@@ -74,16 +75,15 @@ def _in_two_takes(bench: Bench) -> str:
     return hero
 
 
-@pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
+@every_check(REAL)
 def test_compliance(check: Check, bench: Bench) -> None:
-    if missing := bench.missing(check):
-        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
-    bench.run(check)
+    run_check(check, bench, REAL)
 
 
 # -- ports --------------------------------------------------------------------------------------
 
 
+@both(REAL)
 def test_a_viewport_needs_windows(bench: Bench) -> None:
     windows = hou.isUIAvailable()
     assert (VIEWPORT in bench.host.ports) is windows
@@ -386,6 +386,7 @@ def test_a_host_that_starts_leaves_the_scene_alone(tmp_path: Path) -> None:
         assert hou.node("/obj").children() == ()
 
 
+@both(REAL)
 def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
     undo_id = _step(bench, "One", "Callboard: scene__create_primitive")
     assert hou.undos.undoLabels()[0] == "Callboard: scene__create_primitive"
@@ -407,6 +408,7 @@ def test_the_same_tool_twice_is_two_steps(bench: Bench) -> None:
     assert [each["name"] for each in bench.everything()] == ["One"]
 
 
+@both(REAL)
 def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     undo_id = _step(bench, "Ours")
     hou.node("/obj").createNode("geo", "Theirs")
@@ -427,9 +429,6 @@ def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> 
 
 @pytest.mark.skipif(REAL, reason="hython has no artist")
 def test_what_the_artist_undoes_himself_is_told(bench: Bench) -> None:
-    if not hou.isUIAvailable():
-        pytest.skip("nobody presses Undo there")
-
     def told(act: Callable[[], object]) -> Callable[[], None]:
         def pressed() -> None:
             act()
@@ -442,6 +441,7 @@ def test_what_the_artist_undoes_himself_is_told(bench: Bench) -> None:
     check_undone_by_the_artist(bench.host.undo, bench.cube, theirs, back, again)
 
 
+@both(REAL)
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
     undo = bench.host.undo
     assert undo is not None
@@ -723,6 +723,7 @@ def test_houdini_expands_nothing_in_a_path(bench: Bench, name: str) -> None:
 
 
 @pytest.mark.skipif(REAL, reason="hython has neither windows nor another renderer")
+@both(REAL)
 def test_the_camera_that_is_looked_through_and_the_frame_and_the_renderer(bench: Bench) -> None:
     session = hou._session.session
     for name in ("first", "second"):

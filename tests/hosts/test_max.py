@@ -25,15 +25,16 @@ from callboard.host import (
     ObjectNotFound,
 )
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
-from callboard.testing.compliance import Bench, Check, checks
+from callboard.testing.compliance import Bench, Check
+from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_visits
 
 rt = pymxs.runtime
 
 
-@pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
+@pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
-    new_max(windows=request.param == "windows", usd=find_spec("pxr") is not None)
+    new_max(windows=place(request, REAL) == "windows", usd=find_spec("pxr") is not None)
     with max_host(lambda fn: None) as running:
         yield running
     assert REAL or pymxs._session.session.snapshots == 0, "copies of meshes are kept for ever"
@@ -75,16 +76,15 @@ def _layered(bench: Bench) -> str:
     return path
 
 
-@pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
+@every_check(REAL)
 def test_compliance(check: Check, bench: Bench) -> None:
-    if missing := bench.missing(check):
-        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
-    bench.run(check)
+    run_check(check, bench, REAL)
 
 
 # -- ports --------------------------------------------------------------------------------------
 
 
+@both(REAL)
 def test_a_viewport_needs_windows(bench: Bench) -> None:
     windows = not rt.maxOps.isInNonInteractiveMode()
     assert (VIEWPORT in bench.host.ports) is windows
@@ -344,6 +344,7 @@ def _step(bench: Bench, name: str) -> str:
     return str(undo_id)
 
 
+@both(REAL)
 def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
     undo_id = _step(bench, "One")
     if not REAL:
@@ -413,6 +414,7 @@ def test_what_the_artist_does_between_two_visits_is_left_alone(bench: Bench) -> 
     check_visits(bench.host.undo, bench.cube, theirs, names)
 
 
+@both(REAL)
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
     file = str(bench.folder / "scene.max")
     bench.port("filesystem.write").save(file)
@@ -641,6 +643,7 @@ def test_what_is_hidden_has_no_turntable(bench: Bench) -> None:
 
 
 @pytest.mark.skipif(REAL, reason="3dsmaxbatch has no active view")
+@both(REAL)
 def test_the_camera_of_the_view_and_the_frame_and_what_it_is_busy_with(bench: Bench) -> None:
     session = pymxs._session.session
     first, second = rt.Targetcamera(name="First"), rt.Freecamera(name="Second")

@@ -27,12 +27,13 @@ from callboard.host import (
 )
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
+from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_undone_by_the_artist, check_visits
 
 
-@pytest.fixture(params=["batch"] if REAL else ["batch", "windows"])
+@pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
-    new_maya(batch=request.param == "batch")
+    new_maya(batch=place(request, REAL) == "batch")
     with maya_host(lambda fn: None) as running:
         yield running
 
@@ -122,7 +123,7 @@ def with_translators(host: Any, with_usd: None) -> None:
             assert REAL
 
 
-@pytest.mark.parametrize("check", list(checks()), ids=lambda check: check.id)
+@every_check(REAL)
 def test_compliance(check: Check, bench: Bench, request: pytest.FixtureRequest) -> None:
     for capability, fixture in (
         (USD, "with_usd"),
@@ -131,9 +132,7 @@ def test_compliance(check: Check, bench: Bench, request: pytest.FixtureRequest) 
     ):
         if capability in check.needs:
             request.getfixturevalue(fixture)
-    if missing := bench.missing(check):
-        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
-    bench.run(check)
+    run_check(check, bench, REAL)
 
 
 # -- ports --------------------------------------------------------------------------------------
@@ -233,11 +232,13 @@ def test_the_usd_plug_in_is_loaded_when_the_artist_asks(host: Any) -> None:
     assert USD not in host.ports
 
 
+@both(REAL)
 def test_a_viewport_needs_windows(host: Any) -> None:
     assert (VIEWPORT in host.ports) is not bool(cmds.about(batch=True))
     assert host.identity.headless is bool(cmds.about(batch=True))
 
 
+@both(REAL)
 def test_a_call_that_needs_what_is_missing_is_refused(bench: Bench) -> None:
     if VIEWPORT in bench.host.ports:
         data = bench.port(VIEWPORT).capture(321, 123)
@@ -486,6 +487,7 @@ def test_a_save_that_fails_keeps_the_name(bench: Bench) -> None:
 # -- undo ---------------------------------------------------------------------------------------
 
 
+@both(REAL)
 def test_one_undo_of_the_artists_undoes_a_call(bench: Bench) -> None:
     undo = bench.host.undo
     assert undo is not None
@@ -539,6 +541,7 @@ def test_what_the_artist_undoes_himself_is_told(bench: Bench) -> None:
     check_undone_by_the_artist(bench.host.undo, bench.cube, theirs, cmds.undo, cmds.redo)
 
 
+@both(REAL)
 def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None:
     undo = bench.host.undo
     assert undo is not None
@@ -549,6 +552,7 @@ def test_opening_a_file_can_not_be_rolled_back_and_says_so(bench: Bench) -> None
     assert undo.rollback(token) is False
 
 
+@both(REAL)
 def test_undo_switched_off_is_respected(bench: Bench) -> None:
     undo = bench.host.undo
     assert undo is not None
@@ -791,6 +795,7 @@ def test_settings_that_are_locked_are_told_and_the_others_come_back(bench: Bench
 
 
 @pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@both(REAL)
 @pytest.mark.parametrize(
     ("asked", "with_windows", "without"),
     [

@@ -23,8 +23,11 @@ def checker() -> Iterator[Checker]:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("form", ["text", "binary"])
-@pytest.mark.parametrize("shape", CORPUS)
+@pytest.mark.parametrize(
+    ("shape", "form"),
+    # A layer answers the same in both forms, once it is open: one is tried to its end.
+    [*((shape, "text") for shape in CORPUS), (next(iter(CORPUS)), "binary")],
+)
 def test_every_change_is_right_or_refused_and_undone_exactly(
     checker: Checker, tmp_path: Path, shape: str, form: str
 ) -> None:

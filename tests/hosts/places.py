@@ -1,0 +1,54 @@
+"""Where the tests of an application's double run: with windows, and again without them where the
+application then does something else. Inside the application itself there are no windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from callboard.host import MODELLING
+from callboard.testing.compliance import Bench, Check, checks
+
+#: Without windows undo is off until a host asks for it, nobody is asked whether to save, and
+#: another renderer renders.
+_OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
+
+
+def both(real: bool) -> pytest.MarkDecorator:
+    """For a test that says something else of an application without windows."""
+    places = ["batch"] if real else ["batch", "windows"]
+    return pytest.mark.parametrize("host", places, indirect=True)
+
+
+def place(request: pytest.FixtureRequest, real: bool) -> str:
+    """The place of one test: that of its mark, or the usual one."""
+    return str(getattr(request, "param", "batch" if real else "windows"))
+
+
+def every_check(real: bool) -> pytest.MarkDecorator:
+    def cases() -> Iterator[tuple[str, Check]]:
+        for check in checks():
+            if MODELLING in check.needs:
+                continue
+            if not real:
+                yield "windows", check
+            if real or check.id.startswith(_OTHERWISE_WITHOUT_WINDOWS):
+                yield "batch", check
+
+    return pytest.mark.parametrize(
+        ("host", "check"),
+        [pytest.param(where, check, id=f"{check.id}-{where}") for where, check in cases()],
+        indirect=["host"],
+    )
+
+
+def run_check(check: Check, bench: Bench, real: bool) -> None:
+    """A double offers all that its application may, so nothing is skipped there."""
+    assert MODELLING not in bench.host.ports, "then its checks belong to every_check()"
+    missing = bench.missing(check)
+    if missing and (real or find_spec("pxr") is None):
+        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
+    assert missing == []
+    bench.run(check)
