@@ -1,7 +1,7 @@
 """Sets callboard up on a fresh machine, then runs it. Needs nothing but Python.
 
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
-    python packaging/bootstrap.py test [--fast] [arguments of pytest]
+    python packaging/bootstrap.py test [--fast | --changed [REV]] [arguments of pytest]
     python packaging/bootstrap.py docs [--out FOLDER | --outside]
     python packaging/bootstrap.py build [HOST ...] [--full]   what is installed into hosts
     python packaging/bootstrap.py release [--unchecked]       all that is published
@@ -245,11 +245,21 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
     return extras, BLENDER_VERSIONS if known.host == "blender" else VERSIONS
 
 
-def pytest_arguments(arguments: Sequence[str]) -> list[str]:
-    """What pytest is given: `--fast` and `--spread` are ours, wherever they stand."""
-    ours = {"--fast": FAST, "--spread": SPREAD}
-    chosen = [word for option, words in ours.items() if option in arguments for word in words]
-    return [*chosen, *(one for one in arguments if one not in ours)]
+def pytest_arguments(arguments: Sequence[str], python: str) -> list[str]:
+    """What pytest is given: some options are ours, wherever they stand."""
+    ours = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    ours.add_argument("--fast", action="store_true")
+    ours.add_argument("--spread", action="store_true")
+    ours.add_argument("--changed", nargs="?", const="HEAD")
+    asked, given = ours.parse_known_args(arguments)
+    if asked.changed is not None:
+        command = [python, str(PROJECT / "tests" / "touched.py"), "--since", asked.changed]
+        picked = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8")
+        if picked.returncode:
+            sys.exit(picked.returncode)
+        given += picked.stdout.split()
+    chosen = FAST if asked.fast or asked.changed is not None else []
+    return [*chosen, *(SPREAD if asked.spread else []), *given]
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
@@ -326,7 +336,8 @@ def main(arguments: Sequence[str]) -> int:
         start([str(program(venv, "python")), file, *asked.arguments])
     os.chdir(PROJECT)
     keep_bytecode(venv, os.environ)
-    start([str(program(venv, "python")), "-m", "pytest", *pytest_arguments(asked.arguments)])
+    python = str(program(venv, "python"))
+    start([python, "-m", "pytest", *pytest_arguments(asked.arguments, python)])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from callboard.testing.fake_client import FakeClient
 from serving import Served, served
+from touched import SLOW_ROOMS, TESTS
 
 try:
     import_module("qtpy.QtWidgets")
@@ -33,10 +34,6 @@ settings.register_profile("callboard", deadline=None, derandomize="CI" in os.env
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 
-#: Rooms whose tests start programs, build archives or play whole clients. Elsewhere the mark
-#: `slow` stands at the test or at the top of its module.
-SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
-TESTS = Path(__file__).parent
 
 # What a shell starts in the background ignores Ctrl+C, and so would each program of a test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -93,11 +93,19 @@ def test_the_versions_are_listed_for_scripts_as_they_are_tried() -> None:
 
 
 def test_the_fast_tier_is_an_option_beside_those_of_pytest() -> None:
-    given = bootstrap.pytest_arguments(["-k", "roots", "--fast", "-x"])
+    given = bootstrap.pytest_arguments(["-k", "roots", "--fast", "-x"], sys.executable)
     assert given[-3:] == ["-k", "roots", "-x"]
     assert given[given.index("-m") + 1] == "not slow and not sweep"
     assert "-n" in given
-    assert bootstrap.pytest_arguments(["-k", "roots"]) == ["-k", "roots"]
+    assert bootstrap.pytest_arguments(["-k", "roots"], sys.executable) == ["-k", "roots"]
+
+
+def test_a_commit_after_changed_says_since_when() -> None:
+    given = bootstrap.pytest_arguments(["-x", "--changed", "HEAD"], sys.executable)
+    assert given[given.index("-m") + 1] == "not slow and not sweep"
+    assert "-x" in given
+    with pytest.raises(SystemExit):
+        bootstrap.pytest_arguments(["--changed", "no-such-commit"], sys.executable)
 
 
 def test_bytecode_that_isn_t_wanted_beside_the_sources_is_kept_in_the_environment() -> None:

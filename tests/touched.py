@@ -1,0 +1,158 @@
+"""The tests that a change touches: ``python tests/touched.py [--since REV] [FILE...]``.
+
+Everything in core leads to everything else, so that a test imports the file says little. A walk
+does more: from a test along its imports, each one as likely as the next, through helpers,
+fixtures and sources. The likelier it comes by a changed file, the more the test has to do with
+that file. Picked are, in this order and up to `MOST` test files:
+
+1. changed test files themselves, and those of the changed file's own room (`tests/calls` for
+   `core/callboard/calls`; of a host, those with its name);
+2. those from which a walk most likely leads to the file.
+
+What reads the whole tree always comes along. Files of which the
+quick tier runs nothing are only picked where they are changed. Without files it is what differs
+from REV, which is HEAD where it isn't named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from source_trees import PROJECT, facts
+
+ROOTS = ("core", "hosts", "ui", "packaging", "benchmarks", "tests")
+TESTS = PROJECT / "tests"
+MOST = 40
+ALWAYS = {
+    TESTS / f"test_{what}.py": "always" for what in ("addresses", "house", "imports", "public_face")
+}
+#: Rooms whose tests start programs, build archives or play whole clients.
+SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
+ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(slow|sweep)\b", re.MULTILINE)
+
+
+@cache
+def files() -> dict[str, Path]:
+    """By dotted name from its root, all of the project's modules."""
+    modules = {}
+    for root in (PROJECT / name for name in ROOTS):
+        for path in sorted(root.rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return modules
+
+
+@cache
+def leads_to(path: Path) -> frozenset[Path]:
+    """The project's files that one file imports; of a test, also the fixtures it asks for."""
+    root = PROJECT / path.relative_to(PROJECT).parts[0]
+    folder = path.relative_to(root).parent.parts
+    ahead: set[Path | None] = set()
+    for _, level, module, name in facts(path).imports:
+        above = folder[: len(folder) - level + 1] if level else ()
+        dotted = [*above, *filter(None, module.split(".")), *name.split(".")]
+        # A test's helper lies beside it, and is imported by its bare name.
+        beside = module_of([*folder, *dotted], len(folder)) if root == TESTS else None
+        ahead.add(beside or module_of(dotted, 0))
+    if root == TESTS:
+        asked = {name for _, name in facts(path).names}
+        for above_it in path.parents[: len(folder) + 1]:
+            conftest = above_it / "conftest.py"
+            if conftest.exists() and asked & {name for name, _ in facts(conftest).functions}:
+                ahead.add(conftest)
+    return frozenset(one for one in ahead if one not in (None, path))
+
+
+def module_of(dotted: Sequence[str], least: int) -> Path | None:
+    """The file that a dotted name is in, if more than its first parts say so."""
+    for end in range(len(dotted), least, -1):
+        if (name := ".".join(dotted[:end])) in files():
+            return files()[name]
+    return None
+
+
+def is_slow(test: Path) -> bool:
+    """Whether the quick tier runs nothing of a test file."""
+    room = test.relative_to(TESTS).parts[0]
+    return room in SLOW_ROOMS or bool(ALL_SLOW.search(test.read_text("utf-8")))
+
+
+def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
+    """How likely a walk from each test file comes by one of these."""
+    known = dict.fromkeys(goals, 1.0)
+
+    def from_here(path: Path) -> float:
+        if path not in known:
+            known[path] = 0.0  # for whoever asks on the way round a circle
+            ahead = [from_here(one) for one in leads_to(path)]
+            known[path] = sum(ahead) / len(ahead) if ahead else 0.0
+        return known[path]
+
+    return {test: from_here(test) for test in sorted(TESTS.rglob("test_*.py"))}
+
+
+def of_its_room(path: Path, test: Path) -> bool:
+    """Whether a test lies in the folder that mirrors a source's, or has its name."""
+    parts = [part.removesuffix(".py").removeprefix("callboard_") for part in path.parts]
+    if path.parts[0] == "tests":
+        return False
+    if path.parts[0] == "hosts":
+        return test.parent == TESTS / "hosts" and parts[1] in test.stem
+    mirrored = next((TESTS / part for part in parts if (TESTS / part).is_dir()), None)
+    return test.parent == mirrored or test.stem == f"test_{parts[-1]}"
+
+
+def touched(changed: Sequence[Path]) -> dict[Path, str]:
+    """The picked test files, and why each was."""
+    inside = [path.resolve().relative_to(PROJECT) for path in changed]
+    likely = likelihood(PROJECT / path for path in inside)
+    picked = {test: "changed" for test in likely if test.relative_to(PROJECT) in inside}
+    likely = {test: each for test, each in likely.items() if not is_slow(test)}
+    for test in likely:
+        if any(of_its_room(path, test) for path in inside):
+            picked.setdefault(test, "room")
+    others = [test for test, each in likely.items() if each and test not in picked]
+    others.sort(key=lambda test: -likely[test])
+    picked |= dict.fromkeys(others[: max(0, MOST - len(picked))], "by import")
+    return {**ALWAYS, **picked}
+
+
+def differing(since: str) -> list[Path]:
+    """What differs from a commit, files that git doesn't know yet included."""
+    names = []
+    for command in (
+        ["git", "diff", "--name-only", "-z", since, "--"],
+        ["git", "ls-files", "--others", "--exclude-standard", "-z"],
+    ):
+        names += subprocess.check_output(command, cwd=PROJECT, encoding="utf-8").split("\0")
+    return [PROJECT / name for name in names if name]
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description="Prints the test files that a change touches.")
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="*")
+    parser.add_argument("--since", metavar="REV", default="HEAD")
+    asked = parser.parse_args(arguments)
+    try:
+        changed = asked.files or differing(asked.since)
+    except subprocess.CalledProcessError as error:
+        return error.returncode  # git has said what is wrong
+    picked = touched(changed) if changed else {}
+    reasons = Counter(picked.values())
+    what = ", ".join(str(path.resolve().relative_to(PROJECT)) for path in changed[:3])
+    what += f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    print(f"{len(picked)} test files for {what or 'no change'} ({why})", file=sys.stderr)
+    print(*(test.relative_to(PROJECT) for test in picked), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
