@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner
 from callboard.testing.fake_client import FakeClient
 from serving import Served, served
 
@@ -53,7 +54,7 @@ def test_the_newest_steps_are_undone_and_done_again(server: Served) -> None:
         assert _names(server) == ["One", "Two", "Three"]
         assert len(_did(client.call("scene__undo", {"steps": 9}), "undone")) == 3
         assert _names(server) == []
-        assert "no call changed anything" in _why(client.call("scene__undo"))
+        assert "no call of yours changed anything" in _why(client.call("scene__undo"))
 
 
 def test_what_the_artist_did_since_stays(server: Served) -> None:
@@ -83,18 +84,44 @@ def test_what_was_undone_is_gone_once_the_scene_changed(server: Served) -> None:
         assert _names(server) == ["One", "Three"]
 
 
-def test_another_clients_step_is_refused(server: Served) -> None:
+def test_another_clients_step_is_left_alone_and_nothing_is_said_of_it(server: Served) -> None:
     with server.client() as client:
         _create(client, "One")
         book = server.app.dispatcher.changed
         (change,) = book.all()
-        assert change.holder is not None
-        other = TokenHolder("other", "other")
-        book.add(change._replace(holder=other, client="painter"))
-        assert "that of another client (painter)" in _why(client.call("scene__undo"))
-        book.add(change._replace(holder=None))
-        assert "the artist's own" in _why(client.call("scene__undo"))
+        theirs = change._replace(owner=Owner(TokenHolder("other", "other")), client="painter")
+        for owned in (theirs, change._replace(owner=None)):
+            book.add(owned)
+            assert "no call of yours changed anything" in _why(client.call("scene__undo"))
         assert _names(server) == ["One"]
+        book.add(change)
+        book.add(theirs._replace(call="later", words="a secret"))
+        refused = _why(client.call("scene__undo"))
+        assert "somebody else changed the scene after 'created" in refused
+        assert "painter" not in refused
+        assert "secret" not in refused
+        assert _names(server) == ["One"]
+
+
+def test_another_sessions_step_is_left_alone_under_the_same_token(server: Served) -> None:
+    with server.client() as one:
+        with server.client() as other:
+            _create(one, "One")
+            assert "no call of yours changed anything" in _why(other.call("scene__undo"))
+            _create(other, "Two")
+            assert "somebody else changed the scene" in _why(one.call("scene__undo"))
+            assert len(_did(other.call("scene__undo", {"steps": 5}), "undone")) == 1
+            assert "nothing of yours is undone" in _why(one.call("scene__redo"))
+        assert _names(server) == ["One"]
+        assert len(_did(one.call("scene__undo"), "undone")) == 1
+
+
+def test_a_session_that_is_over_leaves_its_steps_to_its_token(server: Served) -> None:
+    with server.client() as gone:
+        _create(gone, "One")
+    with server.client() as client:
+        assert len(_did(client.call("scene__undo"), "undone")) == 1
+        assert _names(server) == []
 
 
 def test_both_pass_the_gate(server: Served) -> None:

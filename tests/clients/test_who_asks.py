@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from callboard.clients.book import ClientBook
+from callboard.clients.holder import LOCAL
+from callboard.clients.owner import Owner
 from callboard.hosting.file_lock import lock
 from callboard.protocol.peer import PeerRequest
 from callboard.testing.fake_client import FakeClient
@@ -147,7 +149,8 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         other.listen()
         listening = Stateless(client_of(server, token))
         listening.listen(toolsListChanged=True)
-        job = session.call("long")["structuredContent"]["job_id"]
+        made = Stateless(client_of(server, token)).call("long")
+        job = made["structuredContent"]["job_id"]
         events = client_of(server, token)
         following = events.in_thread(lambda: events.send("GET", path=f"/v1/jobs/{job}/events"))
         running: list[Future[Any]] = [
@@ -176,7 +179,7 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
             until(each.done, "the end of what was open")
         until(lambda: len(server.app.endpoint.sessions) == 1, "the end of its session")
         until(lambda: len(server.app.endpoint.subscriptions) == 0, "the end of its stream")
-        assert server.app.jobs.get(job).status == "cancelled"
+        assert server.app.jobs.get(job, Owner(LOCAL)).status == "cancelled"
         for method, path in (("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/v1/tools")):
             assert client_of(server, token).send(method, b"{}", path=path).status == 401
         assert session.send("POST", json.dumps(PING).encode()).status == 401

@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import Any
 
+from callboard.clients.holder import LOCAL
+from callboard.clients.owner import Owner
 from callboard.content import Image, Json, Result
 from callboard.jobs.jobs import TASKS
 from callboard.testing.fake_client import FakeClient
@@ -87,8 +89,11 @@ def test_a_wait_that_is_cancelled_leaves_the_job_alone() -> None:
         client.notify("notifications/cancelled", {"requestId": "w"})
         assert waiting.result(DEADLINE).messages == []
         until(lambda: status_calls(server) == 0, "the status to end")
-        assert server.app.jobs.get(id).status == "working"
-        until(lambda: not server.app.jobs.get(id)._changes.watched, "nobody to listen any more")
+        assert server.app.jobs.get(id, Owner(LOCAL)).status == "working"
+        until(
+            lambda: not server.app.jobs.get(id, Owner(LOCAL))._changes.watched,
+            "nobody to listen any more",
+        )
 
 
 def test_a_wait_is_bounded() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.invisible import shown
 from callboard.calls.output import capturing
-from callboard.calls.recent_log import trace
+from callboard.calls.recent_log import caller, trace
 from callboard.calls.tools import Tool
 from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
@@ -82,6 +82,7 @@ class Call:
         self.main_stay: Any = None
         traced = self.trace
         self.context, self.output = capturing()
+        self.context.run(caller.set, request.peer.owner)
         if traced:
             self.context.run(trace.set, traced)
         self._progress = float("-inf")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from callboard.calls.call import Call
 from callboard.calls.tools import BATCH
 from callboard.changes import Changes
-from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner
 from callboard.content import Json
 
 #: Changes that are kept, objects of one change.
@@ -60,9 +60,9 @@ class SceneChange(NamedTuple):
     failed: bool = False
     undone: bool = False
     #: Whose call it was; None for what the artist did.
-    holder: TokenHolder | None = None
+    owner: Owner | None = None
     #: Who had it undone; None for the artist.
-    undone_by: TokenHolder | None = None
+    undone_by: Owner | None = None
 
 
 class ChangeBook:
@@ -112,7 +112,7 @@ class ChangeBook:
                 objects,
                 id,
                 failed,
-                holder=call.request.peer.holder,
+                owner=call.request.peer.owner,
             )
         )
 
@@ -134,9 +134,7 @@ class ChangeBook:
         after = reversed(changes[at:])
         return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
 
-    def undone(
-        self, undo_ids: Sequence[str], undone: bool = True, by: TokenHolder | None = None
-    ) -> None:
+    def undone(self, undo_ids: Sequence[str], undone: bool = True, by: Owner | None = None) -> None:
         """These steps were undone, or done again; ``by`` is the client that had it done."""
         those = set(undo_ids)
         with self._lock:

@@ -19,6 +19,7 @@ from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
 from callboard.calls.tools import BATCH, Tool
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
@@ -55,14 +56,13 @@ _SCOPES: dict[Decision, Scope] = {
 
 @dataclass(frozen=True)
 class Question:
-    """One card on the artist's desk. ``client`` is what the client calls itself, ``holder`` whose
-    token it has. ``deadline`` is Unix time, seconds. ``suggests`` is the answer that the policy
-    has in mind for a yes."""
+    """One card on the artist's desk. ``client`` is what the client calls itself. ``deadline``
+    is Unix time, seconds. ``suggests`` is the answer that the policy has in mind for a yes."""
 
     id: str
     tool: str
     client: str
-    holder: TokenHolder
+    owner: Owner
     subject: Subject
     why: str
     arguments: Json
@@ -232,7 +232,7 @@ class ConsentDesk:
             secrets.token_hex(8),
             call.tool.name,
             call.request.peer.client.name,
-            call.request.peer.holder,
+            call.request.peer.owner,
             subject,
             why or _WHY[subject],
             call.arguments if shown is None else shown,

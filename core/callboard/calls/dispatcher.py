@@ -265,7 +265,7 @@ class Dispatcher(RunningCalls):
     def _finish(self, call: Call, result: Json) -> Json:
         undo = call.undo
         if failed := bool(result["isError"]):
-            log_failure(call.tool.name, call.id, result, call.request.peer.holder)
+            log_failure(call.tool.name, call.id, result, call.request.peer.owner)
         # A script that wasn't imported is on disk as it is now.
         skill = call.tool.skill if call.tool.has_entry else None
         old = self.tools.why_old(skill) if skill else None

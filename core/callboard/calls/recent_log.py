@@ -11,7 +11,7 @@ import logging
 from collections import deque
 
 from callboard.calls.invisible import shown
-from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner, may_see
 from callboard.content import Json
 
 #: Records kept.
@@ -33,15 +33,19 @@ _LOGGED = (logging.getLogger("callboard"), failed_calls)
 trace: contextvars.ContextVar[dict[str, str] | None] = contextvars.ContextVar(
     "callboard_trace", default=None
 )
+#: Who made the call in whose context a record is made.
+caller: contextvars.ContextVar[Owner | None] = contextvars.ContextVar(
+    "callboard_caller", default=None
+)
 
 
-def log_failure(tool: str, call_id: str, result: Json, client: TokenHolder) -> None:
-    """Of a call of ``client``'s that ended with an error: what it was answered, with the traceback.
+def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
+    """Of a call of ``owner``'s that ended with an error: what it was answered, with the traceback.
     Any thread."""
     told = [block["text"] for block in result["content"] if block["type"] == "text"]
     head, rest = "".join(told[:1])[:FAILURE_HEAD], told[1:]
     what = "\n".join([head, *rest])
-    failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"client": client})
+    failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"owner": owner})
 
 
 class Listening(logging.Handler):
@@ -64,8 +68,8 @@ class RecentLog(Listening):
 
     def __init__(self) -> None:
         super().__init__()
-        #: Whose failed call each is about, None where it is about none.
-        self._records: deque[tuple[TokenHolder | None, Json]] = deque(maxlen=KEPT)
+        #: Whose call each is about, None where it is about none.
+        self._records: deque[tuple[Owner | None, Json]] = deque(maxlen=KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
         entry: Json = {
@@ -77,12 +81,13 @@ class RecentLog(Listening):
         current = trace.get()
         if current:
             entry["trace"] = current
-        self._records.append((getattr(record, "client", None), entry))
+        self._records.append((getattr(record, "owner", None) or caller.get(), entry))
 
-    def entries(self, reader: TokenHolder) -> list[Json]:
-        """Oldest first. A failed call's message may quote its arguments, so ``reader`` sees those
-        of its own calls only."""
-        return [entry for client, entry in list(self._records) if client in (None, reader)]
+    def entries(self, reader: Owner) -> list[Json]:
+        """Oldest first. A call's records may quote its arguments, so ``reader`` sees those of its
+        own calls only."""
+        records = list(self._records)
+        return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
 
 
 def _short(message: str) -> str:

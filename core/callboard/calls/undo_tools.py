@@ -37,7 +37,7 @@ def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
 
     async def go(name: str, own: Callable[..., Json], ctx: AsyncToolContext, steps: int) -> Json:
         call: Call = ctx._call
-        work = partial(own, port, book, call.request.peer.holder, steps)
+        work = partial(own, port, book, call.request.peer.owner, steps)
         return await alone(dispatcher.main, name, work, call)
 
     async def undo(ctx: AsyncToolContext, steps: int = 1) -> Json:

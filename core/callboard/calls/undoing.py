@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from callboard.calls.changed import ChangeBook, SceneChange
 from callboard.calls.main_stay import MainStay
-from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner, owns
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.guest.main_thread import MainThread
@@ -57,35 +57,31 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
     return done
 
 
-def undo_own(port: UndoPort, book: ChangeBook, who: TokenHolder, steps: int) -> Json:
-    """Undoes so many of the newest steps, as far as they are that client's and nobody changed the
-    scene after them. Raises HostError, and undoes nothing, where the newest isn't. Main thread,
-    while no step is open."""
+def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
+    """Undoes so many of ``who``'s newest steps, as far as nobody else changed the scene after them.
+    Raises HostError, and undoes nothing, where that can't be. Main thread, while no step is
+    open."""
     done: list[SceneChange] = []
     why = None
     while len(done) < steps and why is None:
         newest = _newest(book)
-        why = _not_theirs(newest, who)
-        if newest is None or newest.undo_id is None or why is not None:
-            break
-        if port.undo(newest.undo_id):
+        if newest is None or newest.undo_id is None or not _is_own(newest.owner, who):
+            why = _none_on_top(book, who)
+        elif port.undo(newest.undo_id):
             book.undone([newest.undo_id], by=who)
             done.append(newest)
         elif newest == _newest(book):  # else the application just told that the artist undid it
-            why = (
-                f"somebody else changed the scene after '{newest.words}', or opened another one; "
-                "leave it to the artist, or change it back with a call"
-            )
+            why = _CHANGED_AFTER.format(newest.words)
     return _told("undone", done, why)
 
 
-def redo_own(port: UndoPort, book: ChangeBook, who: TokenHolder, steps: int) -> Json:
-    """Does again so many of the steps that :func:`undo_own` undid for that client, the one undone
-    last first. Raises HostError, and does nothing, where that can't be. Main thread, while no step
-    is open."""
+def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
+    """Does again so many of the steps that :func:`undo_own` undid for ``who``, the one undone last
+    first. Raises HostError, and does nothing, where that can't be. Main thread, while no step is
+    open."""
     done: list[SceneChange] = []
     while len(done) < steps:
-        undone = [one for one in book.all() if one.undone and one.undone_by == who]
+        undone = [one for one in book.all() if one.undone and _is_own(one.undone_by, who)]
         again = next((one for one in undone if one.undo_id and port.redo(one.undo_id)), None)
         if again is None or again.undo_id is None:
             break
@@ -95,31 +91,41 @@ def redo_own(port: UndoPort, book: ChangeBook, who: TokenHolder, steps: int) -> 
     return _told("redone", done, why)
 
 
+_CHANGED_AFTER = (
+    "somebody else changed the scene after '{}', or opened another one; leave it to the artist, or "
+    "change it back with a call"
+)
+
+
+def _is_own(owner: Owner | None, who: Owner) -> bool:
+    return owner is not None and owns(owner, who)
+
+
+def _steps(book: ChangeBook) -> list[SceneChange]:
+    """Steps that can be undone, the newest first."""
+    return [one for one in reversed(book.all()) if one.undo_id is not None and not one.undone]
+
+
 def _newest(book: ChangeBook) -> SceneChange | None:
-    undoable = (one for one in reversed(book.all()) if one.undo_id is not None)
-    return next((one for one in undoable if not one.undone), None)
+    return next(iter(_steps(book)), None)
 
 
-def _not_theirs(newest: SceneChange | None, who: TokenHolder) -> str | None:
-    if newest is None:
-        return "no call changed anything here that can still be undone"
-    if newest.holder == who:
-        return None
-    if newest.holder is None:
-        return "the newest step is the artist's own; leave it to the artist to undo it"
-    return (
-        f"the newest step, '{newest.words}', is that of another client ({newest.client}); only "
-        "that client or the artist undoes it"
-    )
+def _none_on_top(book: ChangeBook, who: Owner) -> str:
+    """Says nothing of what others did."""
+    own = next((one for one in _steps(book) if _is_own(one.owner, who)), None)
+    if own is None:
+        return "no call of yours changed anything here that can still be undone"
+    return _CHANGED_AFTER.format(own.words)
 
 
-def _no_more(book: ChangeBook, who: TokenHolder) -> str:
+def _no_more(book: ChangeBook, who: Owner) -> str:
     undone = [one for one in book.all() if one.undone]
-    if any(one.undone_by == who for one in undone):
+    if any(_is_own(one.undone_by, who) for one in undone):
         return "the scene was changed since you undid it; make the calls again instead"
-    if undone:
-        return f"you undid nothing; '{undone[-1].words}' was undone by somebody else, who meant it"
-    return "nothing is undone here"
+    own = next((one for one in reversed(undone) if _is_own(one.owner, who)), None)
+    if own is not None:
+        return f"you undid nothing; '{own.words}' was undone by somebody else, who meant it"
+    return "nothing of yours is undone here"
 
 
 def _told(what: str, done: Sequence[SceneChange], why: str | None) -> Json:

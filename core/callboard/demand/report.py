@@ -28,20 +28,25 @@ _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
 
 def build(
-    reader: Reader, *, since: float | None = None, until: float | None = None
+    reader: Reader,
+    *,
+    since: float | None = None,
+    until: float | None = None,
+    holder: str | None = None,
 ) -> dict[str, Any]:
-    """The report over calls that started in [since, until), Unix seconds; JSON values only. Days
-    are local ones. Reads every call of that time: not for the main thread. Raises sqlite3.Error."""
+    """The report over calls that started in [since, until), Unix seconds; JSON values only.
+    ``holder`` is the id of the one client whose calls they are, None for everybody's. Days are
+    local ones. Reads every call of that time: not for the main thread. Raises sqlite3.Error."""
     until = time.time() if until is None else until
     before, calls_before = _Missing(), 0
     with reader.connect() as db:
         missing, errors, tools, days, totals = _Missing(), _Errors(), _Tools(), _Days(), _Totals()
         unknown = _Unknown()
-        for call in _calls(db, since, until):
+        for call in _calls(db, since, until, holder):
             for part in (missing, errors, tools, days, totals, unknown):
                 part.add(call)
         if since is not None:
-            for call in _calls(db, max(0.0, 2 * since - until), since):
+            for call in _calls(db, max(0.0, 2 * since - until), since, holder):
                 before.add(call)
                 calls_before += 1
     more = (("topMissingCapabilities", missing), ("topErrors", errors), ("slowestTools", tools))
@@ -95,7 +100,9 @@ class _Call:
         return self.session or f"{self.client_name}, {self.day}"
 
 
-def _calls(db: sqlite3.Connection, since: float | None, until: float) -> Iterable[_Call]:
+def _calls(
+    db: sqlite3.Connection, since: float | None, until: float, holder: str | None
+) -> Iterable[_Call]:
     columns = [
         # Arguments are looked at only where they are the request itself.
         "CASE WHEN tool = :tool THEN arguments END" if name == "arguments" else name
@@ -103,8 +110,13 @@ def _calls(db: sqlite3.Connection, since: float | None, until: float) -> Iterabl
     ]
     rows = db.execute(
         f"SELECT {', '.join(columns)} FROM {EVERYTHING} "
-        "WHERE started >= :since AND started < :until",
-        {"tool": TOOL_NAME, "since": 0.0 if since is None else since, "until": until},
+        "WHERE started >= :since AND started < :until AND (:holder IS NULL OR holder = :holder)",
+        {
+            "tool": TOOL_NAME,
+            "since": 0.0 if since is None else since,
+            "until": until,
+            "holder": holder,
+        },
     )
     return (_Call(*row) for row in rows)
 

@@ -6,19 +6,22 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.errors import HostError
 from callboard.records.store import Store
 
 
-async def report_on(records: Store, since: str | None) -> dict[str, Any]:
-    """What REST answers as the report; the last seven days by default. Raises ValueError, and
+async def report_on(records: Store, since: str | None, holder: TokenHolder) -> dict[str, Any]:
+    """What REST answers as the report of ``holder``'s calls, of all for the command line's token.
+    The last seven days by default. Raises ValueError, and
     HostError where the records can't be read."""
     import sqlite3  # a report is rarely asked for: a start needs none of these
 
     from callboard.demand.period import parse_since
     from callboard.demand.report import build
 
-    work = partial(build, records.reader(), since=parse_since(since or "7d"))
+    whose = None if holder == LOCAL else holder.id
+    work = partial(build, records.reader(), since=parse_since(since or "7d"), holder=whose)
     try:
         return await asyncio.get_running_loop().run_in_executor(None, work)
     except sqlite3.Error as error:

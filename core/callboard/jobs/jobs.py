@@ -16,6 +16,7 @@ from typing import Literal
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner, may_see
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -46,10 +47,8 @@ Work = Callable[[PeerRequest], Awaitable[Json]]
 class Job:
     """One job. On the server's loop."""
 
-    def __init__(self, tool: str, holder: TokenHolder) -> None:
-        #: Who asked for it.
-        self.holder = holder
-        # Whoever knows the id may ask for the job, so it can't be guessed.
+    def __init__(self, tool: str, owner: Owner) -> None:
+        self.owner = owner
         self.id = secrets.token_urlsafe(18)
         self.tool = tool
         self.status: JobStatus = "working"
@@ -203,29 +202,31 @@ class Jobs:
                 f"{running} jobs run already; wait for one to end, or cancel one",
                 data={"jobs": running},
             )
-        job = Job(tool, origin.peer.holder)
+        job = Job(tool, origin.peer.owner)
         self._jobs[job.id] = job
         job.work = asyncio.get_running_loop().create_task(self._run(job, origin, work))
         return job
 
-    def get(self, id: object) -> Job:
-        """Raises InvalidParams for a job that isn't there, or not any more."""
+    def get(self, id: object, asker: Owner) -> Job:
+        """Raises InvalidParams for a job that isn't there, not any more, or not ``asker``'s."""
         job = self._jobs.get(id) if isinstance(id, str) else None
+        if job is not None and not may_see(job.owner, asker):
+            job = None
         if job is None or (job.ended and job.expires < monotonic()):
             raise InvalidParams("no such job; jobs are forgotten an hour after they began")
         return job
 
-    def cancel(self, id: object) -> Job:
+    def cancel(self, id: object, asker: Owner) -> Job:
         """Asks a job to end; one that has ended stays as it is. Raises InvalidParams."""
-        job = self.get(id)
+        job = self.get(id, asker)
         if not job.ended and job.work is not None:
             job.work.cancel()
         return job
 
-    def answer(self, id: object, answers: object) -> None:
+    def answer(self, id: object, answers: object, asker: Owner) -> None:
         """Takes a client's answers to what the job asks; keys it doesn't ask are ignored. Raises
         InvalidParams."""
-        job = self.get(id)
+        job = self.get(id, asker)
         if not isinstance(answers, dict):
             raise InvalidParams("params.inputResponses must be an object")
         for key, value in answers.items():
@@ -246,7 +247,7 @@ class Jobs:
     def end(self, which: Callable[[TokenHolder], bool]) -> None:
         """Ends what the clients that ``which`` picks began."""
         for job in self._jobs.values():
-            if which(job.holder) and job.work is not None:
+            if which(job.owner.holder) and job.work is not None:
                 job.work.cancel()
 
     def close(self) -> None:

@@ -49,13 +49,13 @@ def job_tools(jobs: Jobs) -> list[Tool]:
     async def status(
         ctx: AsyncToolContext, job_id: str, wait_s: float = 0, whole: bool = False
     ) -> Json | Result:
-        job = jobs.get(job_id)
+        job = jobs.get(job_id, ctx._call.request.peer.owner)
         if wait_s > 0:
             await _wait(job, wait_s, ctx)
         return job.describe() if whole else _shown(job)
 
-    async def cancel(job_id: str) -> Json:
-        return jobs.cancel(job_id).describe()
+    async def cancel(ctx: AsyncToolContext, job_id: str) -> Json:
+        return jobs.cancel(job_id, ctx._call.request.peer.owner).describe()
 
     return [
         own_tool(

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Literal
 
 from callboard.batch.host_process import HostProcess
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.mapping.reports import Tally
@@ -24,7 +25,8 @@ _AGAIN = 0.5
 class MapRun:
     """On the server's loop; its numbers are counted by a thread."""
 
-    def __init__(self, name: str, job_id: str, tool: str) -> None:
+    def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
+        self.owner = owner
         self.name, self.job_id, self.tool = name, job_id, tool
         #: Which hosts do it.
         self.kind = ""

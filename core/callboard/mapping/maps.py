@@ -17,6 +17,7 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.tools import Tool
 from callboard.client_files.known import bridge
 from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner, may_see
 from callboard.config import McpHttpConfig
 from callboard.content import Json
 from callboard.errors import CallboardError, CapabilityMissing, HostBusy, HostError, InvalidParams
@@ -36,6 +37,7 @@ _ENDING = 30.0
 #: Runs of this server that are known once they have ended.
 _KEPT = 64
 _SHOWN_ROWS = 3
+_NO_SUCH_RUN = "no such run of yours; farm__map answers with the id of a new one"
 
 
 class Maps:
@@ -95,7 +97,7 @@ class Maps:
             if wait_s > 0:
                 await _wait(run, wait_s)
             return run.describe()
-        if (job := self._unmade(name)) is not None:
+        if (job := self._unmade(name, call.request.peer.owner)) is not None:
             return {"job_id": name, **job.describe()}
         reports = await self._kept(call, name)
         tally, total = await self._in_thread(call, reports.tally, name)
@@ -124,13 +126,13 @@ class Maps:
 
     async def cancel(self, call: Call, name: str) -> Json:
         """Ends what runs and tells what was done. Raises InvalidParams."""
-        run = self._find(call, name)
+        run, asker = self._find(call, name), call.request.peer.owner
         if run is None:
-            if self._unmade(name) is not None:
-                self._jobs.cancel(name)
+            if self._unmade(name, asker) is not None:
+                self._jobs.cancel(name, asker)
             return await self.status(call, name, 0)
         if not run.ended.is_set():
-            self._jobs.cancel(run.job_id)
+            self._jobs.cancel(run.job_id, asker)
             await _wait(run, _ENDING)
         return run.describe()
 
@@ -151,7 +153,7 @@ class Maps:
         over = [key for key, run in self._runs.items() if run.ended.is_set()]
         for old in over[: max(0, len(over) - _KEPT)]:
             del self._runs[old]
-        run = self._runs[key] = MapRun(name, call.request.job_id, tool)
+        run = self._runs[key] = MapRun(name, call.request.job_id, tool, call.request.peer.owner)
         return run
 
     async def _mappable(self, call: Call, name: str) -> Tool:
@@ -214,21 +216,24 @@ class Maps:
         return [*command, "--asker", json.dumps([*peer.client[:2], *peer.holder])]
 
     def _find(self, call: Call, name: str) -> MapRun | None:
-        holder = call.request.peer.holder
-        own = [run for (whose, _), run in self._runs.items() if whose == holder]
-        return next((run for run in own if name in (run.name, run.job_id)), None)
+        asker = call.request.peer.owner
+        of_token = [run for (whose, _), run in self._runs.items() if whose == asker.holder]
+        named = [run for run in of_token if name in (run.name, run.job_id)]
+        if named and not may_see(named[0].owner, asker):
+            raise InvalidParams(_NO_SUCH_RUN)  # its report is on disk
+        return named[0] if named else None
 
-    def _unmade(self, id: str) -> Job | None:
+    def _unmade(self, id: str, asker: Owner) -> Job | None:
         """The job of a map that was refused before it was one."""
         try:
-            return self._jobs.get(id)
+            return self._jobs.get(id, asker)
         except InvalidParams:
             return None
 
     async def _kept(self, call: Call, name: str) -> Reports:
         reports = Reports(self._folder, call.request.peer.holder)
         if await self._in_thread(call, reports.begun, name) is None:
-            raise InvalidParams("no such run of yours; farm__map answers with the id of a new one")
+            raise InvalidParams(_NO_SUCH_RUN)
         return reports
 
     async def _in_thread(self, call: Call, work: Callable[..., T], *args: Any) -> T:

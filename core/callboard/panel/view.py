@@ -156,7 +156,7 @@ class ServedView:
                 q.why,
                 q.arguments,
                 q.deadline,
-                q.holder.name,
+                q.owner.holder.name,
                 q.suggests,
             )
             for q in self._dispatcher.consent.questions.values()

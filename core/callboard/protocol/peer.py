@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.protocol.jsonrpc import Id
@@ -130,6 +131,8 @@ class Peer:
         """``holder`` is who asks; ``client`` is only what it calls itself."""
         self.holder = holder
         self.label = label
+        #: Owns what the peer makes here.
+        self.owner = Owner(holder, self.session)
         self.features = features
         self.client = client
         self.capabilities = capabilities

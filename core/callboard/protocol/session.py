@@ -196,7 +196,7 @@ class Session(Peer):
 
     def close(self) -> None:
         """Ends everything the session held."""
-        self.closed = True
+        self.closed = self.owner.ended = True
         self.asked.close("the session ended")
         for request in list(self.inflight.values()):
             request.cancel()

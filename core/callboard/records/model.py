@@ -18,7 +18,8 @@ class CallRecord(NamedTuple):
 
     ``arguments``, ``result``, ``error_message`` and ``intent`` are given as they are: the store
     redacts and bounds them before anything is written. ``session`` is a :func:`session_hash`, never
-    the id itself, and None where the protocol has no sessions. ``missing`` are the capabilities
+    the id itself, and None where the protocol has no sessions. ``holder`` is the id of the client
+    whose token it was. ``missing`` are the capabilities
     that a refused call lacked. ``trace`` is the caller's W3C ``traceparent``. ``result`` of a call
     that failed is ``{traceback?, stdout?, stderr?}``.
     """
@@ -34,6 +35,7 @@ class CallRecord(NamedTuple):
     client_version: str | None = None
     era: str | None = None
     session: str | None = None
+    holder: str | None = None
     host: str | None = None
     error_code: int | None = None
     error_message: str | None = None

@@ -111,7 +111,7 @@ class Reader:
             db.execute("DELETE FROM waiting WHERE call_id IN (SELECT call_id FROM main.calls)")
             columns = ", ".join(schema.COLUMNS)
             db.execute(
-                f"CREATE TEMP VIEW {EVERYTHING} AS SELECT {columns} FROM main.calls "
+                f"CREATE TEMP VIEW {EVERYTHING} AS SELECT {_kept_columns(db)} FROM main.calls "
                 f"UNION ALL SELECT {columns} FROM temp.waiting"
             )
             yield db
@@ -137,6 +137,12 @@ class Reader:
         db = sqlite3.connect(":memory:", isolation_level=None)
         schema.migrate(db)
         return db
+
+
+def _kept_columns(db: sqlite3.Connection) -> str:
+    """The columns, as a database of an earlier version has them too."""
+    kept = {row[1] for row in db.execute("PRAGMA main.table_info(calls)")}
+    return ", ".join(c if c in kept else f"NULL AS {c}" for c in schema.COLUMNS)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -153,6 +153,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
         "client_version": peer.client.version,
         "era": "session" if peer.features.sessions else "stateless",
         "session": session_hash(peer.label) if in_session else None,
+        "holder": peer.holder.id,
     }
 
 

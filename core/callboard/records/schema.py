@@ -30,6 +30,7 @@ COLUMNS = (
     "client_version",
     "era",
     "session",
+    "holder",
     "host",
     "error_code",
     "error_message",
@@ -42,10 +43,9 @@ COLUMNS = (
     "arguments",
     "result",
 )
-_MISSING = COLUMNS.index("missing")
+_HOLDER, _MISSING = COLUMNS.index("holder"), COLUMNS.index("missing")
 
-#: What the columns are; a reader makes a temporary table of the same shape.
-TABLE = """(
+_FIRST_TABLE = """(
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     call_id TEXT NOT NULL UNIQUE,
     started REAL NOT NULL,
@@ -58,14 +58,17 @@ TABLE = """(
     undo_id TEXT, intent TEXT, trace TEXT,
     missing TEXT, arguments TEXT, result TEXT
 )"""
+#: What the columns are; a reader makes a temporary table of the same shape.
+TABLE = f"{_FIRST_TABLE[:-2]},\n    holder TEXT\n)"
 
 #: Step n takes the schema from version n to n + 1. Steps are added, never changed.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
-        f"CREATE TABLE calls {TABLE}",
+        f"CREATE TABLE calls {_FIRST_TABLE}",
         "CREATE INDEX calls_started ON calls (started)",
     ),
     ("CREATE TABLE exports (target TEXT PRIMARY KEY, last_seq INTEGER NOT NULL)",),
+    ("ALTER TABLE calls ADD COLUMN holder TEXT",),
 )
 VERSION = len(MIGRATIONS)
 
@@ -117,10 +120,18 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
     # None is looked at here rather than in the functions: a call of one that isn't in the
     # processor's cache costs more than what it does.
+    who = (
+        call.client_name,
+        call.client_version,
+        call.era,
+        call.session,
+        call.holder,
+        call.host,
+    )
     head = (
         f"[{_name(call.call_id)},{call.started!r},{call.duration_ms!r},"
         f"{names(call.tool, call.outcome, call.skill)},"
-        f"{names(call.client_name, call.client_version, call.era, call.session, call.host)},"
+        f"{names(*who)},"
         f"{'null' if code is None else code},"
         f"{'null' if message is None else _encode(redactor.line(message))},"
         f"{'null' if queue is None else queue},{'null' if main is None else main},"
@@ -191,6 +202,8 @@ def to_row(line: bytes) -> list[Any] | None:
         row = json.loads(head)
     except ValueError:
         return None
+    if isinstance(row, list) and len(row) == len(COLUMNS) - 3:
+        row.insert(_HOLDER, None)  # written before calls had one
     if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
     if row[_MISSING] is not None:

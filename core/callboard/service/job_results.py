@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from callboard.calls.context import AsyncToolContext
 from callboard.errors import InvalidParams, ResourceNotFound
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import RESULT
@@ -13,9 +14,9 @@ from callboard.service.resources import ServedResource
 def job_results(jobs: Jobs) -> ServedResource:
     """``job://{job_id}/result``: what the job's call would have been answered with."""
 
-    def result(job_id: str) -> str | None:
+    async def result(ctx: AsyncToolContext, job_id: str) -> str | None:
         try:
-            job = jobs.get(job_id)
+            job = jobs.get(job_id, ctx._call.request.peer.owner)
         except InvalidParams:
             raise ResourceNotFound(RESULT.format(job_id=job_id)) from None
         return None if job.result is None else json.dumps(job.result, ensure_ascii=False)

@@ -31,7 +31,7 @@ def live_resources(
     where the host can read its scene ``scene://current`` and ``scene://object/{name}``."""
 
     def recent(ctx: BaseContext) -> str:
-        return _text(log.entries(ctx._call.request.peer.holder))
+        return _text(log.entries(ctx._call.request.peer.owner))
 
     def skill_file(name: str) -> str:
         from callboard.skills.skill_files import read_text  # only for who reads one
@@ -51,7 +51,7 @@ def live_resources(
             "recent log",
             recent,
             title="Recent log",
-            description="callboard's last log records, oldest first; of failed calls, yours.",
+            description="callboard's last log records, oldest first; of calls, yours.",
             mime_type=JSON_TYPE,
         ),
         ServedResource(

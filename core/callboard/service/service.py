@@ -276,16 +276,17 @@ class Service:
 
     async def _get_task(self, request: PeerRequest) -> Json:
         require_tasks(request.peer, request.method)
-        return self.jobs.get(request.params.get("taskId")).as_task()
+        return self.jobs.get(request.params.get("taskId"), request.peer.owner).as_task()
 
     async def _update_task(self, request: PeerRequest) -> Json:
         require_tasks(request.peer, request.method)
-        self.jobs.answer(request.params.get("taskId"), request.params.get("inputResponses"))
+        task, answers = request.params.get("taskId"), request.params.get("inputResponses")
+        self.jobs.answer(task, answers, request.peer.owner)
         return {}
 
     async def _cancel_task(self, request: PeerRequest) -> Json:
         require_tasks(request.peer, request.method)
-        self.jobs.cancel(request.params.get("taskId"))
+        self.jobs.cancel(request.params.get("taskId"), request.peer.owner)
         return {}
 
     # -- resources --------------------------------------------------------------------------

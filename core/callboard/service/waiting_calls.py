@@ -7,6 +7,7 @@ from time import time
 
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import AsyncToolContext
+from callboard.clients.owner import may_see
 from callboard.service.resources import ServedResource
 
 WAITING = "host://waiting"
@@ -16,7 +17,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
     """``host://waiting``: the questions on the artist's desk that are about this client's calls."""
 
     async def waiting(ctx: AsyncToolContext) -> str:
-        holder = ctx._call.request.peer.holder
+        asker = ctx._call.request.peer.owner
         told = [
             {
                 "tool": question.tool,
@@ -24,7 +25,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
                 "seconds_left": max(0, round(question.deadline - time())),
             }
             for question in desk.questions.values()
-            if question.holder == holder
+            if may_see(question.owner, asker)
         ]
         return json.dumps({"waiting": told, "where": desk.where}, ensure_ascii=False)
 

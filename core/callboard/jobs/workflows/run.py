@@ -61,6 +61,7 @@ class WorkflowRun:
         save: Callable[[WorkflowRun], Awaitable[None]],
     ) -> None:
         self.id = id
+        self.owner = request.peer.owner
         self.workflow = workflow
         self.status: RunStatus = "running"
         self.message: str | None = None

@@ -14,6 +14,7 @@ from typing import Any
 from callboard.calls.call import Call
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.json_schema import BadSchema, SchemaViolation, Validator
+from callboard.clients.owner import Owner, may_see
 from callboard.content import Json, Result
 from callboard.errors import CallboardError, InvalidParams
 from callboard.jobs.jobs import JobRequest, Jobs
@@ -72,33 +73,36 @@ class Workflows:
         told = f'{run.message}. workflows__status {{"run_id": "{id}"}} tells what each step did'
         return Result([told], structured=status, is_error=True)
 
-    async def status(self, id: str) -> Json:
+    async def status(self, id: str, asker: Owner) -> Json:
         """One run. Raises InvalidParams."""
-        run = self._runs.get(id)
+        run = self._live(id, asker)
         if run is not None:
             return run.describe()
-        known = await asyncio.get_running_loop().run_in_executor(None, self._store.read, id)
+        known = await asyncio.get_running_loop().run_in_executor(None, self._store.read, id, asker)
         if known is None:
-            known = self._not_begun(id)
+            known = self._not_begun(id, asker)
         if known is None:
             raise InvalidParams("no such run; workflows__status without run_id lists the last ones")
         return known
 
-    async def recent(self) -> list[Json]:
-        """The last runs of this user, of every instance, newest first, without their steps."""
+    async def recent(self, asker: Owner) -> list[Json]:
+        """The asker's last runs, of every instance, newest first, without their steps."""
         loop = asyncio.get_running_loop()
-        stored = await loop.run_in_executor(None, self._store.recent, RECENT)
-        live = {id: run.describe() for id, run in self._runs.items()}
-        runs = [live.get(run["run_id"], run) for run in stored]
-        return [{key: run[key] for key in run if key != "steps"} for run in runs]
+        stored = await loop.run_in_executor(None, self._store.recent, RECENT, asker)
+        runs = {run["run_id"]: run for run in stored}
+        for id in self._runs:
+            if (run := self._live(id, asker)) is not None:
+                runs[id] = run.describe()
+        newest = sorted(runs.values(), key=lambda run: str(run.get("updated")), reverse=True)
+        return [{key: run[key] for key in run if key != "steps"} for run in newest[:RECENT]]
 
-    async def cancel(self, id: str) -> Json:
+    async def cancel(self, id: str, asker: Owner) -> Json:
         """Cancels a run of this instance and tells what became of it. Raises InvalidParams."""
-        run = self._runs.get(id)
+        run = self._live(id, asker)
         if run is None:
-            if self._not_begun(id) is not None:
-                self._jobs.cancel(id)
-            return await self.status(id)
+            if self._not_begun(id, asker) is not None:
+                self._jobs.cancel(id, asker)
+            return await self.status(id, asker)
         if run.status == "running":
             run.cancel()
             with contextlib.suppress(asyncio.TimeoutError):
@@ -110,15 +114,19 @@ class Workflows:
         for run in self._runs.values():
             if run.status == "running":
                 run.interrupt()
-                self._write(run.describe())
+                self._write(run.describe(), run.owner)
         self._store.close()
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _not_begun(self, id: str) -> Json | None:
+    def _live(self, id: str, asker: Owner) -> WorkflowRun | None:
+        run = self._runs.get(id)
+        return run if run is not None and may_see(run.owner, asker) else None
+
+    def _not_begun(self, id: str, asker: Owner) -> Json | None:
         """A run whose job is there, while it hasn't begun or because it never could."""
         try:
-            job = self._jobs.get(id)
+            job = self._jobs.get(id, asker)
         except InvalidParams:
             return None
         if job.tool != RUN:
@@ -177,11 +185,11 @@ class Workflows:
                 return
             run.saved = monotonic()
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(None, self._write, run.describe())
+            await loop.run_in_executor(None, self._write, run.describe(), run.owner)
 
-    def _write(self, run: Json) -> None:
+    def _write(self, run: Json, owner: Owner) -> None:
         try:
-            self._store.save(run)
+            self._store.save(run, owner)
         except (OSError, CallboardError) as error:
             log.warning("the workflow run %s can't be written down: %s", run["run_id"], error)
 

@@ -8,8 +8,11 @@ import json
 import os
 import re
 import secrets
+from itertools import islice
 from pathlib import Path
 
+from callboard.clients.holder import LOCAL, token_hash
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.hosting.file_lock import lock
 from callboard.hosting.replacing import replacing
@@ -33,24 +36,25 @@ class RunStore:
         self._owner = secrets.token_hex(8)
         self._lock: int | None = None
 
-    def save(self, run: Json) -> None:
+    def save(self, run: Json, owner: Owner) -> None:
         """Replaces the run's file, whole or not at all. Raises OSError, HostError."""
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:
-            text = json.dumps({**run, "owner": self._owner}, ensure_ascii=False)
+            kept = {**run, "owner": self._owner, "client": _key(owner)}
+            text = json.dumps(kept, ensure_ascii=False)
             Path(partial).write_text(text, encoding="utf-8", errors="surrogatepass")
 
-    def read(self, id: str) -> Json | None:
-        """The run, or None where there is none. One whose process is gone is ``interrupted``."""
+    def read(self, id: str, asker: Owner) -> Json | None:
+        """The asker's run, or None. One whose process is gone is ``interrupted``."""
         if not _ID.fullmatch(id):
             return None
-        return self._read(self._folder / f"{id}.json")
+        return self._read(self._folder / f"{id}.json", asker)
 
-    def recent(self, limit: int) -> list[Json]:
-        """The newest runs, newest first."""
-        runs = (self._read(path) for path in self._files()[:limit])
-        return [run for run in runs if run is not None]
+    def recent(self, limit: int, asker: Owner) -> list[Json]:
+        """The asker's newest runs, newest first."""
+        runs = (self._read(path, asker) for path in self._files())
+        return list(islice((run for run in runs if run is not None), limit))
 
     def close(self) -> None:
         """Gives up the lock: what is still said to run is interrupted from now on."""
@@ -76,15 +80,23 @@ class RunStore:
                 dated.append((path.stat().st_mtime, path))
         return [path for _, path in sorted(dated, reverse=True)]
 
-    def _read(self, path: Path) -> Json | None:
+    def _read(self, path: Path, asker: Owner) -> Json | None:
         try:
             run = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
-            owner = run.pop("owner")
+            owner, client = str(run.pop("owner")), run.pop("client", None)
         except (OSError, ValueError, KeyError, AttributeError):
             return None
-        if run.get("status") == "running" and not self._lives(str(owner)):
+        if asker.holder != LOCAL and not self._theirs(client, owner, asker):
+            return None
+        if run.get("status") == "running" and not self._lives(owner):
             run.update(status="interrupted", message=INTERRUPTED)
         return dict(run)
+
+    def _theirs(self, client: object, owner: str, asker: Owner) -> bool:
+        """Whether the run is the asker's. A session lasts no longer than its process."""
+        if not isinstance(client, list) or client[:1] != [asker.holder.id]:
+            return False
+        return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(owner)
 
     def _lives(self, owner: str) -> bool:
         if owner == self._owner:
@@ -105,3 +117,8 @@ class RunStore:
 
     def _lock_file(self, owner: str) -> Path:
         return self._folder / f"{_ID.fullmatch(owner) and owner}.lock"
+
+
+def _key(owner: Owner) -> list[str]:
+    # A session's id is a secret.
+    return [owner.holder.id, owner.session and token_hash(owner.session)]

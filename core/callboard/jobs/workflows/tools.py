@@ -28,13 +28,14 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         call: Call = ctx._call
         return await workflows().run(call, name, inputs or {}, ctx.progress)
 
-    async def status(run_id: str | None = None) -> Json:
+    async def status(ctx: AsyncToolContext, run_id: str | None = None) -> Json:
+        asker = ctx._call.request.peer.owner
         if run_id is None:
-            return {"runs": await workflows().recent()}
-        return await workflows().status(run_id)
+            return {"runs": await workflows().recent(asker)}
+        return await workflows().status(run_id, asker)
 
-    async def cancel(run_id: str) -> Json:
-        return await workflows().cancel(run_id)
+    async def cancel(ctx: AsyncToolContext, run_id: str) -> Json:
+        return await workflows().cancel(run_id, ctx._call.request.peer.owner)
 
     return [
         own_tool(
@@ -54,7 +55,7 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         own_tool(
             "workflows__status",
             "Tells how far a run is, every step's result so far and, once it has ended, how; "
-            "without run_id, the last runs.",
+            "without run_id, your last runs.",
             {"run_id": _RUN_ID},
             status,
             hints=READS,

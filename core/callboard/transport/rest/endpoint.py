@@ -10,6 +10,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from callboard.clients.holder import TokenHolder
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import (
     CallboardBug,
@@ -45,7 +47,7 @@ FEATURES = NEWEST_WITH_SESSIONS
 UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
 #: The report over the calls since ``30m``, ``7d``, a date …, or the default where None. Raises
 #: ValueError for anything else.
-BuildReport = Callable[[str | None], Awaitable[Json]]
+BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 
 _ids = count(1)
 _NAME = Parameter("name", "Its name, percent-encoded", NAME, in_path=True)
@@ -336,7 +338,7 @@ class RestEndpoint:
         return 200, self._find_job(asked).describe()
 
     async def _stop_job(self, asked: Asked) -> RestAnswer:
-        return 200, self._service.jobs.cancel(self._find_job(asked).id).describe()
+        return 200, self._service.jobs.cancel(self._find_job(asked).id, _asker(asked)).describe()
 
     async def _job_events(self, asked: Asked) -> RestAnswer:
         job, exchange = self._find_job(asked), asked.exchange
@@ -355,7 +357,7 @@ class RestEndpoint:
 
     def _find_job(self, asked: Asked) -> Job:
         with _missing_is_404():
-            return self._service.jobs.get(asked.values["id"])
+            return self._service.jobs.get(asked.values["id"], _asker(asked))
 
     # -- the rest ---------------------------------------------------------------------------
 
@@ -363,7 +365,7 @@ class RestEndpoint:
         if self._build_report is None:
             raise NotFound("no records are kept here")
         try:
-            return 200, await self._build_report(asked.values.get("since"))
+            return 200, await self._build_report(asked.values.get("since"), asked.exchange.holder)
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 
@@ -378,6 +380,10 @@ class RestEndpoint:
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
         return await self._service.handle(request)
+
+
+def _asker(asked: Asked) -> Owner:
+    return Owner(asked.exchange.holder)
 
 
 @contextmanager

@@ -1,0 +1,31 @@
+"""Ownership: the one rule for anything that a client made and asks for later by its id."""
+
+from __future__ import annotations
+
+from callboard.clients.holder import LOCAL, TokenHolder
+
+
+class Owner:
+    """The maker of a job, a run, a map, an undo step or a log line: a session, or the holder of a
+    token where there is no session. Requests of one session share one value."""
+
+    __slots__ = ("ended", "holder", "session")
+
+    def __init__(self, holder: TokenHolder, session: str = "") -> None:
+        self.holder = holder
+        self.session = session
+        #: The session is over. Its things stay for the holder of its token.
+        self.ended = False
+
+
+def owns(owner: Owner, asker: Owner) -> bool:
+    """Whether ``asker`` made what belongs to ``owner``."""
+    if owner.holder != asker.holder:
+        return False
+    return owner.ended or owner.session in ("", asker.session)
+
+
+def may_see(owner: Owner, asker: Owner) -> bool:
+    """Whether ``asker`` may look up, list, answer, wait for or cancel what belongs to ``owner``.
+    To anybody else it doesn't exist. The command line's own token may."""
+    return asker.holder == LOCAL or owns(owner, asker)
