@@ -279,6 +279,37 @@ def test_one_question_shows_every_call(attended: Attended) -> None:
     assert artist.seen.grants == ()
 
 
+NAMED = asked("script__execute", code={"$result": 0, "path": "object.name"})
+
+
+def test_what_runs_as_code_is_written_out(attended: Attended) -> None:
+    """The name of an object was run as Python, and the artist had seen a reference."""
+    server, client, artist = attended
+    artist.controls.set_consent_policy("script", "allow")
+    until(lambda: ("script", "allow") in artist.seen.policies, "the policy")
+    server.tool(
+        "expression__run",
+        lambda **given: given,
+        required_capabilities=(SCENE_MUTATE, "script.execute"),
+    )
+    elsewhere = asked("expression__run", deep=[{"way": {"$result": 0}}])
+    for call in (NAMED, elsewhere):
+        message = failure_of(client, cube("scene.create('cube', 'Owned', {})"), call)
+        assert "runs code, so none of its arguments can be a $result" in message
+    assert names(server) == []
+
+
+def test_who_is_asked_is_shown_what_will_run(attended: Attended) -> None:
+    server, client, artist = attended
+    unseen = asked("scene__delete", names=[{"$result": 0, "path": "object.path"}])
+    assert "the artist is asked about scene__delete" in failure_of(client, cube("A"), unseen)
+    assert names(server) == []
+    assert not artist.seen.questions
+    artist.controls.set_consent_policy("destructive", "allow")
+    until(lambda: ("destructive", "allow") in artist.seen.policies, "the policy")
+    assert client.call("batch__run", {"calls": [cube("A"), unseen]})["isError"] is False
+
+
 def test_a_no_runs_nothing(attended: Attended) -> None:
     server, client, artist = attended
     call = in_thread(lambda: error_of(client, cube("A"), DELETE))

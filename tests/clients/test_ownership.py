@@ -67,7 +67,7 @@ class Client:
     def asks(self) -> dict[str, Ask]:
         """Everything that takes an id, by its name. What an answer repeats of the id is left
         out."""
-        found: dict[str, Ask] = {}
+        asks: dict[str, Ask] = {}
         for way in ("session", "other_session", "stateless"):
             client = getattr(self, way)
             for tool, name in (
@@ -76,13 +76,13 @@ class Client:
                 ("workflows__status", "run_id"),
                 ("workflows__cancel", "run_id"),
             ):
-                found[f"{way} {tool}"] = _asking(client, "tools/call", tool, name)
-            found[f"{way} job://"] = _reading(client)
+                asks[f"{way} {tool}"] = _asking(client, "tools/call", tool, name)
+            asks[f"{way} job://"] = _reading(client)
         for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-            found[method] = _tasks(self.stateless.raw, method)
+            asks[method] = _tasks(self.stateless.raw, method)
         for verb, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
-            found[f"{verb} /v1/jobs{path}"] = self._rest(verb, path)
-        return found
+            asks[f"{verb} /v1/jobs{path}"] = self._rest(verb, path)
+        return asks
 
     def _rest(self, verb: str, path: str) -> Ask:
         def ask(id: str) -> Any:

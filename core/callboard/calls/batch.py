@@ -13,7 +13,12 @@ from functools import cached_property, partial
 from typing import Any, cast
 
 from callboard.calls.asks import InputNeeded
-from callboard.calls.batch_references import check_references, refers, resolve_references
+from callboard.calls.batch_references import (
+    check_references,
+    refers,
+    require_no_code,
+    resolve_references,
+)
 from callboard.calls.call import Call, CallServer
 from callboard.calls.capabilities import Offer
 from callboard.calls.context import ToolContext
@@ -112,6 +117,7 @@ def gather(
         _require_suitable(index, tool)
         admit(tool)
         arguments = asked.get("arguments", {})
+        require_no_code(tool.name, tool.required_capabilities, arguments, index)
         check_references(arguments, index, tool.strict_paths)
         if not refers(arguments):
             _check(index, tool, arguments)

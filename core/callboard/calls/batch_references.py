@@ -7,10 +7,12 @@ positions joined by dots; nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from callboard.content import Json
 from callboard.errors import SkillError
+from callboard.hosting.contract import SCRIPT
 from callboard.workspace.fields import PathFields
 
 KEY = "$result"
@@ -30,6 +32,28 @@ def refers(value: Any) -> bool:
         return True
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(refers(item) for item in items)
+
+
+def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: int) -> None:
+    """Raises BadReference where call ``index`` runs code and refers to anything."""
+    if SCRIPT in capabilities and refers(value):
+        raise BadReference(
+            f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: what a name "
+            "or a text in the scene says would run unseen; write the values out, or call it by "
+            "itself"
+        )
+
+
+def require_shown(calls: Sequence[Json], asked: Collection[str]) -> None:
+    """Raises BadReference where the artist is about to be asked about one of these tools, and would
+    see a reference in place of the value with which it runs."""
+    for index, call in enumerate(calls):
+        if call["tool"] in asked and refers(call["arguments"]):
+            raise BadReference(
+                f"call {index}: the artist is asked about {call['tool']} and sees what it will "
+                f"run with, so none of its arguments can be a {KEY}; write the values out, or make "
+                "it a call of its own, after this batch"
+            )
 
 
 def check_references(value: Any, index: int, paths: PathFields | None) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import Literal
 
+from callboard.calls.batch_references import require_shown
 from callboard.calls.call import Call
 from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
 from callboard.calls.tools import BATCH, Tool
@@ -192,6 +193,9 @@ class ConsentDesk:
         asked = {s: tools for s, tools in concerned.items() if self._asks(call, s, tools)}
         if not asked:
             return
+        if call.tool.name == BATCH:
+            named = {tool for tools in asked.values() for tool in tools}
+            require_shown(call.arguments["calls"], named)
         once = all(self.policies[subject] == "ask_once" for subject in asked)
         suggests: Decision = "allow_session" if once else "allow"
         why = " and ".join(_WHY[subject] for subject in asked)
