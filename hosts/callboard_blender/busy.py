@@ -10,6 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from callboard.host import Work
+from callboard_blender.main_thread import window_is_gone
 from callboard_blender.window_events import WindowEvents
 
 #: From the handler that starts it to those that end it, in the artist's words.
@@ -52,7 +53,11 @@ class Busy:
 
     def may_run(self, work: Work) -> str | None:
         """As :meth:`callboard.host.Host.may_run`."""
-        if work == "read" or bpy.app.background:
+        if bpy.app.background:
+            return None
+        if window_is_gone():
+            return "opening a file"
+        if work == "read":
             return None
         if work != "files":  # a scene that is rendered can be saved
             for job, doing in _JOBS.items():

@@ -15,6 +15,12 @@ log = logging.getLogger(__name__)
 INTERVAL = 0.0
 
 
+def window_is_gone() -> bool:
+    """Whether a file was opened, or the window closed, since the tick began. Until the next tick
+    Blender ends when a screen or workspace is touched."""
+    return bpy.context.window is None
+
+
 class TimerInbox:
     """Functions for the main thread. ``post`` is called from any thread and touches no Blender API:
     Blender's list of timers has no lock."""
@@ -65,6 +71,8 @@ class TimerInbox:
             except BaseException:
                 # Anything that gets out ends the timer; SystemExit even ends Blender.
                 log.exception("a function posted to Blender's main thread failed")
+            if window_is_gone():
+                return INTERVAL if self._running else None
         if self._guest is not None:
             try:
                 more = self._guest()

@@ -15,7 +15,7 @@ from callboard.panel.status import Snapshot
 from callboard.settings import SettingsError, config_from
 from callboard_blender.host import BlenderHost
 from callboard_blender.kept_roots import KeptRoots
-from callboard_blender.main_thread import TimerInbox
+from callboard_blender.main_thread import TimerInbox, window_is_gone
 from callboard_blender.qt_window import QtWindow
 from callboard_ui import words
 
@@ -153,6 +153,10 @@ def redraw() -> None:
     """Has the side panels drawn again, and the headers and status bars where they say another
     thing: drawing a header takes as long as many calls."""
     global _last_line
+    if window_is_gone():
+        if bpy.context.window_manager.windows:
+            bpy.app.timers.register(redraw, first_interval=0.0, persistent=True)
+        return
     line = words.waiting(residence.snapshot)
     changed, _last_line = line != _last_line, line
     for window in bpy.context.window_manager.windows:

@@ -65,6 +65,11 @@ class WindowEvents:
                 self._places = _find()
             except Exception:
                 log.exception("Blender's lists of event handlers were not found")
+        for taker in self._listed():
+            if taker.operator is None or not _by_an_addon(taker.operator):
+                yield taker
+
+    def _listed(self) -> Iterator[Taker]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
             # A Blender to come may keep handlers otherwise: what isn't there must not end it.
@@ -74,8 +79,13 @@ class WindowEvents:
             return
         for window in windows:
             for operator in getattr(window, "modal_operators", ()):
-                if not hasattr(operator, "modal"):
-                    yield Taker(operator.bl_idname)
+                yield Taker(operator.bl_idname)
+
+
+def _by_an_addon(operator: str) -> bool:
+    """Reading ``window.modal_operators`` gives Blender's own operators Python instances too, so only
+    the class tells."""
+    return bpy.types.Operator.bl_rna_get_subclass_py(operator) is not None
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,6 @@ class _Places:
     runtime: int | None
     handlers: int
     name: int
-    python: int
     blocks: int
     named: int
 
@@ -105,10 +114,7 @@ class _Places:
                     yield Taker(None)
             elif kind == _OPERATOR:
                 operator = read(handler + _ITS_OPERATOR)
-                if not operator:
-                    yield Taker(None)
-                elif not read(operator + self.python):
-                    yield Taker(_text(operator + self.name, read))
+                yield Taker(_text(operator + self.name, read) if operator else None)
             handler = read(handler + _NEXT)
 
     def _is_splash(self, handler: int, read: Read) -> bool:
@@ -132,14 +138,13 @@ def _find() -> _Places | None:
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
-    window, operator = structs["wmWindow"], structs["wmOperator"]
-    name, python = operator["idname"], operator["py_instance"]
+    window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
     # A list of blocks, each with its name in it; later a part of its own that has their names.
     region = structs["ARegion"]
     listed = region.get("uiblocks")
     blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)
     if "modalhandlers" in window:
-        return _Places(None, window["modalhandlers"], name, python, blocks, named)
+        return _Places(None, window["modalhandlers"], name, blocks, named)
     runtime = window["runtime"]
     with reader() as read:
         address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
@@ -147,7 +152,7 @@ def _find() -> _Places | None:
     if handlers is None:
         log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
         return None
-    return _Places(runtime, handlers, name, python, blocks, named)
+    return _Places(runtime, handlers, name, blocks, named)
 
 
 def _write(path: Path) -> None:

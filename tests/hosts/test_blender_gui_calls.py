@@ -1,8 +1,11 @@
-"""A thousand calls of four agents while the artist works, and agents that ask while a third runs
-scripts."""
+"""A thousand calls of four agents while the artist works, agents that ask while a third runs
+scripts, and questions that come and go while files are opened: ``CALLBOARD_FUZZ`` multiplies them.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
 import threading
 from textwrap import indent
 from typing import Any
@@ -10,12 +13,13 @@ from typing import Any
 import pytest
 
 from callboard.testing.fake_client import FakeClient
-from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
+from hosts.blender_gui_rig import DEADLINE, PERMIT, Gui, in_background, missing, render
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 300 * FACTOR)]
 
 SCRIPT = """
 import bpy
@@ -92,6 +96,61 @@ def test_two_agents_ask_while_a_third_runs_scripts(gui: Gui, client: FakeClient)
     for join in joins:
         join()
     assert gui.names() == ["Camera", "Cube", "Light"]
+
+
+#: Asks before a script, and notes how many questions the status bar showed each time.
+QUESTIONS = f"""{PERMIT}
+controls.set_consent_policy("script", "ask")
+residence, drawn = addon.residence, [0]
+def noted(*_): drawn.append(len(residence.snapshot.questions))
+bpy.types.STATUSBAR_HT_header.append(noted)
+"""
+
+
+def test_questions_come_and_go_while_files_are_opened(gui: Gui, client: FakeClient) -> None:
+    gui.run(QUESTIONS)
+    path = str(gui.folder / "often.blend")
+    gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={path!r})")
+    asker, over = gui.client(), threading.Event()
+
+    def ask() -> None:
+        with asker:
+            for number in itertools.count(1000):
+                params = {"name": "script__execute", "arguments": {"code": "pass"}}
+                asked = asker.start("tools/call", params, id=number)
+                while not asked.done():  # one that comes before its request does nothing
+                    over.wait(0.1)
+                    asker.notify("notifications/cancelled", {"requestId": number})
+                if over.is_set():
+                    return
+
+    join = in_background(ask, seconds=DEADLINE * FACTOR)
+    try:
+        for _ in range(100 * FACTOR):
+            opened = client.call("scene__open_file", {"path": path})
+            assert not opened.get("isError"), opened
+    finally:
+        over.set()
+    join()
+    assert gui.run("answer = 1 in drawn"), "no question was seen"
+    gui.wait(lambda: gui.run("answer = drawn[-1]") == 0, "the end of the last question to show")
+    gui.run("bpy.types.STATUSBAR_HT_header.remove(noted)")
+
+
+def test_after_a_file_is_opened_the_rest_waits_for_the_next_tick(gui: Gui) -> None:
+    path = str(gui.folder / "once.blend")
+    gui.run(
+        f"bpy.ops.wm.save_as_mainfile(filepath={path!r})\n"
+        "from callboard_blender import addon, busy\n"
+        "post, asked, seen = addon.residence._inbox.post, busy.Busy(), []\n"
+        "def opens():\n"
+        f"    bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)\n"
+        "    seen.append(asked.may_run('read'))\n"
+        "post(opens)\n"
+        "post(lambda: seen.append(bpy.context.window is not None))\n"
+    )
+    gui.wait(lambda: gui.run("answer = seen") == ["opening a file", True], "both")
+    gui.run("asked.close()")
 
 
 def outcome(response: dict[str, Any], name: str) -> str:
