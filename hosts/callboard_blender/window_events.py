@@ -83,8 +83,8 @@ class WindowEvents:
 
 
 def _by_an_addon(operator: str) -> bool:
-    """Reading ``window.modal_operators`` gives Blender's own operators Python instances too, so only
-    the class tells."""
+    """Blender's own get Python instances too once ``window.modal_operators`` is read, but no
+    class."""
     return bpy.types.Operator.bl_rna_get_subclass_py(operator) is not None
 
 
