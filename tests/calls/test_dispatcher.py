@@ -742,6 +742,18 @@ def test_a_deadline_ends_every_kind_of_tool(
     assert client.call("next")["structuredContent"] == {"result": "ran"}
 
 
+def test_a_debugger_that_is_only_imported_is_not_loaded_by_a_deadline(
+    server: Served, client: FakeClient
+) -> None:
+    pytest.importorskip("debugpy")
+    gate = Gate()
+    server.tool("slow", gate, timeout_secs=0.05, **MUTATES)
+    loaded = set(sys.modules)
+    assert client.request("tools/call", {"name": "slow"})["error"]["code"] == CALL_TIMEOUT
+    gate.release.set()
+    assert not {name for name in sys.modules.keys() - loaded if "debug" in name or "pydev" in name}
+
+
 def test_a_coroutines_deadline_does_not_wait_for_a_blocked_main_thread(
     server: Served, client: FakeClient
 ) -> None:

@@ -109,15 +109,16 @@ def test_where_nobody_sits_at_a_terminal_the_tool_goes_on_and_the_log_says_so(
 def test_an_editor_attaches_and_stops_in_a_tool(skill, tmp_path, capfd):
     pytest.importorskip("debugpy")
     script = skill / "scripts" / "look.py"
-    script.write_text(TOOL.replace("    breakpoint()\n", ""), encoding="utf-8")
+    longer_than_it_may_take = "    __import__('time').sleep(0.7)\n"
+    script.write_text(TOOL.replace("    breakpoint()\n", longer_than_it_may_take), encoding="utf-8")
     command = callboard("serve", "--skills", str(skill), "--debugpy", "0")
     with Program(command, environment(tmp_path / "home")) as server:
         announced = capfd.readouterr().err
         port = int(announced.partition("debugger to 127.0.0.1:")[2].split()[0])
         with DebugClient(port) as editor:
-            editor.attach(script, line=3)
+            editor.attach(script, line=4)
             result = calling(server.url, server.token)
-            assert editor.stopped_at() == ("main", str(script), 3)
+            assert editor.stopped_at() == ("main", str(script), 4)
             editor.go_on()
             answer = result.get(timeout=DEADLINE)
     assert answer["structuredContent"] == {"n": 2}

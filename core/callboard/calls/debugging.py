@@ -50,6 +50,10 @@ def _at_a_terminal() -> bool:
 
 def held(call_output: output.Output) -> bool:
     """Whether somebody looks into that call with a debugger, so that its time doesn't count: at the
-    terminal, or in an editor that is attached to this process."""
-    debugpy = sys.modules.get("debugpy")
-    return call_output.released or (debugpy is not None and bool(debugpy.is_client_connected()))
+    terminal, or in an editor that is attached to this process.
+
+    debugpy loads its debugger when it is asked, which a watcher that holds the loop must not do:
+    only a server of debugpy's that is there already can have an editor.
+    """
+    connected = getattr(sys.modules.get("debugpy.server.api"), "is_client_connected", None)
+    return call_output.released or (connected is not None and bool(connected()))
