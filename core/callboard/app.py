@@ -119,7 +119,7 @@ class Callboard:
         self._listener = Listener()
         #: What undoes the start, newest first.
         self._ending = ExitStack()
-        self._scene: str | None = None
+        self._scene = instances.OpenScene()
         self._announcement = instances.Announcement()
 
     def _make_rules(self) -> RuleKeeper | None:
@@ -243,7 +243,7 @@ class Callboard:
         began.callback(self.dispatcher.close)
         began.callback(self._close_workflows)
         began.callback(self.capabilities.close)
-        self._scene = self.host.scene_file()
+        self._scene.file = self.host.scene_file()
         self.roots.set_project(project := self.host.project_roots())
         self._use_rules(project)
         self._offer()
@@ -349,18 +349,18 @@ class Callboard:
     def _instance(self) -> instances.Instance:
         who, paths = self.host.identity, tuple(map(str, self.catalog.paths))
         about = (self.id, who.kind, who.name, self.url, self.token, who.pid, self._started)
-        return instances.Instance(*about, self._scene, paths)
+        return instances.Instance(*about, self._scene.file, paths, opened=self._scene.opened)
 
     def _tell(self, topic: Topic) -> None:
-        changed = self.endpoint.subscriptions.list_changed
-        self.guest.loop.call_soon_threadsafe(changed, topic)
+        self.guest.loop.call_soon_threadsafe(self.endpoint.subscriptions.list_changed, topic)
 
     def _host_event(self, event: HostEvent) -> None:
-        loop = self.guest.loop
-        if event == "project":
+        if event == "saved":
+            self._scene.file = self.host.scene_file()
+        elif event == "project":
             by_call, folders = self.dispatcher.main.running is not None, self.host.project_roots()
-            self._scene = self.host.scene_file()
-            loop.call_soon_threadsafe(self._set_project, folders, by_call)
+            self._scene.show(self.host.scene_file())
+            self.guest.loop.call_soon_threadsafe(self._set_project, folders, by_call)
         elif event == "scene":
             self._updates.scene_changed()
 

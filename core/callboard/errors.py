@@ -26,6 +26,7 @@ CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
 PAUSED = -31004
 HOST_OFFLINE = -31005
+NOT_THAT_SCENE = -31006
 
 
 class CallboardError(Exception):
@@ -125,6 +126,13 @@ class HostOffline(HostError):
     """No host runs that could take the call, or it went away during the call."""
 
     code = HOST_OFFLINE
+
+
+class NotThatScene(HostError):
+    """A name of the gateway's, or a conversation, would lead to another scene than it stands for.
+    ``data``: ``name``, what it ``stood_for``, and the ``names`` that are there."""
+
+    code = NOT_THAT_SCENE
 
 
 class CallTimeout(HostError):

@@ -39,6 +39,8 @@ class Changes:
         self.went: Watch[[]] = Watch()
         #: Another file is open, and nothing of ours on the stack.
         self.emptied: Watch[[]] = Watch()
+        #: The scene was written, maybe to another file than before.
+        self.saved: Watch[[]] = Watch()
         #: What the artist was in when the running step began.
         self.mode = Mode()
         self.unsaved = False
@@ -72,7 +74,7 @@ class Changes:
         @persistent  # type: ignore[untyped-decorator]
         def saved(*_: object) -> None:
             self.unsaved, self._settling = False, self.in_step
-            self._scene_replaced()
+            self.saved.tell()
 
         @persistent  # type: ignore[untyped-decorator]
         def stepped(*_: object) -> None:

@@ -64,6 +64,8 @@ class BlenderHost(host.Host):
         self._changes = changes = Changes(lambda: self.announce("project"))
         for happened in (changes.noticed, changes.went, changes.emptied):
             happened.watch(lambda: self.announce("scene"))
+        changes.saved.watch(lambda: self.announce("saved"))
+        changes.saved.watch(lambda: self.announce("project"))
         #: Another file is open.
         self.emptied = changes.emptied
         self._busy = Busy()

@@ -94,7 +94,9 @@ class HoudiniHost(QtHost):
             steps.catch_up()
             tell()
 
-        return HoudiniMessages(scene, self.tell("project"), steps.scene_replaced)
+        return HoudiniMessages(
+            scene, self.tell("project"), self.tell("saved"), steps.scene_replaced
+        )
 
     def _native_dialog(self) -> str | None:
         return self._own_loop.held_by() if self._own_loop is not None else None

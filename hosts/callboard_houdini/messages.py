@@ -12,12 +12,13 @@ from callboard_qt.messages import Act, Messages
 
 class HoudiniMessages(Messages):
     """``scene`` is called when objects change, ``file`` when another file is open or has been
-    saved, ``replaced`` before the scene goes."""
+    saved, ``saved`` before it after a save, ``replaced`` before the scene goes."""
 
-    def __init__(self, scene: Act, file: Act, replaced: Act) -> None:
+    def __init__(self, scene: Act, file: Act, saved: Act, replaced: Act) -> None:
         super().__init__("Houdini")
         self._scene = self.guarded("of a change", scene)
         self._file = self.guarded("of a file", file)
+        self._saved = self.guarded("of a save", saved)
         self._replaced = self.guarded("before another scene", replaced)
         kinds = hou.hipFileEventType
         self._spans: list[tuple[Any, Any, str]] = [
@@ -62,6 +63,7 @@ class HoudiniMessages(Messages):
             self._watch_root()
             self._file()
         elif event == kinds.AfterSave:
+            self._saved()
             self._file()
         elif event == kinds.AfterMerge:
             self._scene()

@@ -92,6 +92,7 @@ class MaxHost(QtHost):
             messages.on(event, self._steps.somebody_undid)
         for event in SCENE:
             messages.on(event, self.tell("scene"))
+        messages.on("filePostSave", self.tell("saved"))
         for event in PROJECT:
             messages.on(event, self.tell("project"))
         return messages

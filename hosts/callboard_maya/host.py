@@ -101,6 +101,7 @@ class MayaHost(QtHost):
             messages.on_event(event, self.tell("scene"))
         for event in PROJECT_EVENTS:
             messages.on_event(event, self.tell("project"))
+        messages.on_scene(om.MSceneMessage.kAfterSave, self.tell("saved"))
         for event in ("Undo", "Redo"):
             messages.on_event(event, self._steps.catch_up)
         for message in (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kBeforeOpen):

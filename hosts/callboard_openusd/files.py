@@ -32,9 +32,12 @@ Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_O
 class UsdFiles:
     suffixes = (".usda", ".usdc", ".usd")
 
-    def __init__(self, document: Document, opened: Callable[[], None]) -> None:
+    def __init__(
+        self, document: Document, opened: Callable[[], None], saved: Callable[[], None]
+    ) -> None:
         self._document = document
         self._opened = opened
+        self._saved = saved
 
     def open(self, path: str) -> Json:
         stamp = stamp_of(path)
@@ -58,6 +61,7 @@ class UsdFiles:
             raise HostError("this scene has never been saved; give a path")
         size = write_layer(opened.layer, target, opened.folder)
         opened.file, opened.modified = target, False
+        self._saved()
         self._opened()
         return {"path": target, "bytes": size}
 

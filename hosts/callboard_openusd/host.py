@@ -62,7 +62,7 @@ class OpenUsdHost(host.Host):
         self._identity = host.HostIdentity("openusd", "OpenUSD", version)
         self._document = document = Document()
         self.undo = UsdUndo(document, lambda: self.announce("scene"))
-        files = UsdFiles(document, lambda: self.announce("project"))
+        files = UsdFiles(document, lambda: self.announce("project"), lambda: self.announce("saved"))
         self.plug_ins = {LOOK: _RENDERER}
         materials = UsdMaterials(document)
         checks, stages = UsdChecks(document, materials), UsdStages(document)

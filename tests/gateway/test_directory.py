@@ -10,6 +10,7 @@ import pytest
 from lying_host import lying_host
 
 from callboard.gateway.directory import Directory
+from callboard.gateway.kept_names import forget
 from callboard.gateway.names import HostNames
 from callboard.transport import instances
 
@@ -44,15 +45,15 @@ def test_a_name_that_another_instance_has_now_tells_of_that_one(
         return loop.run_until_complete(tools_of(name))
 
     with lying_host(scene="/a.usd"):
-        names.use("liar")
         names.refresh()
     names.refresh()
     with lying_host() as heir:
         heir.result = {"tools": [{"name": "of_the_heir"}]}
         heirs = names.refresh()["liar_2"].instance
         assert tools("liar_2") == ["of_the_heir"]
-        instances.announce(replace(heirs, scene="/a.usd"))
+        instances.announce(replace(heirs, scene="/a.usd", opened=1))
         assert names.refresh()["liar"].instance.id == heir.id
+        forget(["liar_2"])
         with lying_host() as newcomer:
             newcomer.result = {"tools": [{"name": "of_the_newcomer"}]}
             names.refresh()

@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 from gateway_thread import running_gateway
+from test_names import open_scene
 
 from callboard.clients.holder import new_token
 from callboard.errors import HostError
@@ -43,11 +44,13 @@ def port(home: Path) -> Iterator[int]:
 
 def test_it_ends_once_neither_an_instance_nor_a_client_needs_it(home: Path) -> None:
     with running_gateway(idle=0.3) as gateway:
-        with served(announce=True):
+        with served(announce=True) as first:
+            open_scene(first, "/scenes/hero.usd")
             client = gateway.client("fake")
             client.initialize()
         # Its conversation may go on with the next one.
         with served(announce=True) as heir:
+            open_scene(heir, "/scenes/hero.usd")
             heir.tool("who", lambda: "heir")
             assert text_of(client.call("who")) == "heir"
         client.close()

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from callboard.cli.ending import Ending
 from callboard.cli.numbers import port_number, seconds
+from callboard.cli.plain_text import plain
 from callboard.errors import PeerError
 from callboard.gateway.certificate import Certificate, own_certificate
 from callboard.gateway.gateway import Gateway
+from callboard.gateway.kept_names import forget, kept_names
 from callboard.gateway.other_machines import Outside, outside_address
 
 
@@ -39,12 +41,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; one is made else")
     parser.add_argument("--key", type=Path, metavar="FILE")
+    parser.add_argument("--names", action="store_true", help="list what each name stands for")
+    parser.add_argument(
+        "--forget",
+        nargs="+",
+        metavar="NAME",
+        help="free these names for other scenes; 'unsaved' is all of unsaved scenes that are gone",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
+    if arguments.names or arguments.forget:
+        print(_forget(arguments.forget) if arguments.forget else _names())
+        return 0
     if arguments.open and arguments.port is None:
         from callboard.gateway.page.opening import running_link
 
@@ -56,6 +68,20 @@ def run(arguments: argparse.Namespace) -> int:
     gateway = Gateway(arguments.port, token=token, idle=arguments.idle, outside=_outside(arguments))
     asyncio.run(_serve(gateway, opens=arguments.open))
     return 0
+
+
+def _names() -> str:
+    """What each name stands for, a line each. Raises HostError."""
+    lines = [f"{name:<12} {plain(each.words)}" for name, each in kept_names().items()]
+    return "\n".join(lines) or "No name is given yet."
+
+
+def _forget(wanted: list[str]) -> str:
+    """Raises HostError, PeerError."""
+    forgotten = forget(wanted)
+    if not forgotten:
+        return "No name of an unsaved scene that is gone is kept; nothing was changed."
+    return f"Forgotten: {', '.join(forgotten)}. The next scenes that have no name get these."
 
 
 def _outside(arguments: argparse.Namespace) -> Outside | None:

@@ -56,6 +56,7 @@ class Attachments:
         """Raises HostOffline."""
         side = self.side(name)
         if await side.keeper.current() is None:
+            side.keeper.offline.check()
             raise HostOffline(f"{name} can't be attached: {side.keeper.offline.reason}")
         if name not in self.listed:
             self.listed.append(name)
@@ -67,13 +68,13 @@ class Attachments:
             return False
         self.listed.remove(name)
         self._tell()
-        await end_conversation(self._conversations.pop(name), self._names)
+        await end_conversation(self._conversations.pop(name))
         return True
 
     async def end(self) -> None:
         conversations = list(self._conversations.values())
         self._conversations.clear()
-        await asyncio.gather(*(end_conversation(each, self._names) for each in conversations))
+        await asyncio.gather(*(end_conversation(each) for each in conversations))
 
     # -- tools ----------------------------------------------------------------------------------
 

@@ -45,13 +45,11 @@ def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> Ho
         return instance.token if holder in (LOCAL, ANYONE) else token
 
     side = HostSide(NameFinder(name, names), None, present, holder)
-    names.use(name)
     return HostConversation(name, holder, side, asyncio.ensure_future(side.run()))
 
 
-async def end_conversation(conversation: HostConversation, names: HostNames) -> None:
+async def end_conversation(conversation: HostConversation) -> None:
     """Tells the host that the client is gone."""
-    names.leave(conversation.name)
     conversation.keeping.cancel()
     await conversation.side.end()
 
@@ -121,7 +119,7 @@ class StatelessConversations:
 
     def _end(self, keys: list[tuple[str, TokenHolder, str]]) -> None:
         for key in keys:
-            ending = end_conversation(self._kept.pop(key), self._names)
+            ending = end_conversation(self._kept.pop(key))
             task = asyncio.get_running_loop().create_task(ending)
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)

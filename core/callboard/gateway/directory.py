@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -48,16 +47,22 @@ class Directory:
 
     async def resolve(self, wanted: object) -> str:
         """The name of the instance that a name or an id means. Raises InvalidParams."""
-        # Whether it still runs, its conversation finds out.
-        name = _named(wanted, self._names.current())
+        # Whether it still runs, and has its scene, its conversation finds out.
+        name = self._known_as(wanted)
         if name is not None:
             return name
         running = await self.running()
-        name = _named(wanted, running)
+        name = self._known_as(wanted)
         if name is not None:
             return name
         there = ", ".join(running) or "none; start an application with callboard"
         raise InvalidParams(f"no instance is called {str(wanted)[:80]!r}; running: {there}")
+
+    def _known_as(self, wanted: object) -> str | None:
+        if isinstance(wanted, str) and self._names.standing(wanted) is not None:
+            return wanted
+        running = self._names.current()
+        return next((n for n, entry in running.items() if wanted == entry.instance.id), None)
 
     async def known(self, name: str) -> Known | None:
         """What an instance offers; None where it doesn't answer."""
@@ -69,7 +74,8 @@ class Directory:
         if name in self._keepers and self._is_anothers(name):
             self._forget(name)
         if name not in self._keepers:
-            keeper = HostKeeper(NameFinder(name, self._names), _nothing_to_prepare, lambda: None)
+            finder = NameFinder(name, self._names, remembers=False)
+            keeper = HostKeeper(finder, _nothing_to_prepare, lambda: None)
             keeper.client_info = {"name": "callboard-gateway"}
             keeper.begin()
             self._keepers[name] = keeper, asyncio.ensure_future(keeper.run())
@@ -118,10 +124,6 @@ class Directory:
             keeper.link.close()
         self._indexed.pop(name, None)
         self._index.remove(name)
-
-
-def _named(wanted: object, running: Mapping[str, ListedInstance]) -> str | None:
-    return next((n for n, entry in running.items() if wanted in (n, entry.instance.id)), None)
 
 
 async def _nothing_to_prepare(link: Link) -> None:

@@ -16,6 +16,7 @@ from callboard.gateway import running
 from callboard.gateway.conversations import StatelessConversations
 from callboard.gateway.directory import Directory
 from callboard.gateway.kept import KeptAddress, keep_address, read_address
+from callboard.gateway.kept_names import kept_names
 from callboard.gateway.named_hosts import PREFIX, NamedHosts
 from callboard.gateway.names import HostNames
 from callboard.gateway.other_machines import Outside, RemoteListener
@@ -86,6 +87,7 @@ class Gateway:
 
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
         """Calls ``ready`` once it serves, and ends with ``ending``. Raises HostError."""
+        kept_names()  # without them it would give names that are given
         try:
             self._listener.bind(self._port)
         except OSError as error:

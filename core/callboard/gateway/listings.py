@@ -93,6 +93,7 @@ class Listing:
         keeper = directory.keeper(name)
         link = await keeper.current()
         if link is None:
+            keeper.offline.check()
             raise HostError(keeper.offline.reason or f"{name} does not answer")
         entries: list[Json] = []
         diagnostics: Json = {}

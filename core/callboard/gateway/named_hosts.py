@@ -46,7 +46,7 @@ class NamedHosts(StreamableHttp):
         conversations = list(self._in_sessions.values())
         self._in_sessions.clear()
         self.close()
-        await asyncio.gather(*(end_conversation(each, self._names) for each in conversations))
+        await asyncio.gather(*(end_conversation(each) for each in conversations))
 
     # -- sessions -------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class NamedHosts(StreamableHttp):
         exchange.on_gone = task.cancel
 
     def _end(self, conversation: HostConversation) -> None:
-        self.start(end_conversation(conversation, self._names))
+        self.start(end_conversation(conversation))
 
 
 def _name(exchange: Exchange) -> str:

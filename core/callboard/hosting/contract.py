@@ -31,7 +31,7 @@ from callboard.hosting.nearest_names import nearest_names as nearest_names
 
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
-HostEvent = Literal["ports", "scene", "project", "closing"]
+HostEvent = Literal["ports", "scene", "saved", "project", "closing"]
 #: What a turn on the main thread does: reads the scene, writes files, changes the scene, renders
 #: it, or runs code that may do anything.
 Work = Literal["read", "files", "change", "render", "script"]
@@ -394,5 +394,7 @@ class Host(ABC):
         return self._events.watch(listener)
 
     def announce(self, event: HostEvent) -> None:
-        """Tells the listeners that ports, scene or project changed, or the host is closing."""
+        """Tells the listeners that ports, scene or project changed, or the host is closing.
+        ``saved``, before ``project``, says that the scene is the same under another file's name:
+        without it another file is another scene."""
         self._events.tell(event)

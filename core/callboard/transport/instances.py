@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from callboard.content import Json
 from callboard.folders import data_folder
 from callboard.hosting.private_file import read_private, write_private
+from callboard.transport.machine import this_machine
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,28 @@ class Instance:
     scene: str | None = None
     #: Where it looks for skills, absolute.
     skill_paths: tuple[str, ...] = ()
+    #: The machine that it runs on.
+    machine: str = field(default_factory=this_machine)
+    #: How many other scenes it has opened since its start; -1 where it doesn't say. Saving under
+    #: another name opens none.
+    opened: int = -1
+
+
+@dataclass
+class OpenScene:
+    """The file of a server's scene, None where it was never saved, and how many others were opened
+    before."""
+
+    file: str | None = None
+    opened: int = 0
+
+    def show(self, file: str | None) -> None:
+        """Another scene is open, unless the file is the same."""
+        self.opened += file != self.file
+        self.file = file
+
+
+_FIELDS = frozenset(each.name for each in fields(Instance))
 
 
 class ListedInstance(NamedTuple):
@@ -120,6 +143,19 @@ def listed() -> list[ListedInstance]:
     return sorted(result, key=lambda entry: entry.instance.started)
 
 
+def file_stamp(instance: Instance) -> object:
+    """Another value once the instance opened another scene, or is gone."""
+    try:
+        return (folder() / f"{instance.id}.json").stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def announced_as(id: str) -> Instance | None:
+    """What the file of one instance says, whether it is so or not."""
+    return _read(folder() / f"{id}.json")
+
+
 def announced(at: Path) -> list[Instance]:
     """What the files of a folder say, whether it is so or not."""
     return [instance for instance in map(_read, sorted(at.glob("*.json"))) if instance]
@@ -127,8 +163,10 @@ def announced(at: Path) -> list[Instance]:
 
 def _read(path: Path) -> Instance | None:
     try:
-        instance = Instance(**json.loads(read_private(path, _MOST_BYTES)))
-    except (OSError, ValueError, TypeError, RecursionError):
+        value = json.loads(read_private(path, _MOST_BYTES))
+        # A newer callboard's file says more.
+        instance = Instance(**{name: each for name, each in value.items() if name in _FIELDS})
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
     # Its id names the file that is removed: it mustn't be another one.
     if not _is_whole(instance) or instance.id != path.stem:
@@ -147,6 +185,8 @@ def _is_whole(instance: Instance) -> bool:
         and isinstance(instance.scene, (str, type(None)))
         and isinstance(instance.skill_paths, (list, tuple))
         and all(isinstance(path, str) for path in instance.skill_paths)
+        and isinstance(instance.machine, str)
+        and type(instance.opened) is int
     )
     try:
         return whole and urlsplit(instance.url).port != 0

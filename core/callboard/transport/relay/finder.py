@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from callboard.errors import HostError
+from callboard.errors import CallboardError, HostError, NotThatScene
 from callboard.transport import instances
 from callboard.transport.instances import Instance
 from callboard.transport.relay.choosing import CHOOSE, names
@@ -20,6 +20,8 @@ class Finder(Protocol):
     reason: str
     #: Whether the agent may choose: others run than the one that is waited for, if any is.
     undecided: bool
+    #: What calls are refused with in place of ``reason``, where what runs isn't what is meant.
+    refusal: CallboardError | None
 
     @property
     def was_connected(self) -> bool: ...
@@ -35,6 +37,10 @@ class Finder(Protocol):
 
     def forget(self) -> None:
         """Makes the next look a real one, though no file has changed."""
+
+    def leads_to(self, instance: Instance) -> bool:
+        """Whether that one is still meant, though files have changed. Takes up to two seconds
+        where one is silent."""
 
     def running(self) -> list[Instance]:
         """Those that the agent may choose from. Takes up to two seconds where one is silent."""
@@ -58,6 +64,12 @@ class HostFinder:
         self.reason = ""
         #: Whether the agent may choose: others run than the one that is waited for, if any is.
         self.undecided = False
+        self.refusal: CallboardError | None = None
+
+    def leads_to(self, instance: Instance) -> bool:
+        # It is its artist's: whichever scene is opened there is meant. The next one must have it.
+        self._last = instances.announced_as(instance.id) or self._last
+        return True
 
     def choose(self, instance: Instance) -> None:
         """Looks for that one from now on."""
@@ -91,10 +103,16 @@ class HostFinder:
         serving = [entry.instance for entry in running if entry.state == "serving"]
         busy = [entry.instance for entry in running if entry.state == "busy"]
         silent = [entry.instance for entry in running if entry.state == "silent"]
+        self.refusal = None
         # No other one is taken because the one that is meant is late.
         chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
-        self.undecided = len(chosen) > 1 or (not chosen and self._limit is None and bool(serving))
+        late = [] if chosen else self._choose(silent)
+        others = [] if chosen or late else self._successors(serving)
+        if self._last is not None and others:
+            self.refusal = _other_scene(self._last, others)
+        choosable = bool(others) or (self._limit is None and bool(serving))
+        self.undecided = len(chosen) > 1 or (not chosen and choosable)
         if len(chosen) == 1 and chosen[0] in busy:
             self.reason = f"{names(chosen)} is busy and does not answer now; call again soon"
             self.forget()
@@ -105,7 +123,7 @@ class HostFinder:
             self.reason = (
                 f"several run; call {CHOOSE}, or name one with --instance: {names(chosen)}"
             )
-        elif silent and self._choose(silent):
+        elif late:
             self.reason = f"{names(silent)} runs, but does not answer now"
             self.forget()
         elif serving:
@@ -124,8 +142,15 @@ class HostFinder:
         for instance in running:
             if instance.id == last.id:
                 return [instance]
-        later = [i for i in running if i.kind == last.kind and i.started >= last.started]
-        return sorted(later, key=lambda instance: instance.started)[-1:]
+        same = [i for i in self._successors(running) if i.scene == last.scene]
+        return sorted(same, key=lambda instance: instance.started)[-1:]
+
+    def _successors(self, running: list[Instance]) -> list[Instance]:
+        """Those of its kind that began later, whatever they have open."""
+        last = self._last
+        if last is None:
+            return []
+        return [i for i in running if i.kind == last.kind and i.started >= last.started]
 
 
 class OneServerFinder(ABC):
@@ -137,6 +162,7 @@ class OneServerFinder(ABC):
         """``no_choice`` says why none can be chosen."""
         self.kind = kind
         self.reason = ""
+        self.refusal: CallboardError | None = None
         self.was_connected = False
         self._no_choice = no_choice
         self._look_again = False
@@ -150,6 +176,9 @@ class OneServerFinder(ABC):
     def connected(self, instance: Instance) -> None:
         self.was_connected = True
 
+    def leads_to(self, instance: Instance) -> bool:
+        return True
+
     def changed(self) -> bool:
         return self._look_again
 
@@ -162,6 +191,22 @@ class OneServerFinder(ABC):
 
 def _is_meant(instance: Instance, wanted: str) -> bool:
     return instance.id.startswith(wanted) or instance.kind == wanted
+
+
+def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
+    there = [{"name": i.id, "application": i.kind, "scene": i.scene} for i in later]
+    listed = ", ".join(f"{i.id} ({i.scene or 'unsaved'})" for i in later)
+    stood = last.scene or "an unsaved scene"
+    return NotThatScene(
+        f"not that scene: this conversation worked with {stood} in {last.name}, which is gone. "
+        f"Retrying does not help until it is open again. Call {CHOOSE} with the id of one that is "
+        f"there: {listed}",
+        data={
+            "name": last.id,
+            "stood_for": {"application": last.kind, "scene": last.scene, "instance": last.id},
+            "names": there,
+        },
+    )
 
 
 def announced_files() -> object:

@@ -261,6 +261,8 @@ class HostSide:
         schema = self.keeper.offline.known.tool_schema(request.params.get("name"))
         passed_on = stateless_headers(request, schema) if headers is None else _of_mcp(headers)
         if request.method == "subscriptions/listen":
+            if await self.keeper.current() is None:
+                self.keeper.offline.check()
             return await self._streams.listen(request, channel, passed_on)
         era = self._stateless
         for _ in range(2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from callboard.content import Json
@@ -12,6 +13,7 @@ from callboard.errors import HostError, PeerError
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import PeerRequest
 from callboard.protocol.stateless import CLIENT_KEY
+from callboard.transport import instances
 from callboard.transport.instances import Instance
 from callboard.transport.relay.choosing import HostChoice
 from callboard.transport.relay.finder import Finder
@@ -94,7 +96,10 @@ class HostKeeper:
         return None if self.choice.takes(request) else await self.current()
 
     async def current(self) -> Link | None:
-        """The host that is there, after a look for one where none is."""
+        """The host that is there, after a look for one where none is. One that isn't meant any more
+        is none."""
+        if self.link is not None and not await self._is_meant(self.link):
+            self.drop(self.link)
         if self.link is None:
             self._looked.clear()
             self._look_now.set()
@@ -110,6 +115,14 @@ class HostKeeper:
             self._connected.clear()
             await self._connected.wait()
         return self.link
+
+    async def _is_meant(self, link: Link) -> bool:
+        file = instances.file_stamp(link.instance)
+        if file != link.file:
+            if not await asyncio.to_thread(self._finder.leads_to, link.instance):
+                return False
+            link.file = file
+        return True
 
     def drop(self, link: Link) -> None:
         """Gives a connection up; another one is looked for."""
@@ -136,7 +149,9 @@ class HostKeeper:
             self._connected.set()
             self._looked.set()
             self._tell()
-            await link.closed.wait()
+            while not link.closed.is_set() and await self._is_meant(link):
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(link.closed.wait(), LOOK_EVERY)
             self.drop(link)
 
     async def _pause(self) -> None:
@@ -155,6 +170,7 @@ class HostKeeper:
         instance = await asyncio.to_thread(self._finder.find)
         self.offline.reason = self._finder.reason
         self.offline.undecided = self._finder.undecided
+        self.offline.refusal = self._finder.refusal
         if instance is None:
             self._offer_choice()
             return None

@@ -64,6 +64,8 @@ class Link:
         """``on_told`` hears what the host tells on that stream; ``client_info`` is what the client
         calls itself: hosts show it to their artist."""
         self.instance = instance
+        #: Its file, when it was last looked at.
+        self.file: object = None
         #: What the host speaks: a single era is known once it refused the other.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from callboard.content import Json
-from callboard.errors import HostOffline, MethodNotFound
+from callboard.errors import CallboardError, HostOffline, MethodNotFound
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
@@ -55,6 +55,8 @@ class OfflineServer:
         self._choice = choice
         #: What to say of a call, besides what to do.
         self.reason = ""
+        #: What to refuse calls with, where what runs isn't what is meant.
+        self.refusal: CallboardError | None = None
         #: Whether hosts run, of which the agent may choose one.
         self.undecided = False
 
@@ -82,11 +84,17 @@ class OfflineServer:
             raise MethodNotFound(f"Method not found: '{method[:80]}'")
         if self._choice.takes(request):
             return await self._choice.call(request.params.get("arguments"))
+        self.check()
         if self.undecided:
             text = f"no application is chosen: {self.reason}"
         else:
             text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
         return refuse(method, text)
+
+    def check(self) -> None:
+        """Raises what calls are refused with, if they are."""
+        if self.refusal is not None:
+            raise type(self.refusal)(self.refusal.message, data=self.refusal.data)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
         """Nobody is there to be told."""

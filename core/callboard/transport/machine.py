@@ -1,0 +1,29 @@
+"""The machine that this process runs on, for the files of a home that several machines share."""
+
+from __future__ import annotations
+
+import ctypes
+import socket
+import sys
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+
+@cache
+def this_machine() -> str:
+    """The host's name, and where the system has an id, eight characters of its digest. A Mac is
+    its id alone: its name changes with the network."""
+    name, id = socket.gethostname() or "localhost", _system_id()
+    digest = sha256(id).hexdigest()[:8] if id else ""
+    return f"mac {digest}" if digest and sys.platform == "darwin" else f"{name} {digest}".strip()
+
+
+def _system_id() -> bytes:
+    if sys.platform == "darwin":
+        id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()
+        return b"" if ctypes.CDLL(None).gethostuuid(id, at_once) else id.raw
+    try:
+        return Path("/etc/machine-id").read_bytes().strip()
+    except OSError:
+        return b""
