@@ -165,9 +165,22 @@ def _result(obj: bpy.types.Object) -> Json | None:
     if mesh is None:
         return None
     try:
-        return _counts(mesh)
+        counts = _counts(mesh)
     finally:
         shown.to_mesh_clear()
+    if any(each.type == "NODES" for each in obj.modifiers):
+        for instance in instances_of(obj):
+            each = _counts(instance.data) if instance.type == "MESH" else {}
+            counts = {key: number + each.get(key, 0) for key, number in counts.items()}
+    return counts
+
+
+def instances_of(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """What the object's nodes show beside its own mesh, once for each time it is shown. Each is
+    valid until the next."""
+    for each in bpy.context.evaluated_depsgraph_get().object_instances:
+        if each.is_instance and each.parent.original == obj and each.particle_system is None:
+            yield each.object
 
 
 def _shading(mesh: Any) -> str | None:

@@ -15,14 +15,15 @@ from callboard.errors import HostError
 from callboard.host import CleanedFault, UnwrapMethod
 from callboard_blender import modifiers, transforms
 from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
 from callboard_blender.edit import home
-from callboard_blender.geometry import edit_mesh, mesh_object, own_mesh
+from callboard_blender.geometry import edit_mesh, instances_of, mesh_object, own_mesh
 from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.names import changed, find, view_layer
 from callboard_blender.shapes import forget_kind
 from callboard_blender.unique_names import refuse_miscounted
 from callboard_blender.views import in_a_window
-from callboard_blender.world import world_of
+from callboard_blender.world import is_evaluated, world_of
 
 _SIDES = {
     "top": (0, 0, 1),
@@ -34,6 +35,8 @@ _SIDES = {
 }
 #: Faces that look so far away from a side still look to it.
 _TOWARDS = cos(radians(44))
+#: Modifiers that change nothing of the shape.
+_BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")
 
 
 class BlenderModelling:
@@ -73,29 +76,36 @@ class BlenderModelling:
         view_layer().update()
 
     def apply_modifiers(self, name: str) -> None:
+        """By Blender's own operator, one after the other: it keeps what belongs to the mesh, and
+        refuses what would be lost. Particles and collisions aren't shapes, and stay."""
         obj = mesh_object(name)
         refuse_linked_data(obj)
         if obj.data.shape_keys is not None:
             raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
-        shown = [each.name for each in obj.modifiers if each.show_viewport]
-        brought = [each for each in shown if is_brought(obj, "modifiers", each)]
+        shown = [each for each in obj.modifiers if each.show_viewport and each.type not in _BESIDE]
+        if not shown:
+            raise HostError(f"no modifier of '{obj.name}' that could be applied is switched on")
+        brought = [each.name for each in shown if is_brought(obj, "modifiers", each.name)]
         if brought:
             raise HostError(f"'{brought[0]}' comes from the linked object; apply it there")
-        if any(each.type == "ARMATURE" for each in obj.modifiers if each.show_viewport):
+        if obj.parent_type == "ARMATURE" or any(each.type == "ARMATURE" for each in shown):
             raise HostError(f"'{obj.name}' is moved by an armature, which applying would end")
+        view_layer().update()
+        if not is_evaluated(obj):
+            raise HostError(
+                f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
+                " work out its modifiers; show it first"
+            )
+        if any(each.type == "NODES" for each in shown) and next(instances_of(obj), None):
+            raise HostError(
+                f"'{obj.name}' shows instances that its nodes make, which applying would lose; add"
+                " a Realize Instances node at their end first"
+            )
         self._changes.touch()
-        graph = bpy.context.evaluated_depsgraph_get()
-        old, label = obj.data, obj.data.name
-        made = bpy.data.meshes.new_from_object(
-            obj.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph
-        )
-        for each in shown:
-            obj.modifiers.remove(obj.modifiers[each])
-        obj.data = made
-        if old.users == 0:
-            bpy.data.meshes.remove(old)
-        made.name = label
-        forget_kind(made)
+        mesh = own_data(obj)
+        for each in [one.name for one in shown]:
+            _apply(obj, each)
+        forget_kind(mesh)
         view_layer().update()
 
     def apply_scale(self, name: str) -> None:
@@ -213,6 +223,17 @@ class BlenderModelling:
         data = bpy.data.curves.new(name or "Curve", "CURVE")
         modifiers.write_curve(data, points, values)
         return _linked(name or "Curve", data)
+
+
+def _apply(obj: bpy.types.Object, modifier: str) -> None:
+    try:
+        with in_a_window(), bpy.context.temp_override(object=obj, active_object=obj):
+            done = bpy.ops.object.modifier_apply(modifier=modifier)
+    except RuntimeError as error:
+        why = str(error).strip().removeprefix("Error: ")
+        raise HostError(f"Blender could not apply '{modifier}' of '{obj.name}': {why}") from None
+    if done != {"FINISHED"}:
+        raise HostError(f"Blender could not apply '{modifier}' of '{obj.name}'; ask the artist to")
 
 
 def _linked(name: str, data: Any) -> str:

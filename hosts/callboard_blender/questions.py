@@ -11,7 +11,7 @@ from typing import Any
 import blf
 import bpy
 
-from callboard_blender.residence import residence
+from callboard_blender.residence import drawn, residence
 from callboard_ui import words
 from callboard_ui.shown_text import arguments_text, one_line
 
@@ -120,7 +120,9 @@ def show(question: str, size: _Size) -> None:
 def draw_mark(header: Any, context: Any) -> None:
     """First in the 3D view's header, where it shows with the sidebar closed. It is always there:
     nothing beside it moves when somebody asks."""
-    asked = bool(residence.snapshot.questions)
+    shown = residence.snapshot
+    drawn.add(words.waiting(shown))
+    asked = bool(shown.questions)
     row = header.layout.row()
     row.alert = row.enabled = asked
     row.operator("callboard.details", text="", icon="QUESTION", emboss=asked)
@@ -129,10 +131,12 @@ def draw_mark(header: Any, context: Any) -> None:
 def draw_line(header: Any, context: Any) -> None:
     """Last in the status bar, which shows in every workspace."""
     shown = residence.snapshot
+    line = words.waiting(shown)
+    drawn.add(line)
     if shown.questions:
         row = header.layout.row()
         row.alert = True
-        row.operator("callboard.details", text=words.waiting(shown), icon="QUESTION")
+        row.operator("callboard.details", text=line, icon="QUESTION")
 
 
 def draw_details(layout: Any, question: Any) -> None:

@@ -145,20 +145,21 @@ class Residence:
 
 #: The one of this Blender.
 residence = Residence()
-#: What the status bars said last.
-_last_line = words.waiting(Snapshot())
+#: What the headers and status bars say, each as it was drawn last or will be.
+drawn = {words.waiting(Snapshot())}
 
 
 def redraw() -> None:
     """Has the side panels drawn again, and the headers and status bars where they say another
     thing: drawing a header takes as long as many calls."""
-    global _last_line
     if window_is_gone():
         if bpy.context.window_manager.windows:
             bpy.app.timers.register(redraw, first_interval=0.0, persistent=True)
         return
     line = words.waiting(residence.snapshot)
-    changed, _last_line = line != _last_line, line
+    if changed := drawn != {line}:
+        drawn.clear()
+        drawn.add(line)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":

@@ -115,3 +115,87 @@ def test_modifiers_and_text_are_there_when_the_file_is_opened_again(rig: Rig) ->
     saved = rig.tool("scene__save_file", path=str(rig.folder / "shapes.blend"))["path"]
     rig.tool("scene__open_file", path=saved, discard_changes=True)
     assert {each: rig.tool("geometry__info", name=each) for each in before} == before
+
+
+def _nodes(realized: bool) -> Any:
+    """A node group that shows a cube on each point, and those alone."""
+    import bpy
+
+    group = bpy.data.node_groups.new("Cubes", "GeometryNodeTree")
+    group.interface.new_socket("In", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Out", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    into, out, cube, on, real = (
+        group.nodes.new(kind)
+        for kind in (
+            "NodeGroupInput",
+            "NodeGroupOutput",
+            "GeometryNodeMeshCube",
+            "GeometryNodeInstanceOnPoints",
+            "GeometryNodeRealizeInstances",
+        )
+    )
+    group.links.new(into.outputs[0], on.inputs["Points"])
+    group.links.new(cube.outputs[0], on.inputs["Instance"])
+    group.links.new(on.outputs[0], real.inputs[0])
+    group.links.new((real if realized else on).outputs[0], out.inputs[0])
+    return group
+
+
+def test_instances_that_nodes_make_are_counted_and_not_erased(rig: Rig) -> None:
+    for realized in (False, True):
+        obj = rig.cube(f"Many {realized}")
+        obj.modifiers.new("Nodes", "NODES").node_group = _nodes(realized)
+        shown = {"vertices": 64, "edges": 96, "faces": 48, "triangles": 96}
+        assert rig.tool("geometry__info", name=obj.name)["result"] == shown
+        for tool in ("geometry__apply", "blender_modelling__apply_modifiers"):
+            if not realized:
+                assert "instances" in refused(lambda t=tool, n=obj.name: rig.tool(t, name=n))
+                assert obj.modifiers.keys() == ["Nodes"]
+    rig.tool("geometry__apply", name="Many True")
+    assert _counts(obj) == (64, 48)
+
+
+def test_applying_keeps_what_belongs_to_the_mesh(rig: Rig) -> None:
+    import bpy
+
+    for tool in ("geometry__apply", "blender_modelling__apply_modifiers"):
+        obj = rig.cube(tool)
+        mesh = obj.data
+        mesh["note"], mesh.use_fake_user = "keep", True
+        mesh.asset_mark()
+        mesh.animation_data_create().action = bpy.data.actions.new("Moves")
+        obj.modifiers.new("Hair", "PARTICLE_SYSTEM")
+        obj.modifiers.new("Hit", "COLLISION")
+        off = obj.modifiers.new("Off", "BEVEL")
+        off.show_viewport = False
+        obj.modifiers.new("Round", "SUBSURF").levels = 1
+        rig.tool(tool, name=tool)
+        obj = bpy.data.objects[tool]
+        assert obj.data == mesh, "it is the same datablock"
+        assert (mesh["note"], mesh.use_fake_user, mesh.animation_data.action.name[:5]) == (
+            "keep",
+            True,
+            "Moves",
+        )
+        assert mesh.asset_data is not None
+        assert len(obj.particle_systems) == 1
+        assert obj.modifiers.keys() == ["Hair", "Hit", "Off"]
+        assert _counts(obj) == (26, 24)
+        assert "switched on" in refused(lambda t=tool: rig.tool(t, name=t))
+
+
+def test_applying_refuses_what_the_application_refuses(rig: Rig) -> None:
+    import bpy
+
+    rig_object = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig_object)
+    for tool in ("geometry__apply", "blender_modelling__apply_modifiers"):
+        skin = rig.cube(f"Skin {tool}")
+        skin.modifiers.new("Bones", "ARMATURE").object = rig_object
+        cut = rig.cube(f"Cut {tool}")
+        cut.modifiers.new("Without other", "BOOLEAN")
+        for obj, why in ((skin, "armature"), (cut, "disabled")):
+            name = obj.name
+            said = refused(lambda t=tool, n=name: rig.tool(t, name=n))
+            assert why in said, said
+            assert len(bpy.data.objects[name].modifiers) == 1

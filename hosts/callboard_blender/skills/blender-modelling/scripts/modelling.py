@@ -74,22 +74,9 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
 
 def apply_modifiers(ctx: Any, name: str) -> Json:
     obj = _mesh(ctx, name)
-    refuse_linked_data(obj)
     ctx.port("scene.mutate")
-    if obj.data.shape_keys is not None:
-        raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
     wanted = _counted(obj)["result"]
-    graph = bpy.context.evaluated_depsgraph_get()
-    old = obj.data
-    made = bpy.data.meshes.new_from_object(
-        obj.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph
-    )
-    label = old.name
-    obj.modifiers.clear()
-    obj.data = made
-    if old.users == 0:
-        bpy.data.meshes.remove(old)
-    made.name = label
+    ctx.port("modelling").apply_modifiers(obj.name_full)
     return _verified(obj, lambda: _counted(obj)["mesh"] == wanted)
 
 
