@@ -196,6 +196,6 @@ def test_applying_refuses_what_the_application_refuses(rig: Rig) -> None:
         cut.modifiers.new("Without other", "BOOLEAN")
         for obj, why in ((skin, "armature"), (cut, "disabled")):
             name = obj.name
-            said = refused(lambda t=tool, n=name: rig.tool(t, name=n))
-            assert why in said, said
+            refusal = refused(lambda t=tool, n=name: rig.tool(t, name=n))
+            assert why in refusal, refusal
             assert len(bpy.data.objects[name].modifiers) == 1
