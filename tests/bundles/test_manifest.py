@@ -49,9 +49,8 @@ def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> N
     assert gate(manifest, [RESOURCES]) == ()
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_valid_blocks() -> None:
+    for fields in [
         block({RESOURCES: {"required": False}}),
         block({RESOURCES: {}}),
         block({RESOURCES: {}}, "1.2"),
@@ -62,16 +61,13 @@ def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> N
         {"host_version": "1.0", "name": "Rigging"},
         {"host_version": "anything", "future": []},
         {},
-    ],
-)
-def test_valid_blocks(fields: dict[str, Any]) -> None:
-    manifest = parse_manifest(with_host(fields))
-    assert set(manifest.capabilities.values()) <= {False}
+    ]:
+        manifest = parse_manifest(with_host(fields))
+        assert set(manifest.capabilities.values()) <= {False}
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
+def test_blocks_that_are_refused() -> None:
+    for fields, message in [
         (block({RESOURCES: {}}, "1.0"), "needs host_version 1.1 or later, and it is 1.0"),
         (block({}, "1.0"), "needs host_version 1.1"),
         (block({RESOURCES: {}}, None), "it is missing"),
@@ -88,11 +84,9 @@ def test_valid_blocks(fields: dict[str, Any]) -> None:
         (block({"": {}}), "is no capability"),
         (block({}, 1.1), "host_version must be a string"),  # type: ignore[arg-type]
         ("1.1", "must be an object"),
-    ],
-)
-def test_blocks_that_are_refused(fields: Any, message: str) -> None:
-    with pytest.raises(ManifestError, match=message.replace("(", r"\(")):
-        parse_manifest(with_host(fields))
+    ]:
+        with pytest.raises(ManifestError, match=message.replace("(", r"\(")):
+            parse_manifest(with_host(fields))
 
 
 def test_a_required_capability_that_is_missing_refuses_by_name() -> None:
@@ -113,9 +107,8 @@ def test_a_preferred_capability_that_is_missing_is_told() -> None:
     assert gate(manifest, [RESOURCES]) == ("com.a/x",)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_manifests_that_are_refused() -> None:
+    for change, message in [
         ({"manifest_version": None}, "manifest_version"),
         ({"manifest_version": 0.3}, "manifest_version"),
         ({"name": None}, "name must be"),
@@ -144,11 +137,9 @@ def test_a_preferred_capability_that_is_missing_is_told() -> None:
         ({"author": {"name": "\x9b31m"}}, "author.name has a character"),
         ({"display_name": "\ud800"}, "display_name has a character"),
         ({"compatibility": {"platforms": ["amiga"]}}, "for amiga"),
-    ],
-)
-def test_manifests_that_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ManifestError, match=message):
-        parse_manifest(json.dumps({**PLAIN, **change}).encode())
+    ]:
+        with pytest.raises(ManifestError, match=message):
+            parse_manifest(json.dumps({**PLAIN, **change}).encode())
 
 
 @pytest.mark.parametrize(

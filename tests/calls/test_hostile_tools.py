@@ -130,8 +130,10 @@ def register(server: Served, kind: str, do: Callable[[], Any]) -> str:
     return name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+EACH = [*((kind, SystemExit) for kind in KINDS), *((KINDS[0], end) for end in ENDS[1:])]
+
+
+@pytest.mark.parametrize(("kind", "end"), EACH)
 def test_whatever_is_raised_is_answered(
     server: Served, kind: str, end: type[BaseException]
 ) -> None:
@@ -148,8 +150,7 @@ def test_whatever_is_raised_is_answered(
             assert client.request("ping")["result"] == {}, what
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+@pytest.mark.parametrize(("kind", "end"), EACH)
 def test_whatever_is_returned_is_answered(
     server: Served, kind: str, end: type[BaseException]
 ) -> None:

@@ -42,9 +42,8 @@ def violation(schema: Any, value: Any, name: str = "arguments") -> SchemaViolati
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("value", "path", "rule", "message"),
-    [
+def test_a_violation_names_the_field_and_the_rule() -> None:
+    for value, path, rule, message in [
         ({"radius": 0}, "arguments.radius", "exclusiveMinimum", "must be bigger than 0"),
         ({"radius": "1"}, "arguments.radius", "type", "must be number"),
         ({"radius": True}, "arguments.radius", "type", "must be number"),
@@ -65,18 +64,14 @@ def violation(schema: Any, value: Any, name: str = "arguments") -> SchemaViolati
         ({"radius": 1, "points": [{"x": None}]}, "arguments.points[0].x", "type", "number"),
         ({"radius": 1, "parent": 3}, "arguments.parent", "anyOf", "a valid string or null"),
         ([], "arguments", "type", "must be object"),
-    ],
-)
-def test_a_violation_names_the_field_and_the_rule(
-    value: Any, path: str, rule: str, message: str
-) -> None:
-    broken = violation(SPHERE, value)
-    assert (broken.path, broken.rule) == (path, rule)
-    assert broken.message.startswith(f"{path} ")
-    assert broken.message.endswith(f" ({rule})")
-    assert str(broken) == broken.message
-    with pytest.raises(SchemaViolation, match=message):
-        Validator(SPHERE).check(value)
+    ]:
+        broken = violation(SPHERE, value)
+        assert (broken.path, broken.rule) == (path, rule)
+        assert broken.message.startswith(f"{path} ")
+        assert broken.message.endswith(f" ({rule})")
+        assert str(broken) == broken.message
+        with pytest.raises(SchemaViolation, match=message):
+            Validator(SPHERE).check(value)
 
 
 def test_the_message_reads_as_a_sentence() -> None:
@@ -154,12 +149,12 @@ GOOD_AND_BAD: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "good", "bad"), GOOD_AND_BAD)
-def test_keywords(schema: Any, good: Any, bad: Any) -> None:
-    if good is not ...:
-        Validator(schema).check(good)
-    if bad is not ...:
-        assert violation(schema, bad).path.startswith("arguments")
+def test_keywords() -> None:
+    for schema, good, bad in GOOD_AND_BAD:
+        if good is not ...:
+            Validator(schema).check(good)
+        if bad is not ...:
+            assert violation(schema, bad).path.startswith("arguments")
 
 
 def test_odd_property_names_are_data_in_messages_too() -> None:
@@ -170,9 +165,8 @@ def test_odd_property_names_are_data_in_messages_too() -> None:
     assert name in broken.path
 
 
-@pytest.mark.parametrize(
-    ("schema", "reason"),
-    [
+def test_a_bad_schema_says_what_is_wrong() -> None:
+    for schema, reason in [
         (None, "an object or a boolean"),
         ([], "an object or a boolean"),
         ({"properties": {"a": 5}}, "an object or a boolean"),
@@ -204,15 +198,13 @@ def test_odd_property_names_are_data_in_messages_too() -> None:
         ({"$ref": "#/required", "required": ["a"]}, "leads to no schema"),
         ({"$ref": "#/allOf/999999999999999999999"}, "leads to no schema"),
         ({"anyOf": [{"minimum": n} for n in range(30_000)]}, "make it smaller"),
-    ],
-)
-def test_a_bad_schema_says_what_is_wrong(schema: Any, reason: str) -> None:
-    with pytest.raises(BadSchema) as caught:
-        Validator(schema).compile()
-    assert reason in caught.value.message
-    assert len(caught.value.message) < 800
-    with pytest.raises(BadSchema):
-        Validator(schema).check({})
+    ]:
+        with pytest.raises(BadSchema) as caught:
+            Validator(schema).compile()
+        assert reason in caught.value.message
+        assert len(caught.value.message) < 800
+        with pytest.raises(BadSchema):
+            Validator(schema).check({})
 
 
 def test_what_cannot_be_checked_is_listed() -> None:

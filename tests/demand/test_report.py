@@ -378,31 +378,31 @@ def test_the_page_tells_what_the_terminal_tells(report_on: Callable[..., dict[st
     assert f"+{week['more']['topMissingCapabilities']} more" in texts
 
 
-@pytest.mark.parametrize("calls", [1, 4, 5, 6, 99, 101, 1234, 99_999])
-@pytest.mark.parametrize("days", [1, 2, 31, 366])
-def test_the_chart_fits_its_frame(calls: int, days: int) -> None:
-    first = dt.date(2025, 3, 1)
-    calls_per_day = [
-        {
-            "date": (first + dt.timedelta(days=n)).isoformat(),
-            "calls": calls if n % 2 == 0 else 0,
-            "errors": 1 if n % 2 == 0 else 0,
-            "refused": 0,
-        }
-        for n in range(days)
-    ]
-    html = render({**_EMPTY, "callsPerDay": calls_per_day})
-    (svg,) = re.findall(r'<svg class="days".*?</svg>', html, re.S)
-    _, _, width, height = map(float, ET.fromstring(svg).attrib["viewBox"].split())
-    rects = [rect.attrib for rect in ET.fromstring(svg).iter("rect")]
-    assert rects
-    for rect in rects:
-        assert float(rect["x"]) >= 0
-        assert float(rect["y"]) >= 0
-        assert float(rect["x"]) + float(rect["width"]) <= width
-        assert float(rect["y"]) + float(rect["height"]) <= height
-    lines = list(ET.fromstring(svg).iter("line"))
-    assert 2 <= len(lines) <= 6
+def test_the_chart_fits_its_frame() -> None:
+    for calls in [1, 4, 5, 6, 99, 101, 1234, 99_999]:
+        for days in [1, 2, 31, 366]:
+            first = dt.date(2025, 3, 1)
+            calls_per_day = [
+                {
+                    "date": (first + dt.timedelta(days=n)).isoformat(),
+                    "calls": calls if n % 2 == 0 else 0,
+                    "errors": 1 if n % 2 == 0 else 0,
+                    "refused": 0,
+                }
+                for n in range(days)
+            ]
+            html = render({**_EMPTY, "callsPerDay": calls_per_day})
+            (svg,) = re.findall(r'<svg class="days".*?</svg>', html, re.S)
+            _, _, width, height = map(float, ET.fromstring(svg).attrib["viewBox"].split())
+            rects = [rect.attrib for rect in ET.fromstring(svg).iter("rect")]
+            assert rects
+            for rect in rects:
+                assert float(rect["x"]) >= 0
+                assert float(rect["y"]) >= 0
+                assert float(rect["x"]) + float(rect["width"]) <= width
+                assert float(rect["y"]) + float(rect["height"]) <= height
+            lines = list(ET.fromstring(svg).iter("line"))
+            assert 2 <= len(lines) <= 6
 
 
 _EMPTY: dict[str, Any] = {

@@ -21,16 +21,16 @@ def seen(view: View, point: tuple[float, ...]) -> tuple[float, float, float]:
     return x, y, -z
 
 
-@pytest.mark.parametrize("up_axis", ["Y", "Z"])
-@pytest.mark.parametrize("aspect", [16 / 9, 1.0, 0.25])
-@pytest.mark.parametrize("turn", [0.0, 0.1, 0.5, 0.9])
-def test_the_whole_box_is_in_the_picture(turn: float, aspect: float, up_axis: str) -> None:
-    view = orbiting(LOW, HIGH, turn, aspect, up_axis)
-    for corner in product(*zip(LOW, HIGH, strict=True)):
-        x, y, depth = seen(view, corner)
-        assert view.near < depth < view.far
-        assert abs(x) <= depth * view.wide
-        assert abs(y) <= depth * view.wide / aspect
+def test_the_whole_box_is_in_the_picture() -> None:
+    for up_axis in ["Y", "Z"]:
+        for aspect in [16 / 9, 1.0, 0.25]:
+            for turn in [0.0, 0.1, 0.5, 0.9]:
+                view = orbiting(LOW, HIGH, turn, aspect, up_axis)
+                for corner in product(*zip(LOW, HIGH, strict=True)):
+                    x, y, depth = seen(view, corner)
+                    assert view.near < depth < view.far
+                    assert abs(x) <= depth * view.wide
+                    assert abs(y) <= depth * view.wide / aspect
 
 
 def test_what_is_behind_is_not_cut_off() -> None:

@@ -235,23 +235,23 @@ HIDDEN = (
 )
 
 
-@pytest.mark.parametrize("value", HIDDEN)
 @pytest.mark.parametrize("where", ["path", "note", "options", "intent"])
-def test_no_secret_and_no_absolute_path_gets_in(skills, where, value):
-    arguments = {"options": {"deep": [value]}} if where == "options" else {where: value}
-    intent = f"Publish it to {value}, please" if where == "intent" else None
-    arguments = {"note": "short"} if intent else arguments
-    run = [call("studio__publish", intent=intent, **arguments), create("hero", intent=intent)]
-    text = "\n".join(make_skill("again", run, skills, REDACT).files.values())
-    for part in (SECRET, "anna", "nas", "/job", "job\\", "job/", "C:", "D:/"):
-        assert part not in text
+def test_no_secret_and_no_absolute_path_gets_in(skills, where):
+    for value in HIDDEN:
+        arguments = {"options": {"deep": [value]}} if where == "options" else {where: value}
+        intent = f"Publish it to {value}, please" if where == "intent" else None
+        arguments = {"note": "short"} if intent else arguments
+        run = [call("studio__publish", intent=intent, **arguments), create("hero", intent=intent)]
+        text = "\n".join(make_skill("again", run, skills, REDACT).files.values())
+        for part in (SECRET, "anna", "nas", "/job", "job\\", "job/", "C:", "D:/"):
+            assert part not in text
 
 
-@pytest.mark.parametrize("value", HIDDEN)
-def test_a_key_that_may_not_be_written_refuses_the_skill(skills, value):
-    with pytest.raises(SkillError, match="would hold a secret or an absolute path") as refused:
-        make_skill("again", [call("studio__publish", options={value: 1})], skills, REDACT)
-    assert value[:20] not in refused.value.message
+def test_a_key_that_may_not_be_written_refuses_the_skill(skills):
+    for value in HIDDEN:
+        with pytest.raises(SkillError, match="would hold a secret or an absolute path") as refused:
+            make_skill("again", [call("studio__publish", options={value: 1})], skills, REDACT)
+        assert value[:20] not in refused.value.message
 
 
 def test_values_that_stay_out_are_asked_for(made):

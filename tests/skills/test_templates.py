@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from callboard.skills.prompts.templates import as_text, fill, placeholders
 
 
-@pytest.mark.parametrize(
-    ("template", "text"),
-    [
+def test_only_bare_identifiers_are_replaced():
+    for template, text in [
         ("{{foo}}", "F"),
         ("{{ foo }}", "F"),
         ("{{\tfoo\n}}", "F"),
@@ -21,10 +20,8 @@ from callboard.skills.prompts.templates import as_text, fill, placeholders
         ("stray }}", "stray }}"),
         ("{{ a b {{foo}}", "{{ a b F"),
         ("{foo}", "{foo}"),
-    ],
-)
-def test_only_bare_identifiers_are_replaced(template, text):
-    assert fill(template, {"foo": "F"}.__getitem__) == text
+    ]:
+        assert fill(template, {"foo": "F"}.__getitem__) == text
 
 
 @pytest.mark.parametrize("name", ["a", "_a", "a.b", "a-b", "A1"])

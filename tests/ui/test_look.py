@@ -25,13 +25,13 @@ def test_black_on_white_is_twenty_one_to_one() -> None:
     assert contrast(QColor("black"), QColor("white")) == pytest.approx(21)
 
 
-@pytest.mark.parametrize("kind", ["good", "busy", "warn", "bad", "dim", "text"])
-@pytest.mark.parametrize("host", HOSTS)
-def test_every_colour_can_be_read_on_the_host_s_palette(qapp: object, host: str, kind: str) -> None:
-    text, window, base = map(QColor, HOSTS[host])
-    palette = QPalette(window)
-    palette.setColor(QPalette.ColorRole.WindowText, text)
-    palette.setColor(QPalette.ColorRole.Window, window)
-    palette.setColor(QPalette.ColorRole.Base, base)
-    for ground in (window, base):
-        assert contrast(color(palette, kind), ground) >= LEGIBLE
+def test_every_colour_can_be_read_on_the_host_s_palette(qapp: object) -> None:
+    for kind in ["good", "busy", "warn", "bad", "dim", "text"]:
+        for host in HOSTS:
+            text, window, base = map(QColor, HOSTS[host])
+            palette = QPalette(window)
+            palette.setColor(QPalette.ColorRole.WindowText, text)
+            palette.setColor(QPalette.ColorRole.Window, window)
+            palette.setColor(QPalette.ColorRole.Base, base)
+            for ground in (window, base):
+                assert contrast(color(palette, kind), ground) >= LEGIBLE
