@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from e2e.client_environments import python_with
+from needed import need
 
 PLAYWRIGHT = "playwright==1.65.2"
 ARGUMENTS = [
@@ -29,9 +30,8 @@ ARGUMENTS = [
 @contextmanager
 def chromium() -> Iterator[Any]:
     """The browser."""
+    need("chromium")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("there is no chromium here: apt-get install chromium")
     asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run(
         [python_with(PLAYWRIGHT), "-c", asked], capture_output=True, text=True, check=True

@@ -10,22 +10,17 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from callboard.testing.fake_client import FakeClient
+from needed import missing
 from serving import Served, served
 from touched import SLOW_ROOMS, TESTS
 
-try:
-    import_module("qtpy.QtWidgets")
-    import_module("pytestqt.plugin")
-except ImportError:
-    pass
-else:
+if missing("qt") is None:
     pytest_plugins = ["pytestqt.plugin"]
 
 # A slow machine is no failure; in CI the same change always meets the same examples.

@@ -25,6 +25,7 @@ from callboard.errors import (
 from callboard.host import SCENE_MUTATE
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE, FakeHost
+from needed import need
 from serving import Served, served, text_of
 from waiting import until
 
@@ -745,7 +746,7 @@ def test_a_deadline_ends_every_kind_of_tool(
 def test_a_debugger_that_is_only_imported_is_not_loaded_by_a_deadline(
     server: Served, client: FakeClient
 ) -> None:
-    pytest.importorskip("debugpy")
+    need("debugpy")
     gate = Gate()
     server.tool("slow", gate, timeout_secs=0.05, **MUTATES)
     loaded = set(sys.modules)

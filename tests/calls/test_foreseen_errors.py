@@ -12,6 +12,7 @@ import pytest
 
 from callboard.errors import SkillError, WorkspaceResolveError, WrongArgument
 from callboard.testing.skill_bench import SkillBench, ToolFailed
+from needed import need
 from serving import served
 from skills.skill_tree import write_skill
 
@@ -20,7 +21,7 @@ CLASS_NAME = re.compile(r"^\w*(Error|NotFound|Name|Argument): ")
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
-    pytest.importorskip("pxr", reason="usd-core is not installed")
+    need("pxr")
     folder = tmp_path_factory.mktemp("errors")
     with (
         pytest.MonkeyPatch.context() as patch,

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from e2e.serving import DEADLINE, environment
+from needed import need
 
 
 class Terminal:
@@ -19,6 +20,8 @@ class Terminal:
 
     def __init__(self, command: list[str], home: Path, **options: Any) -> None:
         import pty
+
+        need("terminals")
 
         self._own, other = pty.openpty()
         streams = {"stdin": other, "stdout": other, "stderr": other, **options}

@@ -19,9 +19,10 @@ from callboard.cli import main
 from callboard.errors import HostError
 from callboard.transport.instances import listed
 from e2e.serving import callboard, environment
+from needed import need
 from shots import Shots
 
-pytest.importorskip("pxr")
+need("pxr")
 pytestmark = pytest.mark.slow
 
 

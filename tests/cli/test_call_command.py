@@ -14,6 +14,7 @@ import pytest
 
 from callboard.cli import main
 from callboard.content import Audio, Image, Resource, Result
+from needed import need
 from serving import served
 
 GIVEN = {"name": "Würfel"}
@@ -146,6 +147,7 @@ def test_questions_are_answered_at_the_terminal(
 ) -> None:
     """What doesn't fit is asked for again, and stdout holds nothing but the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    need("terminals")
     ours, theirs = os.openpty()
     with served(announce=True) as server:
         server.tool("asking", asking)

@@ -18,10 +18,11 @@ from callboard.transport.client import Client
 from cli.terminals import terminal
 from e2e.debug_client import DebugClient
 from e2e.serving import DEADLINE, Program, callboard, environment
+from needed import need
 from skills.skill_tree import write_skill
 
 pytestmark = pytest.mark.slow
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 TOOL = """\
 def main(n):
@@ -107,7 +108,7 @@ def test_where_nobody_sits_at_a_terminal_the_tool_goes_on_and_the_log_says_so(
 
 
 def test_an_editor_attaches_and_stops_in_a_tool(skill, tmp_path, capfd):
-    pytest.importorskip("debugpy")
+    need("debugpy")
     script = skill / "scripts" / "look.py"
     longer_than_it_may_take = "    __import__('time').sleep(0.7)\n"
     script.write_text(TOOL.replace("    breakpoint()\n", longer_than_it_may_take), encoding="utf-8")

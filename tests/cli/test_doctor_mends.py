@@ -14,6 +14,7 @@ import pytest
 
 from callboard.cli import main
 from callboard.transport.instances import Instance, announce
+from needed import missing
 
 Wrong = Callable[[], list[str]]
 
@@ -33,7 +34,8 @@ def wrong(
         rows = json.loads(capfd.readouterr().out)
         lines = [row["message"] for row in rows if not row["ok"]]
         assert code == bool(lines)
-        return lines
+        of_this_machine = ("bpy is installed, but ",) if missing("bpy") else ()
+        return [line for line in lines if not line.startswith(of_this_machine)]
 
     return ask
 

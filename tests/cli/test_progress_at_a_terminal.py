@@ -12,6 +12,7 @@ import pytest
 
 from cli.terminals import terminal
 from e2e.serving import callboard, environment
+from needed import need
 from serving import served
 from shots import Shots
 
@@ -55,7 +56,7 @@ def test_a_pipe_gets_plain_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @terminals
 def test_a_host_that_starts_is_told(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     with terminal(callboard("run", "scene__scene_info"), tmp_path) as it:
         it.until("callboard: openusd starts …")
         it.until('"object_count"')
@@ -63,7 +64,7 @@ def test_a_host_that_starts_is_told(tmp_path: Path) -> None:
 
 @terminals
 def test_the_lines_of_a_batch_stand_alone(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     shots = Shots(tmp_path, 2)
     words = callboard("batch", *shots.called, *shots.skills, "--each", shots.scenes)
     with terminal(words, tmp_path / "home") as it:

@@ -10,6 +10,7 @@ import pytest
 
 from callboard.cli import main
 from e2e.serving import callboard, environment
+from needed import need
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_scene_that_is_not_there_starts_no_host(
 
 @pytest.mark.slow
 def test_blender_opens_its_own_scene(tmp_path: Path) -> None:
-    pytest.importorskip("bpy")
+    need("bpy")
 
     def run(tool: str, *options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

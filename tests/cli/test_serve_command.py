@@ -11,6 +11,7 @@ import pytest
 
 from callboard.cli import main
 from e2e.serving import serve
+from needed import need
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +25,7 @@ def test_a_number_that_is_no_port_is_refused_in_a_sentence(capsys, port):
 
 
 def test_what_has_no_effect_is_said(tmp_path, capfd):
-    pytest.importorskip("pxr")
+    need("pxr")
     gone, above = str(tmp_path / "gone"), str(tmp_path)
     options = ["--skills", gone, "--skills", above, "--root", gone]
     options += ["--deny", "filesystem.wirte", "--deny", "usd"]
@@ -41,7 +42,7 @@ def test_what_has_no_effect_is_said(tmp_path, capfd):
 
 
 def test_it_names_a_command_that_can_be_typed(tmp_path, capfd, monkeypatch):
-    pytest.importorskip("pxr")
+    need("pxr")
     monkeypatch.setenv("PATH", os.defpath)
     with serve(tmp_path / "home"):
         pass

@@ -9,9 +9,10 @@ import pytest
 
 from callboard.cli import main
 from e2e.serving import environment
+from needed import need
 from skills.skill_tree import write_skill
 
-pytest.importorskip("pxr")
+need("pxr")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 SCRIPT = """
@@ -72,7 +73,7 @@ def looking(
 @pytest.mark.parametrize("command", ["batch", "farm"])
 def test_pictures_go_to_a_folder(looking: Looking, command: str) -> None:
     if command == "farm":
-        pytest.importorskip("distributed")
+        need("distributed")
     folder, report = looking.folder / "some" / "pictures", looking.folder / "report.jsonl"
     out = ["--out", str(folder), "--report", str(report)]
     status, lines, told = looking.over(command, "both", *out)
@@ -97,7 +98,7 @@ def test_pictures_go_to_a_folder(looking: Looking, command: str) -> None:
 @pytest.mark.parametrize("command", ["batch", "farm"])
 def test_a_result_that_is_a_picture_names_its_file(looking: Looking, command: str) -> None:
     if command == "farm":
-        pytest.importorskip("distributed")
+        need("distributed")
     _, lines, _ = looking.over(command, "bare", "--out", str(looking.folder / "pictures"))
     (shown,) = lines[1]["result"]
     assert "data" not in shown
@@ -109,7 +110,7 @@ def test_without_a_folder_stderr_says_that_there_were_pictures(
     looking: Looking, command: str
 ) -> None:
     if command == "farm":
-        pytest.importorskip("distributed")
+        need("distributed")
     status, lines, told = looking.over(command, "both")
     assert (status, lines[0]["result"]) == (0, {"contrast": 1})
     assert told.count("--out FOLDER keeps them") == 1

@@ -7,7 +7,6 @@ file. Without npm the tests skip.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import platform
@@ -30,6 +29,7 @@ import pytest
 import yaml
 
 from blender_program import blender_environment
+from needed import need
 from one_era import ERAS
 from serving import served
 
@@ -57,9 +57,7 @@ START, STOP = 60, 20
 @pytest.fixture(scope="session")
 def suite() -> Path:
     """The folder with the installed suite."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("the official suite comes from npm, which isn't here")
+    need("npm")
     wanted = (HERE / "package.json").read_bytes()
     version = hashlib.sha256(wanted).hexdigest()[:12]
     folder = platformdirs.user_cache_path("callboard") / f"conformance-{version}"
@@ -67,7 +65,7 @@ def suite() -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as building:
             Path(building, "package.json").write_bytes(wanted)
-            install(npm, Path(building))
+            install(Path(building))
             # Whoever comes second finds it there, and throws away what it built itself.
             if not folder.is_dir():
                 Path(building).rename(folder)
@@ -75,10 +73,14 @@ def suite() -> Path:
     return folder
 
 
-def install(npm: str, folder: Path) -> None:
+def install(folder: Path) -> None:
     options = ("--no-audit", "--no-fund", "--no-package-lock", "--no-progress")
     done = subprocess.run(
-        [npm, "install", *options], cwd=folder, capture_output=True, text=True, timeout=240
+        [str(shutil.which("npm")), "install", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     if done.returncode:
         problem = f"npm could not install the suite: {done.stderr.strip()[-400:]}"
@@ -155,25 +157,19 @@ def environment(home: Path | str) -> dict[str, str]:
     }
 
 
-def need(module: str, reason: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(reason)
-
-
 def openusd() -> list[str]:
-    need("pxr", "the OpenUSD host needs usd-core")
+    need("pxr")
     return [sys.executable, str(HERE / "server.py"), "--host", "openusd"]
 
 
 def blender_module() -> list[str]:
-    need("bpy", "Blender as a module exists for Python 3.11 only")
+    need("bpy")
     return [sys.executable, str(HERE / "server.py"), "--host", "blender"]
 
 
 def blender_program() -> list[str]:
-    blender = shutil.which("blender")
-    if blender is None:
-        pytest.skip("there is no Blender here")
+    need("blender")
+    blender = str(shutil.which("blender"))
     asked = [blender, "-b", "--factory-startup", "--python-expr"]
     version = "import sys; print('python', *sys.version_info[:2])"
     answer = subprocess.run(
@@ -192,7 +188,7 @@ def blender_program() -> list[str]:
 
 
 def qt() -> list[str]:
-    need("PySide6", "the server in a Qt application needs PySide6")
+    need("qt")
     return [sys.executable, str(HERE / "qt_server.py")]
 
 

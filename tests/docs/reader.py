@@ -22,14 +22,13 @@ import shlex
 import subprocess
 import sys
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 from docs.blocks import PROJECT, Block, blocks, commands
 from docs.shape import alike, differing, printed_values, values
 from e2e.serving import DEADLINE, Program, environment
+from needed import missing
 from skills.skill_tree import write_files
 from waiting import until
 
@@ -87,7 +86,7 @@ class Reader:
     def follow(self, page: str) -> None:
         """All of it that this machine can do. Raises AssertionError or TimeoutError at the first
         thing that is not as the page has it."""
-        lacking = {word for word, name in WANTED.items() if not (find_spec(name) or which(name))}
+        lacking = {word for word, name in WANTED.items() if missing(name)}
         for block in blocks(page):
             if lacking.isdisjoint(block.words.split()) and "elsewhere" not in block.words.split():
                 self._do(block)

@@ -16,12 +16,12 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from e2e.serving import PROJECT, Program, environment
+from needed import missing, need
 from skills.skill_tree import write_files
 
 pytestmark = [
@@ -55,7 +55,7 @@ class Newcomer:
     def follows(self, page: str) -> None:
         """What this machine can do of it, from top to bottom."""
         text = (PROJECT / "docs" / page).read_text("utf-8")
-        left_out = {"elsewhere", "" if find_spec("bpy") else "blender"}
+        left_out = {"elsewhere", "blender" if missing("bpy") else ""}
         for language, line, block in _BLOCK.findall(text):
             words = line.split()
             if language != "console" and (PROJECT / words[0]).is_file():
@@ -95,28 +95,28 @@ def newcomer(tmp_path: Path) -> Iterator[Newcomer]:
 
 
 def test_an_openusd_stage(newcomer: Newcomer) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     newcomer.follows("openusd.md")
     assert 'def Sphere "ball"' in (newcomer.home / "show" / "first.usda").read_text()
     assert "callboard" in (newcomer.home / ".claude.json").read_text()
 
 
 def test_blender_without_a_window(newcomer: Newcomer) -> None:
-    pytest.importorskip("bpy")
+    need("bpy")
     newcomer.follows("bpy.md")
     assert (newcomer.home / "show" / "ball.png").stat().st_size > 1000
 
 
 def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
     """Step 3 is a person's; a Blender without a window stands in."""
-    pytest.importorskip("bpy")
+    need("bpy")
     newcomer.types("callboard serve --host blender")
     newcomer.follows("blender.md")
     assert (newcomer.home / "look.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_skill_in_ten_minutes(newcomer: Newcomer) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     newcomer.follows("first-skill.md")
 
 

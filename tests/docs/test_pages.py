@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,13 @@ from callboard.testing.fake_client import FakeClient
 from docs.blocks import PROJECT, blocks
 from docs.flamenco_manager import flamenco_manager
 from docs.reader import Reader, write_program
+from needed import missing, needs
 from skills.skill_tree import write_files, write_skill
 from skills.wheels import make_wheel
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
-    pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed"),
+    needs("pxr"),
     pytest.mark.timeout(600),
 ]
 #: A tool of the studio's, and what it does.
@@ -44,7 +44,7 @@ for name in ("crate/crate", "lamp"):
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
 """
 #: Which shows most of what a page on scenes has.
-HOST = "blender" if find_spec("bpy") else "openusd"
+HOST = "openusd" if missing("bpy") else "blender"
 
 
 def serve(reader: Reader, *calls: tuple[str, dict[str, Any]], host: str = "openusd") -> None:
@@ -155,7 +155,7 @@ def commands(reader: Reader) -> None:
     write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
     reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")
     write_files(reader.folder, {"publish.json": '{"text": "done"}', "shots/old/bad.blend": "?"})
-    if find_spec("bpy"):
+    if not missing("bpy"):
         scene = reader.folder / "shots" / "sc010.blend"
         reader.type(f"python -c \"import bpy; bpy.ops.wm.save_mainfile(filepath='{scene}')\"")
     serve(reader, *cubes("ball"))
@@ -193,7 +193,7 @@ def scale(reader: Reader) -> None:
     }
     write_skill(reader.folder / "skills", "studio-render", files=files)
     reader.here["10_000_001"] = "301"
-    if find_spec("distributed"):
+    if not missing("distributed"):
         reader.type("callboard farm local -n 1 --host openusd --skills skills")
         ready = json.loads(reader.servers[-1].line)
         reader.here["tcp://127.0.0.1:8786"] = ready["scheduler"]

@@ -7,7 +7,6 @@ import pydoc
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 import callboard.host
 from callboard.hosting.contract import SceneEditor, SceneReader
 from callboard.skills.lint import lint
+from needed import needs
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
@@ -60,7 +60,7 @@ def test_an_example_has_no_findings(folder):
     assert [str(finding) for finding in lint(folder)] == []
 
 
-@pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed")
+@needs("pxr")
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 def test_an_example_passes_its_own_tests(folder, tmp_path):
     # As it would run on its own: none of our settings.

@@ -19,7 +19,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,11 +28,12 @@ from callboard.cli import main
 from callboard.testing.fake_host import DEADLINE
 from cli.terminals import terminal
 from e2e.serving import Program, callboard, environment
+from needed import missing, needs
 from skills.skill_tree import write_files
 from skills.wheels import make_wheel
 from waiting import until
 
-pytestmark = pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed")
+pytestmark = needs("pxr")
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "walkthrough.md").read_text("utf-8")
 NAMING = """import re
@@ -189,7 +189,7 @@ def test_the_page_can_be_followed_from_top_to_bottom(
 ) -> None:
     reader = Reader(studio, tracker, capfd)
     left_out = {"elsewhere", "terminal" if os.name == "nt" else "later"}
-    if find_spec("bpy") is None:
+    if missing("bpy"):
         left_out.add("blender")
     try:
         for block in BLOCKS:

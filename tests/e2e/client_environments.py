@@ -15,6 +15,7 @@ import platformdirs
 import pytest
 
 from callboard.hosting.file_lock import lock
+from needed import need
 
 #: Seconds that an installation may take.
 INSTALL_TIMEOUT = 540.0
@@ -44,14 +45,13 @@ def node_with(script: Path, *packages: str) -> list[str]:
 
 def npm_with(*packages: str) -> Path:
     """The folder in whose ``node_modules`` the packages are. Skips the test as ``node_with``."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        pytest.skip("there is no Node.js here")
+    need("node", "npm")
     folder = _folder("node", packages)
     with _made_once(folder) as missing:
         if missing:
             (folder / "package.json").write_text('{"private": true}', "utf-8")
-            _run([npm, "install", "--silent", "--no-audit", "--no-fund", *packages], folder)
+            quietly = ("--silent", "--no-audit", "--no-fund")
+            _run([str(shutil.which("npm")), "install", *quietly, *packages], folder)
     return folder
 
 

@@ -19,6 +19,7 @@ import pytest
 from callboard.hosting.png import png_size
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import PROJECT, Program, callboard, environment
+from needed import need
 from waiting import job_ended
 
 EXAMPLES = PROJECT / "examples" / "primitives"
@@ -170,7 +171,7 @@ def test_every_example_is_shown() -> None:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_example_runs_and_does_what_it_shows(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     sampled = {"role": "assistant", "content": {"type": "text", "text": "boxy"}, "model": "test"}
     workspace = {"roots": [{"uri": tmp_path.as_uri(), "name": "project"}]}
     program = Program([sys.executable, str(EXAMPLES / f"{name}.py")], environment(tmp_path))
@@ -205,7 +206,7 @@ def test_a_program_of_ones_own_is_a_host(tmp_path: Path) -> None:
 
 
 def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
-    pytest.importorskip("bpy")
+    need("bpy")
     program = str(PROJECT / "examples" / "agent" / "still_life.py")
     with Program(
         callboard("serve", "--host", "blender", "--root", str(tmp_path)),
@@ -228,7 +229,7 @@ def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
 
 
 def test_a_bundle_reads_the_files_that_it_requires_of_its_host(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     env, bundle = environment(tmp_path / "home"), str(PROJECT / "examples" / "bundle")
     for command in (callboard("lint", bundle), callboard("install-skill", bundle)):
         done = subprocess.run(command, env=env, capture_output=True, text=True)
@@ -285,8 +286,8 @@ def test_a_batch_in_mayapy(tmp_path: Path) -> None:
 
 
 def test_a_job_of_a_farm(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
-    pytest.importorskip("distributed")
+    need("pxr")
+    need("distributed")
     arguments = shown_command("callboard ")
     assert scenes_made(arguments, tmp_path, environment(tmp_path / "home")) == PROPS
     assert "lamp" in (tmp_path / "many" / "lists" / "hall.usda").read_text("utf-8")

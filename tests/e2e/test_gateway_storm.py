@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.serving import PROJECT, environment
+from needed import need
 
 #: Of the storm; the ten minutes are for a person to wait for.
 SECONDS = 12
@@ -17,7 +18,7 @@ SECONDS = 12
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system halts no process")
 def test_every_call_is_answered_once_and_truly(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     storm = PROJECT / "benchmarks" / "gateway_storm.py"
     # A pause between two calls leaves the processor to the tests beside this one.
     command = [sys.executable, str(storm), "--seconds", str(SECONDS), "--pause", "0.05"]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mcp")
+from needed import need
+
+need("mcp")
 
 from e2e.killed_records import killed_once
 

@@ -3,7 +3,6 @@ was asked for, and nothing else."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from e2e.client_environments import INSTALL_TIMEOUT, python_with
 from e2e.serving import SKILLS, Program, environment
 from e2e.test_official_clients import CLIENTS, MCP_2
+from needed import need
 
 pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
@@ -44,13 +44,12 @@ BLENDER = {
 
 
 def openusd() -> str:
-    pytest.importorskip("pxr")
+    need("pxr")
     return sys.executable
 
 
 def blender_4_5() -> str:
-    if importlib.util.find_spec("bpy") is None:
-        pytest.skip("Blender as a module (callboard[blender]) is not installed")
+    need("bpy")
     return sys.executable
 
 
@@ -89,7 +88,7 @@ def test_the_exported_file_holds_what_was_asked_for(
     unit: float,
     expected: dict[str, Any],
 ) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     python, env, file = client(), environment(tmp_path), tmp_path / "scene.usda"
     command = [interpreter(), "-m", "callboard", "serve", "--host", kind, "--skills", str(SKILLS)]
     with Program(command, env) as host:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
 
 from e2e.serving import PROJECT
+from needed import need
 
 
 @pytest.mark.slow
@@ -17,8 +17,7 @@ from e2e.serving import PROJECT
     [("openusd", "pxr", "clean_up"), ("blender", "bpy", "picture_frame")],
 )
 def test_a_task_is_done_by_tools_alone(host: str, library: str, task: str) -> None:
-    if find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
+    need(library)
     program = PROJECT / "benchmarks" / "tasks" / "run.py"
     done = subprocess.run(
         [sys.executable, str(program), host, task],

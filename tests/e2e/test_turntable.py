@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +9,11 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import Program, serve
+from needed import needs
 
 PROGRESS = "notifications/progress"
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("bpy") is None, reason="bpy is not installed"
-)
+pytestmark = needs("bpy")
 
 
 @pytest.fixture(scope="module")

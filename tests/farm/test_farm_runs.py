@@ -16,11 +16,12 @@ from urllib.request import urlopen
 import pytest
 
 from e2e.serving import callboard
+from needed import need
 from shots import Shots
 from waiting import until
 
-pytest.importorskip("pxr")
-pytest.importorskip("distributed")
+need("pxr")
+need("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(240),

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from e2e.serving import callboard
+from needed import need, needs
 from shots import Shots
 
-pytest.importorskip("pxr")
+need("pxr")
 NODE = shutil.which("node")
 
 #: What a script of Flamenco 3 may use, and nothing else.
@@ -58,7 +59,7 @@ def exported(shots: Shots, *options: str, status: int = 0) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="a job type is JavaScript, which Node runs")
+@needs("node")
 def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
     assert NODE is not None
     shots = Shots(tmp_path, 3)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from callboard.farm.machine import offers
+from needed import need
 
-pytest.importorskip("distributed")
+need("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="a shell script stands for the driver's program"),

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from e2e.serving import callboard
+from needed import need
 from shots import Shots
 from waiting import until
 
-pytest.importorskip("pxr")
-pytest.importorskip("openjd.model")
+need("pxr")
+need("openjd.model")
 pytestmark = pytest.mark.slow
 
 OPENJD = [sys.executable, "-m", "openjd"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import pytest
-
 from callboard.farm.supervisor import Supervisor
+from needed import need
 
-pytest.importorskip("psutil")
+need("psutil")
 
 #: Joins; the first one then begins a task that holds 100 MB and has no end.
 HOST = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from callboard.testing.fake_host import DEADLINE
 from columns_host import ColumnsHost
 from e2e.client_environments import INSTALL_TIMEOUT, npm_with
 from e2e.serving import Program, callboard, environment
+from needed import needs
 from serving import Served, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(INSTALL_TIMEOUT + 60)]
@@ -272,7 +272,7 @@ def test_several_pictures_are_shown_and_not_clicked(opened: AppClient, host: Ser
     assert "viewport__pick" not in called(host)
 
 
-@pytest.mark.skipif(find_spec("bpy") is None, reason="bpy is not installed")
+@needs("bpy")
 def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> None:
     with Program(callboard("serve", "--host", "blender"), environment(home)) as program:
         client = AppClient(browser, script, program.url, program.token)

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import os
-import shutil
 import socket
 import ssl
 import subprocess
@@ -25,6 +24,7 @@ from callboard.testing.fake_host import DEADLINE
 from callboard.transport import instances
 from callboard.transport.relay import link
 from e2e.serving import environment
+from needed import need
 from serving import served, text_of
 
 META = {
@@ -195,8 +195,8 @@ sys.exit(main(["gateway", "--port", "0", *sys.argv[1:]]))
 @pytest.mark.parametrize("tls", [False, True])
 def test_strangers_leave_files_to_open(tmp_path: Path, tls: bool) -> None:
     """More than macOS lets a process open, who say nothing."""
-    if tls and shutil.which("openssl") is None:
-        pytest.skip("there is no openssl")
+    if tls:
+        need("openssl")
     listen = ["--listen", "127.0.0.1:0"] if tls else []
     with (
         subprocess.Popen(

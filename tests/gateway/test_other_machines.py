@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import queue
-import shutil
 import socket
 import ssl
 import subprocess
@@ -30,9 +29,8 @@ from callboard.transport.client.http_client import HttpClient
 from callboard.transport.relay.address import AddressFinder
 from callboard.transport.relay.link import Link
 from e2e.serving import callboard, environment
+from needed import needs
 from serving import Served, served
-
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
 
 
 @pytest.fixture
@@ -57,7 +55,7 @@ def told_to(gateway: RunningGateway, token: str) -> Any:
     return asyncio.run(asyncio.wait_for(ask(), DEADLINE))
 
 
-@needs_openssl
+@needs("openssl")
 def test_a_client_gets_in_once_it_is_approved_and_until_it_is_revoked(
     gateway: RunningGateway,
 ) -> None:
@@ -78,7 +76,7 @@ def test_a_client_gets_in_once_it_is_approved_and_until_it_is_revoked(
         told_to(gateway, again)
 
 
-@needs_openssl
+@needs("openssl")
 def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_alone(
     gateway: RunningGateway,
 ) -> None:
@@ -115,7 +113,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         assert told_to(gateway, third)["structuredContent"] == {"instances": []}
 
 
-@needs_openssl
+@needs("openssl")
 def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGateway) -> None:
     _, token = ClientBook().make("ada")
     with served(announce=True) as host, served(announce=True) as other:
@@ -160,13 +158,13 @@ class Panel:
         return shown
 
 
-@needs_openssl
+@needs("openssl")
 def test_the_gateways_own_token_is_for_its_own_machine(gateway: RunningGateway) -> None:
     with pytest.raises(HostError, match="401"):
         told_to(gateway, str(gateway.token))
 
 
-@needs_openssl
+@needs("openssl")
 def test_one_that_shows_another_certificate_is_told_nothing() -> None:
     heard: list[bytes] = []
 
@@ -196,7 +194,7 @@ def test_one_that_shows_another_certificate_is_told_nothing() -> None:
 
 
 @pytest.mark.slow
-@needs_openssl
+@needs("openssl")
 def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_approved(
     gateway: RunningGateway, tmp_path: Path
 ) -> None:
@@ -221,7 +219,7 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     assert json.loads(told().splitlines()[-1])["result"]["structuredContent"] == {"instances": []}
 
 
-@needs_openssl
+@needs("openssl")
 def test_every_stream_begins(gateway: RunningGateway) -> None:
     book = ClientBook()
     _, token = book.make("ada")
@@ -238,7 +236,7 @@ def test_every_stream_begins(gateway: RunningGateway) -> None:
     asyncio.run(listen())
 
 
-@needs_openssl
+@needs("openssl")
 def test_without_tls_nobody_is_answered(gateway: RunningGateway) -> None:
     port = urlsplit(str(gateway.remote_url)).port
     with socket.create_connection(("127.0.0.1", port), DEADLINE) as plain:
@@ -249,7 +247,7 @@ def test_without_tls_nobody_is_answered(gateway: RunningGateway) -> None:
             return
 
 
-@needs_openssl
+@needs("openssl")
 def test_a_certificate_is_made_once_and_its_key_is_this_users() -> None:
     made = own_certificate("10.0.0.5")
     before = made.fingerprint()

@@ -20,6 +20,7 @@ from callboard.gateway.transfer.scene_facts import SceneFacts
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from e2e.serving import Program, callboard, environment
+from needed import need
 from serving import Served, served, text_of
 from waiting import until
 
@@ -273,7 +274,7 @@ def test_a_host_without_exchange_uses_its_usd_tools_and_keeps_the_selection(
 def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
     client: FakeClient, home: Path, work: Path
 ) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     source = Scene()
     source.add("Cube")
     command = [*callboard("serve", "--host", "openusd"), "--root", str(work)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from callboard.hosting.matrices import compose, times
 from callboard.testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, python_with
 from e2e.serving import Program, environment
+from needed import need
 from serving import text_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(INSTALL_TIMEOUT + 120)]
@@ -29,9 +29,8 @@ TRIP = ("blender", "openusd", "blender_2", "openusd", "blender")
 @pytest.fixture
 def gateway(home: Path) -> Iterator[RunningGateway]:
     """In front of Blender 4.5, OpenUSD and Blender 5.0, which share one root."""
-    if importlib.util.find_spec("bpy") is None:
-        pytest.skip("Blender as a module (callboard[blender]) is not installed")
-    pytest.importorskip("pxr")
+    need("bpy")
+    need("pxr")
     newer = python_with(
         "bpy==5.0.1", "tornado", "PyYAML", "fastjsonschema", "platformdirs", "watchdog", "qtpy"
     )

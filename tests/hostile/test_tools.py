@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from hostile.tools import ToolsUnderFire
+from needed import need
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from callboard.cli import main
+from needed import need
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 
@@ -24,6 +25,7 @@ def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def terminal() -> Iterator[str]:
     """A device of this test's own: none that others use may be named where something is written."""
+    need("terminals")
     ends = os.openpty()
     yield os.ttyname(ends[1])
     for end in ends:

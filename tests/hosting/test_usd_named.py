@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pxr")
+from needed import need
+
+need("pxr")
 
 from pxr import Ar, Sdf, Tf, UsdUtils
 

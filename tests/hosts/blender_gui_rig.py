@@ -22,6 +22,7 @@ from typing import Any
 from blender_program import blender_environment
 from callboard.testing.fake_client import FakeClient
 from hosts.screen_frame import Frame, read_frame
+from needed import missing as not_here
 from waiting import until
 
 #: A folder with a system of its own, and another Blender in it, to be tested instead: what
@@ -130,9 +131,9 @@ def missing() -> str | None:
     """Why this can't run here, if it can't."""
     if ROOM and not (Path(ROOM) / "usr/bin/blender").is_file():
         return f"there is no Blender in {ROOM}"
-    for program in ("Xvfb", "xdotool", "chroot" if ROOM else "blender"):
-        if shutil.which(program) is None:
-            return f"{program} is not installed"
+    for program in ("Xvfb", "xdotool", *([] if ROOM else ["blender"])):
+        if (reason := not_here(program)) is not None:
+            return reason
     return None
 
 

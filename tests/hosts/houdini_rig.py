@@ -9,13 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
+from needed import need
 
 DOUBLE = Path(__file__).parent / "doubles" / "houdini"
 if find_spec("hou") is None:
     sys.path.append(str(DOUBLE))
 
-import hou  # noqa: E402
+import hou
 
 REAL = DOUBLE not in Path(hou.__file__ or "").parents
 if not REAL:
@@ -33,7 +33,7 @@ def new_houdini(*, windows: bool) -> None:
         return
     if windows:
         # Houdini brings its own.
-        pytest.importorskip("qtpy.QtWidgets", reason="its windows need a Qt", exc_type=ImportError)
+        need("qt")
     hou._reset(windows=windows)
 
 

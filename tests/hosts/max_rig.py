@@ -14,7 +14,7 @@ REAL = find_spec("pymxs") is not None
 if not REAL:
     sys.path.append(str(DOUBLE))
 
-import pymxs  # noqa: E402
+import pymxs
 
 #: What the bundle brings to 3ds Max.
 BUNDLE = Path(__file__).parents[2] / "hosts/callboard_max/bundle"

@@ -21,6 +21,7 @@ from qtpy.QtWidgets import QDockWidget, QLabel, QWidget
 
 from callboard.host import Host
 from callboard_qt.plug_in import QtPlugIn
+from needed import need
 
 
 class Rig(ABC):
@@ -212,7 +213,7 @@ class HoudiniRig(Rig):
     _ENTRIES: ClassVar[dict[str, str]] = {"open": "show", "copy": "copy_url"}
 
     def __init__(self, folder: Path) -> None:
-        pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+        need("pxr")
         from houdini_rig import PACKAGE, REAL, hou, new_houdini
 
         if REAL:
@@ -318,7 +319,7 @@ class MaxRig(Rig):
     }
 
     def __init__(self, folder: Path) -> None:
-        pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+        need("pxr")
         from max_rig import BUNDLE, REAL, new_max, pymxs
 
         if REAL:

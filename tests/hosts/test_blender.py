@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from needed import need
 from python_path import python_path
 
 pytestmark = pytest.mark.slow
 
-if find_spec("bpy") is None:
-    pytest.skip("bpy is not installed", allow_module_level=True)
+need("bpy")
 
 HOST = """
 import sys

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from blender_program import blender_environment
+from needed import needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("blender") is None, reason="Blender is not installed"),
+    needs("blender"),
     pytest.mark.skipif(sys.platform == "win32", reason="Ctrl+C can't be sent to one process"),
 ]
 

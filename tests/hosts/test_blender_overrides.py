@@ -3,7 +3,6 @@ Blender within seconds, docs/decisions/0392."""
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import threading
@@ -13,10 +12,11 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
+from needed import needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="bpy is not installed"),
+    needs("bpy"),
 ]
 
 SCRIPT = """

@@ -11,16 +11,15 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from hosts.blender_scenes import MODULES
+from needed import need
 from python_path import python_path
 
-if find_spec("bpy") is None:
-    pytest.skip("bpy is not installed", allow_module_level=True)
+need("bpy")
 
 # The first one waits for all of them.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(330)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import threading
@@ -12,13 +11,12 @@ import pytest
 
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
+from needed import needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("bpy") is None or sys.platform == "win32",
-        reason="bpy is not installed, or there is no signal to end it by",
-    ),
+    needs("bpy"),
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no signal to end it by"),
 ]
 
 #: Blender as a module crashed or hung at some exits, not at all.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from blender_program import blender_environment
+from needed import need
 
-if shutil.which("blender") is None:
-    pytest.skip("blender is not installed", allow_module_level=True)
+need("blender")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 #: Each pair, then without its first, whose number Blender takes for the second's.

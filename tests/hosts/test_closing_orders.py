@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from needed import need
 from python_path import python_path
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("PySide6.QtWidgets", reason="this test needs a Qt", exc_type=ImportError)
+need("qt")
 
 
 HERE = Path(__file__).parent

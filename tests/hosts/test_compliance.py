@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ import pytest
 from callboard.host import ANIMATION, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT
 from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
 from callboard.testing.compliance import Bench, Check, checks
+from needed import need
 from python_path import python_path
 
 ALL = list(checks())
@@ -31,7 +31,7 @@ IN_BLENDER = [check.id for check in ALL if NOT_IN_BLENDER.isdisjoint(check.needs
 
 @pytest.mark.parametrize("check", IN_OPENUSD, ids=lambda check: check.id)
 def test_openusd(check: Check, tmp_path: Path) -> None:
-    pytest.importorskip("pxr", reason="usd-core is not installed")
+    need("pxr")
     from callboard_openusd.host import OpenUsdHost
     from hosts.openusd_rig import SAMPLES
 
@@ -43,8 +43,7 @@ def test_openusd(check: Check, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def blender_outcomes() -> dict[str, dict[str, str]]:
-    if find_spec("bpy") is None:
-        pytest.skip("bpy is not installed")
+    need("bpy")
     done = subprocess.run(
         [sys.executable, "-m", "callboard.testing", "--host", "blender", "--json"],
         capture_output=True,

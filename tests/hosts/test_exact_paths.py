@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from callboard.hosting.png import Picture, encode
 from callboard.testing.fake_client import FakeClient
 from callboard.workspace.fields import WORKSPACE_PATH
 from e2e.serving import Program, callboard, environment
+from needed import need
 
 pytestmark = [
     pytest.mark.slow,
@@ -91,8 +91,7 @@ SECRET = '#usda 1.0\n(\n    defaultPrim = "TopSecret"\n)\ndef Xform "TopSecret" 
 @pytest.fixture(scope="module", params=["openusd", "blender"])
 def kind(request: pytest.FixtureRequest) -> str:
     needs = {"openusd": "pxr", "blender": "bpy"}[request.param]
-    if find_spec(needs) is None:
-        pytest.skip(f"{needs} is not installed")
+    need(needs)
     return str(request.param)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hosts.first_run import run
+from needed import need
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
@@ -44,7 +45,7 @@ def an_archive(path: Path, host: str) -> Path:
 def test_it_reports_and_leaves_nothing(
     script: str, kind: str, host: str, double: Path, tmp_path: Path
 ) -> None:
-    pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+    need("pxr")
     folder, temporary = tmp_path / "run", tmp_path / "tmp"
     home = tmp_path / "home"
     for each in (folder, temporary, home):

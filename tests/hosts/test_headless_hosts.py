@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from callboard.transport.client import Client
+from needed import need
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,7 @@ def test_it_serves_a_scene_and_ends(
     rig: str, command: list[str], path: str, tmp_path: Path
 ) -> None:
     if rig != "maya":
-        pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+        need("pxr")
     module = import_module(f"{rig}_rig")
     double = getattr(module, "DOUBLE", None) or module.DOUBLES
     # Houdini's uses what it shares with Maya's, which lies beside it.

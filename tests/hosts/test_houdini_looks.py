@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+from needed import need
+
+need("pxr")
 
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from qt_plugin_rigs import HoudiniRig, new_rig
 

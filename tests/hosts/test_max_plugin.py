@@ -12,7 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from max_rig import new_max
 from qt_plugin_rigs import MaxRig, new_rig

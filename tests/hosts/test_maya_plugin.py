@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from maya import cmds, utils
 from maya_rig import PLUGIN, new_maya

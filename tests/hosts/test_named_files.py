@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 from hosts.test_exact_paths import Place
+from needed import need
 
 pytestmark = [
     pytest.mark.slow,
@@ -42,8 +42,7 @@ def text_of(answer: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def blends(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    if find_spec("bpy") is None:
-        pytest.skip("bpy is not installed")
+    need("bpy")
     place = Place("blender", tmp_path_factory.mktemp("blends"))
     program = [sys.executable, str(HERE / "leading_blends.py"), str(place.root)]
     subprocess.run(program, check=True, capture_output=True, timeout=120, env={**os.environ})
@@ -120,8 +119,7 @@ USED = {
 
 @pytest.fixture(scope="module", params=["openusd", "blender"])
 def stages(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Place]:
-    if find_spec({"openusd": "pxr", "blender": "bpy"}[request.param]) is None:
-        pytest.skip(f"{request.param} is not installed")
+    need({"openusd": "pxr", "blender": "bpy"}[request.param])
     place = Place(request.param, tmp_path_factory.mktemp("stages"))
     for name, body in USED.items():
         text = "#usda 1.0\n" + body.replace("{out}", str(place.out))
@@ -150,7 +148,7 @@ def test_no_stage_leads_out(stages: Place, name: str) -> None:
 def test_a_stage_that_the_artist_opened_is_not_exported_with_what_is_outside(
     tmp_path: Path,
 ) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     place = Place("openusd", tmp_path)
     scene = place.root / "a.usda"
     scene.write_text("#usda 1.0\n(\n subLayers = [@../out/secret.usda@]\n)\n", encoding="utf-8")

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+from needed import need
+
+need("pxr")
 
 from callboard.testing.compliance import Bench
 from callboard_openusd.host import OpenUsdHost

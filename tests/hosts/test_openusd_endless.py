@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pxr", reason="the OpenUSD host needs usd-core")
+from needed import need
+
+need("pxr")
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig

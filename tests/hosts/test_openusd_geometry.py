@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+from needed import need
+
+need("pxr")
 
 from pxr import Usd, UsdGeom
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+from needed import need
+
+need("pxr")
 
 from pxr import UsdShade
 

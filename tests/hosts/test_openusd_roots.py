@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+from needed import need
+
+need("pxr")
 
 from hosts.openusd_rig import Scene, as_saved, written
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+from needed import need
+
+need("pxr")
 
 from callboard.errors import HostError
 from hosts.openusd_rig import HEAD, Scene, as_saved, written

@@ -9,9 +9,10 @@ import pytest
 
 from callboard.errors import CapabilityMissing
 from callboard.testing.skill_bench import SkillBench, ToolFailed
+from needed import need
 from skills.skill_tree import write_skill
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 FILES = {
     "tools.yaml": """\
@@ -73,7 +74,7 @@ def test_the_artist_may_have_withdrawn_it(skill: Path) -> None:
 
 @pytest.mark.slow
 def test_elsewhere_it_says_what_to_use_instead(skill: Path) -> None:
-    pytest.importorskip("bpy")
+    need("bpy")
     with (
         SkillBench(skill, host="blender") as bench,
         pytest.raises(ToolFailed, match="of Blender is no USD stage; import the application's"),

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
+from needed import need
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 from callboard.host import CAMERAS, LIGHTS, MATERIALS
 from callboard.testing import check_cameras, check_lights, check_materials

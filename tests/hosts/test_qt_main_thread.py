@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open
 from qtpy.QtCore import QAbstractEventDispatcher, QEvent, QEventLoop, QTimer

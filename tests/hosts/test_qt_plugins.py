@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from qt_plugin_rigs import RIGS, Rig, new_rig
 from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_open

@@ -6,21 +6,19 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
-from importlib.util import find_spec
 
 import pytest
 
 from callboard.testing.fake_client import FakeClient
 from callboard.testing.fake_host import DEADLINE
 from jobs.test_workflows import begun, ended, poll, start
+from needed import needs
 from python_path import python_path
 from skills.skill_tree import write_skill
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("bpy") is None, reason="Blender as a module (bpy) is not installed"
-    ),
+    needs("bpy"),
 ]
 
 TOOLS = """\

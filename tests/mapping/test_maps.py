@@ -19,11 +19,12 @@ from callboard.hosting.capability_names import FARM
 from callboard.testing.fake_client import FakeClient
 from e2e.serving import callboard, environment
 from mapping.mapped_skill import write_mapped
+from needed import need, needs
 from serving import served
 from waiting import until
 
-pytest.importorskip("pxr")
-pytest.importorskip("distributed")
+need("pxr")
+need("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(240),
@@ -181,7 +182,7 @@ def certificates(folder: Path, name: str) -> list[str]:
     return [ca, certificate, key]
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+@needs("openssl")
 def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
     tmp_path: Path, home: Path
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from archives import built
 
 from callboard.cli import main
+from needed import need
 
 HERE = Path(__file__).parent
 #: The name of our adapter's package, by host.
@@ -51,8 +52,8 @@ def names(seen: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("host", ADAPTERS)
 def test_it_serves_and_leaves_the_others_alone(host: str, tmp_path: Path) -> None:
-    pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
-    pytest.importorskip("pxr", reason="this Python has no OpenUSD")
+    need("qt")
+    need("pxr")
     (archive,) = built(host)
     user = ["--dir", str(tmp_path / "user")]
     assert main(["install", host, *user, "--archive", str(archive)]) == 0
@@ -70,8 +71,7 @@ def test_it_serves_and_leaves_the_others_alone(host: str, tmp_path: Path) -> Non
 
 @pytest.fixture
 def blender() -> list[Path]:
-    if find_spec("bpy") is None:
-        pytest.skip("bpy is not installed")
+    need("bpy")
     return built("blender")
 
 

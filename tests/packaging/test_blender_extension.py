@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 import build_blender
 from build_requirements import CACHE, BuildError
 from build_vendored import private
+from needed import need
 
 HERE = Path(__file__).parent
 #: Pythons that have other versions of the bpy module, besides the one that runs this.
@@ -97,8 +97,8 @@ def test_imports_are_rewritten(before: str, after: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("python", [python for python in PYTHONS if python])
 def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python: str) -> None:
-    if python == sys.executable and find_spec("bpy") is None:
-        pytest.skip("bpy is not installed")
+    if python == sys.executable:
+        need("bpy")
     user = tmp_path / "user"
     done = subprocess.run(
         [python, "-I", str(HERE / "blender_cycles.py"), str(built[0]), "20"],

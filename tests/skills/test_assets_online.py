@@ -18,10 +18,11 @@ from callboard.hosting.network import NETWORK
 from callboard.testing.bench import Bench
 from callboard.testing.fake_host import FakeHost
 from docs.blocks import blocks
+from needed import need
 from poly_haven import FILES, HDR, PNG, PolyHaven, poly_haven
 from serving import served
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 
 @pytest.fixture

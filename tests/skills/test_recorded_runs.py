@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from needed import need
 from python_path import python_path
 from skills.recorded_runs import RUNS, SECRET
 
 pytestmark = pytest.mark.slow
 for needed in ("pxr", "bpy"):
-    if find_spec(needed) is None:
-        pytest.skip(f"{needed} is not installed", allow_module_level=True)
+    need(needed)
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": python_path()}
 

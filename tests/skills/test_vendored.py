@@ -14,6 +14,7 @@ import pytest
 from callboard.cli import main
 from callboard.skills.lint import lint
 from callboard.skills.vendored import is_requirement, satisfies, vendor_folder
+from needed import need
 from serving import served, text_of
 from skills.skill_tree import write_skill
 from skills.wheels import make_wheel
@@ -30,7 +31,7 @@ FILES = {
 @pytest.fixture
 def skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """One that requires what only a folder of wheels has."""
-    pytest.importorskip("pip")
+    need("pip")
     make_wheel(tmp_path / "wheels", "shotlib-for-tests", "1.0", "VERSION = '1.0'\n")
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -11,9 +11,10 @@ import pytest
 
 from callboard.errors import CapabilityMissing, HostError, InvalidParams, SkillError
 from callboard.testing.skill_bench import SkillBench, ToolFailed, host_for_tests, skill_folder
+from needed import need
 from skills.skill_tree import write_skill
 
-pytest.importorskip("pxr", reason="usd-core is not installed")
+need("pxr")
 
 FILES = {
     "tools.yaml": """\
@@ -179,7 +180,7 @@ def test_a_functions_annotations_are_held(tmp_path, monkeypatch):
 def test_every_bench_begins_with_an_empty_scene_unless_it_keeps_the_last_one(
     tmp_path, monkeypatch, host
 ):
-    pytest.importorskip("bpy" if host == "blender" else "pxr")
+    need("bpy" if host == "blender" else "pxr")
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     folder = write_skill(tmp_path / "skills", "my-skill", files=FILES)
     with SkillBench(folder, host=host) as first:

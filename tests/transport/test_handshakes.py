@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-
-import pytest
 
 from callboard.gateway.certificate import own_certificate
 from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.handshakes import Handshakes
+from needed import needs
 
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+pytestmark = needs("openssl")
 MOST = 3
 AN_HOUR = 3600.0
 

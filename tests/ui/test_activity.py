@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from panel_rig import reads, texts
 from qtpy.QtCore import QEvent, QPointF, Qt

@@ -6,10 +6,9 @@ import socket
 import threading
 from typing import Any
 
-import pytest
+from needed import need
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+need("qt")
 
 from panel_rig import reads, texts
 from qtpy.QtWidgets import QPushButton

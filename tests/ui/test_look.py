@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from qtpy.QtGui import QColor, QPalette
 

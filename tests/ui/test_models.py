@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from qtpy.QtCore import QPersistentModelIndex, Qt
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
 
-pytest.importorskip("pxr", reason="this host needs usd-core")
+need("qt")
+
+need("pxr")
 
 from callboard.testing.fake_client import FakeClient
 

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-pytest.importorskip("pytestqt", reason="these tests need pytest-qt")
-pytest.importorskip("qtpy.QtWidgets", reason="these tests need a Qt", exc_type=ImportError)
+from needed import need
+
+need("qt")
 
 from callboard.calls.capabilities import VOCABULARY
 from callboard.panel.status import CallStatus, ClientStatus, QuestionStatus, Snapshot, ToolStatus

@@ -65,6 +65,8 @@ class Network:
                         raise HostError(f"{server} answers too slowly; try again later")
                     yield chunk
         except (OSError, ValueError, http.client.HTTPException) as error:
+            if (close := getattr(error, "close", None)) is not None:
+                close()  # an answer that says no is an error, and still a connection
             raise HostError(f"{server} can't be read: {_why(error)}. Try again later.") from None
 
     def _open(self, request: Any) -> Any:
@@ -93,6 +95,7 @@ def _here_only() -> Any:
         def redirect_request(self, req: Any, fp: Any, code: Any, *more: Any) -> Any:
             target = more[-1]
             if origin(target) != origin(req.full_url):
+                fp.close()
                 raise HostError(
                     f"{origin(req.full_url)} sends on to another server, {origin(target)[:200]};"
                     " nothing is fetched from there"

@@ -24,7 +24,7 @@ def blender_lacks() -> str | None:
     that is known of. Loads libraries; any thread."""
     if sys.platform != "linux":
         return None
-    missing = [name for name in BLENDER_LINKS if not _is_there(name)]
+    missing = [name for name in BLENDER_LINKS if not is_there(name)]
     return what_to_install(missing) if missing else None
 
 
@@ -36,7 +36,8 @@ def what_to_install(libraries: Sequence[str]) -> str:
     )
 
 
-def _is_there(library: str) -> bool:
+def is_there(library: str) -> bool:
+    """Whether the loader finds it."""
     try:
         ctypes.CDLL(library)
     except OSError:

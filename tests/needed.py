@@ -1,0 +1,114 @@
+"""What a test needs of this machine: ``need("bpy")`` skips where that is missing.
+
+The loader is asked, since what is installed may still lack a library of the system. As a program
+it says in one line what will be skipped here, and how to get it; with ``--all`` of all tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+
+from callboard.hosting.system_libraries import BLENDER_LINKS, is_there
+
+#: What Qt's widgets link, each with its package on Debian, and on Fedora.
+QT_LINKS = {
+    "libglib-2.0.so.0": ("libglib2.0-0", "glib2"),
+    "libEGL.so.1": ("libegl1", "libglvnd-egl"),
+    "libGL.so.1": ("libgl1", "libglvnd-glx"),
+    "libdbus-1.so.3": ("libdbus-1-3", "dbus-libs"),
+    "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
+    "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
+}
+#: Likewise, what tests start.
+PROGRAMS = {
+    "openssl": ("openssl", "openssl"),
+    "curl": ("curl", "curl"),
+    "node": ("nodejs", "nodejs"),
+    "npm": ("npm", "nodejs-npm"),
+    "chromium": ("chromium", "chromium"),
+    "blender": ("blender", "blender"),
+    "Xvfb": ("xvfb", "xorg-x11-server-Xvfb"),
+    "xdotool": ("xdotool", "xdotool"),
+}
+QUICK_PROGRAMS = ("openssl",)
+
+
+def need(*wanted: str) -> None:
+    """Skips the test, or the module that is being imported, unless all of these are here: modules
+    by their name, programs, ``qt``, or ``terminals``."""
+    for each in wanted:
+        if (reason := missing(each)) is not None:
+            pytest.skip(reason, allow_module_level=True)
+
+
+def needs(*wanted: str) -> pytest.MarkDecorator:
+    """The same as a mark."""
+    reasons = list(filter(None, map(missing, wanted)))
+    return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons) or "all is here")
+
+
+@cache
+def missing(wanted: str) -> str | None:
+    """Why it can't be had here; None where it can."""
+    if wanted == "terminals":
+        return _no_terminals()
+    if wanted in PROGRAMS:
+        names = [wanted, *(["chromium-browser"] if wanted == "chromium" else [])]
+        return None if any(map(shutil.which, names)) else f"{wanted} is not installed"
+    if wanted in LINKS and (libraries := _lacking(LINKS[wanted])):
+        return f"{TOLD[wanted]} can't be loaded without {', '.join(libraries)}"
+    if wanted == "bpy":  # takes seconds to load, and whoever needs it does
+        return "bpy is not installed" if find_spec("bpy") is None else None
+    try:
+        for module in ("qtpy.QtWidgets", "pytestqt.plugin") if wanted == "qt" else (wanted,):
+            import_module(module)
+    except ImportError as error:
+        return f"{TOLD.get(wanted, wanted)} can't be imported: {error}"
+    return None
+
+
+LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {"bpy": BLENDER_LINKS, "qt": QT_LINKS}
+TOLD = {"bpy": "Blender as a module", "qt": "Qt"}
+
+
+def _lacking(links: Iterable[str]) -> list[str]:
+    return [name for name in links if sys.platform == "linux" and not is_there(name)]
+
+
+def _no_terminals() -> str | None:
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except (AttributeError, OSError) as error:
+        return f"there are no pseudo-terminals here: {error}"
+    return None
+
+
+def advice(programs: Iterable[str]) -> str:
+    """What will be skipped, and the command that brings what the system lacks."""
+    packages = [LINKS[name][library] for name in LINKS for library in _lacking(LINKS[name])]
+    lacked = [TOLD[name] for name in LINKS if missing(name)]
+    for program in programs:
+        if missing(program):
+            lacked.append(program)
+            packages.append(PROGRAMS[program])
+    if missing("terminals"):
+        lacked.append("terminals (/dev/pts isn't mounted)")
+    if not lacked:
+        return ""
+    fedora = shutil.which("dnf") is not None
+    names = " ".join(dict.fromkeys(package[fedora] for package in packages))
+    command = f": sudo {'dnf' if fedora else 'apt'} install {names}" if names else ""
+    return f"skipped here is what needs {', '.join(lacked)}{command}"
+
+
+if __name__ == "__main__":
+    print(advice(PROGRAMS if "--all" in sys.argv else QUICK_PROGRAMS))
