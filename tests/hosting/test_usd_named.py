@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from callboard.errors import HostError
 from callboard.hosting.named_files import may_use
 from callboard.hosting.usd_named import refuse_usd_outside
 from callboard.workspace.containment import WorkspaceRoots
+from hostile.archives import package_of
 
 OUT = {
     "sublayer": "(\n subLayers = [@{0}@]\n)\n",
@@ -139,6 +141,51 @@ def test_a_package_is_looked_into(place: Place) -> None:
         else:
             check(path)
         Sdf.Layer.FindOrOpen(f"{package}[0/a.usda]")
+
+
+LEAVING = b"#usda 1.0\n(\n subLayers = [@../out/s.usda@]\n)\n"
+HARMLESS = b'#usda 1.0\ndef Xform "S" {}\n'
+TWO_READINGS = {
+    "the directory calls the layer something else": ([("root.usda", LEAVING)], [("root.txt", 0)]),
+    "the directory names another layer": (
+        [("root.usda", LEAVING), ("good.usda", HARMLESS)],
+        [("root.usda", 1), ("good.usda", 1)],
+    ),
+    "the directory leaves the layer out": (
+        [("root.usda", LEAVING), ("good.usda", HARMLESS)],
+        [("good.usda", 1)],
+    ),
+    "two entries have one name": (
+        [("a.usda", HARMLESS), ("a.usda", LEAVING)],
+        [("a.usda", 0), ("a.usda", 1)],
+    ),
+    "an entry leads out": ([("../a.usda", HARMLESS)], [("../a.usda", 0)]),
+    "there is no directory": ([("root.usda", LEAVING)], []),
+    "a package lies in the package": (
+        [("in.usdz", package_of([("root.usda", LEAVING)], [("root.usda", 0)]))],
+        [("in.usdz", 0)],
+    ),
+    "a layer can't be read": ([("root.usda", b"#usda 1.0\n(")], [("root.usda", 0)]),
+}
+
+
+@pytest.mark.parametrize("entries", TWO_READINGS.values(), ids=TWO_READINGS)
+def test_a_package_of_two_readings_is_refused(place: Place, entries: Any) -> None:
+    package = place.root / "p.usdz"
+    package.write_bytes(package_of(*entries))
+    used = place.write("a.usda", "(\n subLayers = [@./p.usdz@]\n)\n")
+    for path in (str(package), used):
+        with pytest.raises(HostError, match="inside the workspace can't be told"):
+            check(path)
+    assert Sdf.Layer.Find(str(place.out / "s.usda")) is None
+
+
+def test_a_package_of_one_reading_is_opened(place: Place) -> None:
+    package = place.root / "p.usdz"
+    package.write_bytes(package_of([("root.usda", HARMLESS)], [("root.usda", 0)]))
+    check(str(package))
+    UsdUtils.CreateNewUsdzPackage(Sdf.AssetPath(place.write("a.usda", "")), str(package))
+    check(str(package))
 
 
 def test_files_that_use_each_other_end(place: Place) -> None:

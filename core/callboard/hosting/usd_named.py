@@ -19,6 +19,7 @@ from callboard.hosting.named_files import (
     unreadable,
 )
 from callboard.hosting.usd_nesting import check_usd_nesting
+from callboard.hosting.usdz_entries import usdz_entries
 
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz")
 _COMPUTED = "`"
@@ -40,8 +41,11 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
         check_usd_nesting(file)
         try:
             named = list(usd.named(file))
-        except (tf.ErrorException, zipfile.BadZipFile, OSError):
-            if file == path:
+        except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+            # OpenUSD reads packages by their local headers, and may open this one all the same.
+            raise unreadable(file, f"is no package that can be trusted ({error})") from None
+        except (tf.ErrorException, OSError):
+            if file == path and not is_package(file):
                 return  # whoever opens it tells what is wrong with it
             raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
         for folder, asset in named:
@@ -54,6 +58,11 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
     refuse_outside(leaving, Path(path).name, "opened")
 
 
+def is_package(path: str) -> bool:
+    """Whether OpenUSD takes it for a package, by its name."""
+    return path.lower().endswith(".usdz")
+
+
 class _Usd:
     def __init__(self, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
         self._ar, self._sdf, self._tf, self._utils = ar, sdf, tf, utils
@@ -61,19 +70,25 @@ class _Usd:
 
     def named(self, file: str) -> Iterator[tuple[str, str]]:
         """Each asset path in the file, behind the folder that it starts from."""
-        if not file.lower().endswith(".usdz"):
-            layer = self._sdf.Layer.OpenAsAnonymous(file)
+        if not is_package(file):
+            layer = self._opened(file)
             yield from ((str(Path(file).parent), asset) for asset in self._assets(layer))
             return
-        with zipfile.ZipFile(file) as package:
-            inside = [name for name in package.namelist() if name.lower().endswith(_LAYERS)]
+        inside = [name for name in usdz_entries(file) if name.lower().endswith(_LAYERS)]
+        if any(is_package(name) for name in inside):
+            raise zipfile.BadZipFile("it holds another package")
         for name in inside:
-            layer = self._sdf.Layer.FindOrOpen(self._ar.JoinPackageRelativePath([file, name]))
+            layer = self._opened(self._ar.JoinPackageRelativePath([file, name]))
             yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))
 
-    def _assets(self, layer: Any) -> set[str]:
+    def _opened(self, path: str) -> Any:
+        """Read anew: one that is open already may say something else. Raises OSError."""
+        layer = self._sdf.Layer.OpenAsAnonymous(path)
         if layer is None:
-            return set()
+            raise OSError(f"'{path}' can't be opened")
+        return layer
+
+    def _assets(self, layer: Any) -> set[str]:
         assets = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
 
         def note(asset: str) -> str:

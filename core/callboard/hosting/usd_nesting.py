@@ -10,6 +10,8 @@ from callboard.errors import HostError
 
 #: Deeper than any scene made by people or programs; a hundredth of what overflows.
 MAX_DEPTH = 1000
+#: An entry of a package begins so, and USD text.
+_ENTRY, _TEXT = b"PK\3\4", re.compile(rb"#(?:usda|sdf)")
 
 #: What has no end is looked through once, and not from each place where it might begin.
 _FLAT = re.compile(
@@ -37,14 +39,20 @@ _ROUNDS = 64
 
 
 def check_usd_nesting(path: str) -> None:
-    """Raises HostError where ``path`` is USD text that nests deeper than MAX_DEPTH. Reads the
-    whole file if it is text, the first bytes if it isn't."""
+    """Raises HostError where ``path`` is USD text that nests deeper than MAX_DEPTH, or a package
+    with such a text. Reads the whole file if it is one of these, else its first bytes."""
     file = Path(path)
     with file.open("rb") as stream:
-        if not (start := stream.read(4)).startswith((b"#usd", b"#sdf")):
+        start = stream.read(4)
+        if start.startswith((b"#usd", b"#sdf")):
+            texts = [start + stream.read()]
+        elif start == _ENTRY:
+            # Packages hold their files as they are. Any text counts, whatever the headers say.
+            entries = (start + stream.read()).split(_ENTRY)
+            texts = [entry[text.start() :] for entry in entries if (text := _TEXT.search(entry))]
+        else:
             return
-        text = start + stream.read()
-    if _bound(text) > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if any(_bound(text) > MAX_DEPTH and _depth(text) > MAX_DEPTH for text in texts):
         raise HostError(f"'{file.name}' nests deeper than {MAX_DEPTH} levels; it was not opened")
 
 
