@@ -55,7 +55,7 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
         host = RefusingHost(id)
         server = await asyncio.start_server(host.answer, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-        instances.announce(Instance(id, "maya", "Maya", url, "token", os.getpid(), time()))
+        instances.announce(Instance(id, "maya", "Maya", url, None, os.getpid(), time()))
         keeper = HostKeeper(HostFinder(None), ready, lambda: None)
         running = asyncio.create_task(keeper.run())
         keeper.hear(Request(1, "tools/list"))

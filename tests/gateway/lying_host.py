@@ -12,7 +12,7 @@ from time import time
 from typing import Any
 
 from callboard.testing.fake_host import DEADLINE
-from callboard.transport import instances
+from callboard.transport import instances, proving
 from callboard.transport.instances import Instance
 
 JSON = "application/json"
@@ -29,6 +29,7 @@ class LyingHost:
 
     def __init__(self) -> None:
         self.id = instances.new_id()
+        self.port = 0
         self.lie = b""
         self.kind = JSON
         #: What calls are answered with, head and all, in place of ``lie``.
@@ -54,6 +55,9 @@ class LyingHost:
                 while self.drips:
                     writer.write(b"H")
                     await asyncio.sleep(0.05)
+                if head.startswith(f"GET {proving.PATH}"):
+                    self._write(writer, json.dumps({"proof": self._proof(head)}).encode())
+                    continue
                 if head.startswith("GET /v1/healthz"):
                     self._write(writer, json.dumps({"instance": self.id}).encode())
                     continue
@@ -66,6 +70,10 @@ class LyingHost:
             return  # who asked is gone, or the test is over
         finally:
             writer.transport.abort()
+
+    def _proof(self, head: str) -> str | None:
+        challenge = head.partition(f"{proving.HEADER}: ")[2].split("\r\n")[0]
+        return proving.proof("token", self.port, challenge)
 
     async def _answer(self, writer: asyncio.StreamWriter, message: Any) -> None:
         method = message["method"]
@@ -101,7 +109,8 @@ def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHo
     host = LyingHost()
     loop = asyncio.new_event_loop()
     server = loop.run_until_complete(asyncio.start_server(host.answer, "127.0.0.1", 0))
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    host.port = server.sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{host.port}/mcp"
     thread = threading.Thread(target=loop.run_forever, name="lying-host", daemon=True)
     thread.start()
     path = instances.announce(

@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         nonlocal went_out
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
         instance = choose(arguments.instance)
-        client = Client(instance.url, instance.token, capabilities=ASKABLE, asked=answers.asked)
+        token = instance.token
+        client = Client(instance.url, token, capabilities=ASKABLE, asked=answers.asked, key=token)
         with client, answers.missing_told():
             went_out = True
             return call_tool(client, arguments.tool, given, show, wait=arguments.wait)

@@ -110,13 +110,17 @@ def findings() -> Iterator[tuple[bool, str]]:
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
     """``served`` takes what the servers themselves say is wrong with their skills."""
     yield from private_folders.findings(folder())
-    running = listed()
+    running = listed(everywhere=True)
     for entry in running:
         instance = entry.instance
         if entry.state == "serving":
             tools = "" if entry.tools is None else f"{entry.tools} tools "
             yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
+        elif entry.state == "elsewhere":
+            where = f"runs on {plain(instance.machine)}, which shares this home"
+            yield True, f"{instance.name} (pid {instance.pid}) {where}"
+            continue
         else:
             busy = "is busy and answers late: wait, or look at its window for a dialog"
             silent = "runs but does not answer: look at its window for a dialog, or end it"
@@ -164,7 +168,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
     from callboard.gateway.kept import gateway_url, read_address
     from callboard.gateway.running import folder, running_gateway
 
-    known = announced(folder())
+    known = [one for one in announced(folder()) if one.is_here]
     running = running_gateway()
     if running is not None:
         yield True, f"the gateway serves at {running.url} (pid {running.pid})"

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from time import time
 
 from callboard.cli.instance import scene_of
-from callboard.transport.instances import listed
+from callboard.cli.plain_text import plain
+from callboard.transport.instances import ListedInstance, listed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    entries = listed()
+    entries = listed(everywhere=True)
     if arguments.json:
         rows = [
             {**asdict(entry.instance), "state": entry.state, "tools": entry.tools}
@@ -33,10 +34,15 @@ def run(arguments: argparse.Namespace) -> int:
         minutes = int((time() - instance.started) / 60)
         line = (
             f"{instance.id}  {instance.kind:<8} {entry.state:<8} pid {instance.pid:<7} "
-            f"{minutes:>4} min  {_tools(entry.tools):>10}  {instance.url}  {scene_of(instance)}"
+            f"{minutes:>4} min  {_tools(entry.tools):>10}  {_where(entry)}  {scene_of(instance)}"
         )
         print(line.rstrip())
     return 0
+
+
+def _where(entry: ListedInstance) -> str:
+    instance = entry.instance
+    return f"on {plain(instance.machine)}" if entry.state == "elsewhere" else instance.url
 
 
 def _tools(count: int | None) -> str:

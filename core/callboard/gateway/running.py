@@ -32,7 +32,8 @@ def folder() -> Path:
 def running_gateway() -> Instance | None:
     """This user's, if one answers. Takes up to two seconds where one is silent."""
     for gateway in announced(folder()):
-        # Its port stays. Who listens there once its process is gone mustn't be shown its token.
+        if not gateway.is_here:
+            continue
         if not is_alive(gateway):
             withdraw(folder() / f"{gateway.id}.json")
         elif (answer_of(gateway, "GET", "/v1/healthz") or {}).get("instance") == gateway.id:

@@ -13,13 +13,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.content import Json
 from callboard.folders import data_folder
 from callboard.hosting.private_file import read_private, write_private
-from callboard.transport.machine import this_machine
+from callboard.transport import proving
+from callboard.transport.machine import this_boot, this_machine
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +55,15 @@ class Instance:
     skill_paths: tuple[str, ...] = ()
     #: The machine that it runs on.
     machine: str = field(default_factory=this_machine)
+    boot: str = field(default_factory=this_boot)
     #: How many other scenes it has opened since its start; -1 where it doesn't say. Saving under
     #: another name opens none.
     opened: int = -1
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this machine's. Another one's is never asked, and its file is its own."""
+        return self.machine == this_machine()
 
 
 @dataclass
@@ -75,8 +85,9 @@ _FIELDS = frozenset(each.name for each in fields(Instance))
 
 class ListedInstance(NamedTuple):
     """An instance and whether it answered: ``serving``; or, while its process lives, ``busy`` where
-    its port takes connections, and ``silent`` where nothing does. ``tools`` is how many it lists,
-    None where it doesn't say."""
+    its port takes connections, and ``silent`` where nothing does. ``elsewhere`` is one of another
+    machine that shares the home: it isn't asked. ``tools`` is how many it lists, None where it
+    doesn't say."""
 
     instance: Instance
     state: str
@@ -127,14 +138,17 @@ def withdraw(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def listed() -> list[ListedInstance]:
-    """The instances that run, oldest first. Files of dead processes are removed."""
-    there = announced(folder())
-    if not there:
-        return []
-    with ThreadPoolExecutor(min(16, len(there))) as pool:
-        states = list(pool.map(_probe, there))
-    result = []
+def listed(*, everywhere: bool = False) -> list[ListedInstance]:
+    """The instances that run on this machine, oldest first, and where ``everywhere`` those that
+    other machines announced. Files of dead processes of this one are removed."""
+    known = announced(folder())
+    there = [instance for instance in known if instance.is_here]
+    states: list[tuple[str, int | None]] = []
+    if there:
+        with ThreadPoolExecutor(min(16, len(there))) as pool:
+            states = list(pool.map(_probe, there))
+    others = [instance for instance in known if everywhere and not instance.is_here]
+    result = [ListedInstance(instance, "elsewhere") for instance in others]
     for instance, (state, tools) in zip(there, states, strict=True):
         if state == "gone":
             withdraw(folder() / f"{instance.id}.json")
@@ -186,6 +200,7 @@ def _is_whole(instance: Instance) -> bool:
         and isinstance(instance.skill_paths, (list, tuple))
         and all(isinstance(path, str) for path in instance.skill_paths)
         and isinstance(instance.machine, str)
+        and isinstance(instance.boot, str)
         and type(instance.opened) is int
     )
     try:
@@ -213,8 +228,9 @@ def _probe(instance: Instance) -> tuple[str, int | None]:
 
 
 def is_alive(instance: Instance) -> bool:
-    """Whether its process is there."""
-    if not _alive(instance.pid):
+    """Whether its process is there, for one of this machine."""
+    restarted = instance.boot and this_boot() and instance.boot != this_boot()
+    if restarted or not _alive(instance.pid):
         return False
     from callboard.transport.process_age import began_at  # a server never asks
 
@@ -234,7 +250,10 @@ def answer_of(
 def _asked(
     instance: Instance, method: str, path: str, body: Json | None = None, most: int = 65_536
 ) -> tuple[bool, Json | None]:
-    """Whether its port took the connection, and the answer."""
+    """Whether its port took the connection, and the answer. Another machine's isn't asked, and
+    nobody is who doesn't prove to be it."""
+    if not instance.is_here:
+        return False, None
     import http.client  # with half of `email`: a server never asks
 
     parts = urlsplit(instance.url)
@@ -251,6 +270,8 @@ def _asked(
             connection.connect()
             accepted = True
             with _cut_off(connection.sock):
+                if instance.token is not None and not _proved(connection, instance.token):
+                    return False, None
                 connection.request(method, path, sent, headers)
                 answer = json.loads(connection.getresponse().read(most))
         finally:
@@ -258,6 +279,16 @@ def _asked(
     except (OSError, ValueError, RecursionError, http.client.HTTPException):
         return accepted, None
     return accepted, answer if isinstance(answer, dict) else None
+
+
+def _proved(connection: HTTPConnection, token: str) -> bool:
+    """Whether the instance listens there. Raises what reading an answer raises."""
+    challenge = proving.Challenge.new(token, connection.port)
+    connection.request("GET", proving.PATH, headers={proving.HEADER: challenge.header})
+    answer = connection.getresponse()
+    proved = challenge.is_proof(answer.status, answer.read(proving.MOST_BYTES))
+    connection.auto_open = 0  # what is sent next goes to who proved it, or to nobody
+    return proved
 
 
 @contextmanager

@@ -19,6 +19,15 @@ def this_machine() -> str:
     return f"mac {digest}" if digest and sys.platform == "darwin" else f"{name} {digest}".strip()
 
 
+@cache
+def this_boot() -> str:
+    """Another text after the system started anew; empty where it doesn't say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
 def _system_id() -> bytes:
     if sys.platform == "darwin":
         id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()

@@ -112,7 +112,7 @@ class PageAccess(Access):
         self, headers: Mapping[str, str], path: str = "", query: str = ""
     ) -> TokenHolder | Refusal:
         if path == LINK or not (path == "/" or path.startswith(BELOW)):
-            return super().check(headers)
+            return super().check(headers, path, query)
         refusal = self.check_origin(headers)
         if refusal is not None:
             return refusal

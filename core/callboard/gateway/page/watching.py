@@ -30,7 +30,8 @@ AGAIN, PATIENCE = 1.0, 60.0
 
 def endpoint_of(instance: Instance, path: str) -> Endpoint:
     """A path of an instance's, asked in this user's own name."""
-    endpoint = Endpoint.at(instance.url, instance.token, patience=PATIENCE)
+    token = instance.token
+    endpoint = Endpoint.at(instance.url, token, patience=PATIENCE, key=token)
     return replace(endpoint, path=path, most=MOST_TOLD)
 
 

@@ -20,7 +20,8 @@ class Client:
     """A context manager, for one thread that runs no loop of its own. Raises HostError when the
     server can't be reached, RemoteError for its errors. ``timeout``: seconds without a sign of the
     server's, which sends some even while it works. ``capabilities`` are what the client declares,
-    ``asked`` answers what the server asks for them, on the client's loop."""
+    ``asked`` answers what the server asks for them, on the client's loop. ``key`` is the own token
+    of an instance, which it must prove to have before it is shown anything."""
 
     def __init__(
         self,
@@ -30,11 +31,12 @@ class Client:
         *,
         capabilities: Mapping[str, Any] | None = None,
         asked: Callable[[str, Json], Awaitable[Json]] = refuse,
+        key: str | None = None,
     ) -> None:
         self._capabilities = capabilities or {}
         self._notified: Callable[[str, Json], None] = pass_over
         self._client = HttpClient(
-            Endpoint.at(url, token, patience=timeout),
+            Endpoint.at(url, token, patience=timeout, key=key),
             asked=asked,
             notified=lambda method, params: self._notified(method, params),
         )

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.events import EventReader
 from callboard.protocol.jsonrpc import refuse_constant
+from callboard.transport.proving import HEADER, MOST_BYTES, NOT_PROVED, PATH, Challenge
 
 if TYPE_CHECKING:
     from callboard.transport.client.pinned import Pinned
@@ -45,7 +46,8 @@ class Broken(HostError):
 class Endpoint:
     """Where a server is, the headers that every request to it has, how many seconds it may be
     silent before its answer counts as broken off, how many bytes an answer that is no stream, or
-    one event, may have, and how it is known, where it is another machine's."""
+    one event, may have, and how it is known: by its certificate where it is another machine's, or
+    by the token of an instance, which it must prove to have before anything is sent."""
 
     name: str
     port: int
@@ -54,9 +56,12 @@ class Endpoint:
     patience: float | None = None
     most: int = ANSWER_LIMIT
     tls: Pinned | None = None
+    key: str | None = None
 
     @staticmethod
-    def at(url: str, token: str | None, *, patience: float | None = None) -> Endpoint:
+    def at(
+        url: str, token: str | None, *, patience: float | None = None, key: str | None = None
+    ) -> Endpoint:
         parts = urlsplit(url)
         name, port = parts.hostname or "127.0.0.1", parts.port or 80
         headers = {"Host": f"[{name}]:{port}" if ":" in name else f"{name}:{port}"}
@@ -67,7 +72,7 @@ class Endpoint:
             from callboard.transport.client.pinned import Pinned  # few ever need it
 
             tls = Pinned.by(parts.fragment)
-        return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls)
+        return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls, key=key)
 
     async def in_time(self, reading: Awaitable[T]) -> T:
         """What is read. Raises Broken where nothing comes in time."""
@@ -277,7 +282,34 @@ async def _connected(endpoint: Endpoint) -> Connected:
             "the gateway shows another certificate than the one in its address; ask for its "
             "address again, by a way that you trust"
         )
+    if tls is None and endpoint.key is not None:
+        try:
+            await _proved(endpoint, endpoint.key, reader, writer)
+        except BaseException:
+            writer.transport.abort()
+            raise
     return reader, writer
+
+
+async def _proved(
+    endpoint: Endpoint, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Raises Unreachable where somebody else listens there."""
+    challenge = Challenge.new(key, endpoint.port)
+    host = endpoint.headers["Host"]
+    asked = f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n{HEADER}: {challenge.header}\r\n\r\n"
+    writer.write(asked.encode("latin-1"))
+    try:
+        head = await endpoint.in_time(reader.readuntil(b"\r\n\r\n"))
+        status, headers = _read_head(head)
+        answer = HttpAnswer(replace(endpoint, most=MOST_BYTES), reader, status, headers)
+        proved = challenge.is_proof(status, await answer.body())
+    except (OSError, asyncio.IncompleteReadError, Broken) as error:
+        raise Unreachable(f"the host can't be reached: {error}") from None
+    except (asyncio.LimitOverrunError, ValueError, IndexError):
+        proved = False
+    if not proved:
+        raise Unreachable(NOT_PROVED)
 
 
 def _read_head(head: bytes) -> tuple[int, dict[str, str]]:

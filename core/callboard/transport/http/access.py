@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from callboard.clients.holder import ANYONE, LOCAL, TokenHolder
+from callboard.clients.holder import ANYONE, LOCAL, NOBODY, TokenHolder
+from callboard.transport import proving
 
 #: Bytes of a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
@@ -52,6 +53,7 @@ class Access:
         if port == 80:
             self._hosts.update(_LOOPBACK)
         self._origins = {origin.rstrip("/") for origin in origins}
+        self._token, self._port = token, port
         self._own = None if token is None else _bytes(token)
         self._find = find
 
@@ -65,6 +67,8 @@ class Access:
             return refusal
         if self._own is None:
             return ANYONE
+        if path == proving.PATH and self.proof(headers) is not None:
+            return NOBODY
         if token := bearer(headers):
             if hmac.compare_digest(_bytes(token), self._own):
                 return LOCAL
@@ -72,6 +76,11 @@ class Access:
             if holder is not None:
                 return holder
         return NO_TOKEN
+
+    def proof(self, headers: Mapping[str, str]) -> str | None:
+        """By which the instance shows that it is one; None where its token isn't known there."""
+        challenge = headers.get(proving.HEADER, "")
+        return None if self._token is None else proving.proof(self._token, self._port, challenge)
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
         """Host and Origin only: for a browser's preflight, which carries no token."""

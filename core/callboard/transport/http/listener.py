@@ -23,6 +23,7 @@ from tornado.iostream import IOStream
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
+from callboard.transport import proving
 from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
 from callboard.transport.http.bound_socket import bound
 from callboard.transport.http.exchange import Exchange
@@ -92,6 +93,7 @@ class Listener(HTTPServerConnectionDelegate):
 
     async def start(self, access: Access, tls: SSLContext | None = None) -> None:
         self.access = access
+        self.route(proving.PATH, self._prove)
         loop = asyncio.get_running_loop()
         # What one turn of the loop accepts is there before a stranger makes room for it.
         at_once = min(BACKLOG, self.limits.handshakes)
@@ -174,6 +176,9 @@ class Listener(HTTPServerConnectionDelegate):
         self._exchanges.pop(server_conn, None)
         self._connections.discard(server_conn)
         self.strangers.pop(server_conn, None)
+
+    def _prove(self, exchange: Exchange) -> None:
+        exchange.respond_json(200, {"proof": self.access.proof(exchange.headers)})
 
     def turned_away(self, exchange: Exchange) -> None:
         """Who asks may not; its headers are there."""

@@ -174,7 +174,8 @@ class HostKeeper:
         if instance is None:
             self._offer_choice()
             return None
-        if instance.token is not None:
+        key = instance.token
+        if key is not None:
             try:
                 token = await asyncio.to_thread(self._present, instance)
             except PeerError as refused:
@@ -187,7 +188,7 @@ class HostKeeper:
                 self._learn_again(link)
             self._told(link, method, params)
 
-        link = Link(instance, told, self.client_info)
+        link = Link(instance, told, self.client_info, key)
         self._connecting = link
         try:
             await link.open()

@@ -59,10 +59,15 @@ class Link:
     """One running host. It is there for as long as the stream of changes that we listen to."""
 
     def __init__(
-        self, instance: Instance, on_told: Callable[[str, Json], None], client_info: Json
+        self,
+        instance: Instance,
+        on_told: Callable[[str, Json], None],
+        client_info: Json,
+        key: str | None = None,
     ) -> None:
         """``on_told`` hears what the host tells on that stream; ``client_info`` is what the client
-        calls itself: hosts show it to their artist."""
+        calls itself: hosts show it to their artist. ``key`` is the instance's own token, which it
+        proves to have before it is shown the client's."""
         self.instance = instance
         #: Its file, when it was last looked at.
         self.file: object = None
@@ -71,7 +76,7 @@ class Link:
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
         self.closed = asyncio.Event()
-        self._endpoint = Endpoint.at(instance.url, instance.token)
+        self._endpoint = Endpoint.at(instance.url, instance.token, key=key)
         self._idle = IdleConnections()
         self._on_told = on_told
         self._listening_now = asyncio.Event()

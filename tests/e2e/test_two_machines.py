@@ -1,0 +1,30 @@
+"""Two machines share a home: hosts start and crash on both, and strangers take their ports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.serving import PROJECT, environment
+
+#: Of the storm; the ten minutes are for a person to wait for.
+SECONDS = 12
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("unshare"),
+    reason="only root on Linux makes a machine of a network and a host's name",
+)
+def test_no_record_is_lost_and_no_stranger_is_sent_a_token(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    storm = PROJECT / "benchmarks" / "two_machines.py"
+    command = [sys.executable, str(storm), "--seconds", str(SECONDS)]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)
+    if "no network of its own can be made" in done.stderr:
+        pytest.skip("this root may make no network of its own")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
