@@ -325,7 +325,7 @@ def install(tree: str, bundle: str) -> None:
     profile = Profile(Path(tree))
     profile.install()
     profile.on = True
-    status = import_module("callboard.cli").main(["install-skill", bundle])
+    status = import_module("callboard_programs.cli").main(["install-skill", bundle])
     profile.on = False
     if status:
         raise SystemExit(status)

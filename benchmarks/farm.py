@@ -29,13 +29,13 @@ from typing import NamedTuple
 
 import psutil
 
-from callboard.batch.over import tasks_over
-from callboard.batch.report_file import ReportFile
-from callboard.batch.tasks import TaskResult
 from callboard.content import Json
-from callboard.farm.farm import Farm
-from callboard.farm.orders import FarmWork, perform_by
-from callboard.farm.security import security_of
+from callboard.mapping.over import tasks_over
+from callboard.mapping.tasks import TaskResult
+from callboard_programs.batch.report_file import ReportFile
+from callboard_programs.farm.farm import Farm
+from callboard_programs.farm.orders import FarmWork, perform_by
+from callboard_programs.farm.security import security_of
 
 SKILL = """---
 name: bench

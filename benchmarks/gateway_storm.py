@@ -26,7 +26,7 @@ from typing import Any
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 
-from callboard.testing.fake_client import FakeClient  # noqa: E402
+from callboard_testing.fake_client import FakeClient  # noqa: E402
 from e2e.serving import Program, callboard, environment, serve  # noqa: E402
 
 CLIENTS = 8

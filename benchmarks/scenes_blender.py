@@ -19,8 +19,8 @@ from typing import Any
 import bpy
 from stopwatch import Row, program, several, slices, timed
 
-from callboard.testing.direct import DirectCaller
 from callboard_blender.host import BlenderHost
+from callboard_testing.direct import DirectCaller
 
 #: How many objects hang below one group.
 GROUP = 100

@@ -19,8 +19,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
 from stopwatch import Row, program, several, slices, timed
 
 from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
-from callboard.testing.direct import DirectCaller
 from callboard_openusd.host import OpenUsdHost
+from callboard_testing.direct import DirectCaller
 
 #: How many prims hang below one group.
 GROUP = 100

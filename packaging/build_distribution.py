@@ -25,7 +25,7 @@ from build_sbom import notices_and_bill
 from build_wheel import ROOTS, write_wheel
 
 #: Where the wheel keeps what is installed into hosts.
-ARCHIVES = "callboard/install/archives"
+ARCHIVES = "callboard_programs/install/archives"
 #: What the source archive holds beside the packages.
 _BESIDE = ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
 #: 1980, as in our zips.
@@ -72,7 +72,7 @@ def build_source(out: Path, archives: Files) -> Path:
 
 def papers() -> Iterator[tuple[str, bytes]]:
     """Licences and bill of materials of what the archives inside carry. Raises BuildError."""
-    _, carried = library(["callboard"])
+    _, carried = library(_packages())
     return notices_and_bill([described(path) for path in carried])
 
 

@@ -12,14 +12,16 @@ from build_requirements import PROJECT, described
 from build_sbom import notices_and_bill
 from build_wheel import version
 
+#: The bridge is a program.
+PACKAGES = ["callboard", "callboard_programs"]
 _MAIN = "server/main.py"
 _LIBRARY = "server/lib"
 
 
 def build_mcpb(out: Path) -> Path:
     """Writes it into ``out``, with all that the bridge imports. Raises BuildError."""
-    inside, carried = library(["callboard"])
-    check_library(list(inside), ["callboard"])
+    inside, carried = library(PACKAGES)
+    check_library(list(inside), PACKAGES)
     for name, data in inside.items():
         if name.endswith(".py"):
             check_imports(name, data)

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from callboard.cli import COMMANDS, main
-from callboard.cli.schema_words import meaning, taken
 from callboard.skills.load import load_skill
 from callboard.skills.model import ToolDeclaration
+from callboard_programs.cli import COMMANDS, main
+from callboard_programs.cli.schema_words import meaning, taken
 
 PROJECT = Path(__file__).resolve().parent.parent
 #: Where skills ship, and in which hosts they serve.
@@ -38,10 +38,10 @@ MODULES = {
     "callboard.extensions": "bundles",
     "callboard.extensions.request_capability": "bundles that ask for a capability",
     "callboard.errors": "every exception",
-    "callboard.testing.bench": "tests of skills",
-    "callboard.testing.compliance": "tests of adapters",
-    "callboard.testing.fake_host": "a host for tests",
-    "callboard.testing.fake_client": "a client for tests",
+    "callboard_testing.bench": "tests of skills",
+    "callboard_testing.compliance": "tests of adapters",
+    "callboard_testing.fake_host": "a host for tests",
+    "callboard_testing.fake_client": "a client for tests",
 }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from callboard.content import Json
-from callboard.hosting.looking import LOOK, Look
-from callboard.hosting.orbit import Point
-from callboard.hosting.png import Picture
-from callboard.testing.fake_host import FakeHost
+from callboard.ground.orbit import Point
+from callboard.ground.png import Picture
+from callboard.ports.look import LOOK, Look
+from callboard_testing.fake_host import FakeHost
 
 COLORS = ((200, 60, 50), (60, 150, 80), (60, 90, 200), (200, 170, 60))
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from callboard.hosting.system_libraries import BLENDER_LINKS, is_there
+from callboard.host_kit.system_libraries import BLENDER_LINKS, is_there
 
 #: What Qt's widgets link, each with its package on Debian, and on Fedora.
 QT_LINKS = {

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from callboard.hosting.network import SERVERS, Network
-from callboard.hosting.png import Picture, encode
+from callboard.ground.png import Picture, encode
+from callboard.ports.network import SERVERS, Network
 
 _, FILES, PICTURES = SERVERS
 HDR = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n" + bytes((128, 128, 128, 129)) * 2

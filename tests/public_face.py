@@ -36,7 +36,7 @@ MODULES = (
     "callboard.app",
     "callboard.changes",
     "callboard.guest.inbox",
-    "callboard.hosting.matrices",
+    "callboard.ground.matrices",
 )
 #: Values of more characters are content, no signature.
 LONGEST_VALUE = 80
@@ -54,12 +54,12 @@ class Verbatim:
 
 def described() -> str:
     """The whole face."""
-    testing = import_module("callboard.testing")
+    testing = import_module("callboard_testing")
     modules = [import_module(name) for name in MODULES]
     modules += [
-        import_module(f"callboard.testing.{module.name}")
+        import_module(f"callboard_testing.{module.name}")
         for module in pkgutil.iter_modules(testing.__path__)
-        if not module.name.startswith("_")
+        if not module.name.startswith("_") and not module.ispkg
     ]
     named = {module: list(public_names(module)) for module in modules}
     face = {

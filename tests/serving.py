@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
-from callboard.testing.fake_client import Answerer, FakeClient
-from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread
 from callboard.transport.http.limits import HttpLimits
+from callboard_testing.fake_client import Answerer, FakeClient
+from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
 
 T = TypeVar("T")
 ANYTHING = {"type": "object"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from callboard.protocol.headers import NAMED_BY
 from callboard.protocol.revisions import REVISION_2026_07_28
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 
 Json = dict[str, Any]
 VERSION = REVISION_2026_07_28.name

@@ -104,7 +104,8 @@ def test_nothing_is_defined_that_nothing_uses() -> None:
         if "decisions" in path.parts or path.suffix not in TEXTS:
             continue
         words.update(re.findall(r"\w+", path.read_text("utf-8")))
-        if path.suffix == ".py":
+        # The compliance suite finds its checks by what they are.
+        if path.suffix == ".py" and "checks" not in path.parts:
             for line, name in facts(path).own:
                 given[name] += 1
                 homes[name] = f"{path.relative_to(PROJECT)}:{line}"

@@ -11,33 +11,46 @@ import pytest
 
 from source_trees import PROJECT, facts
 
-#: The rooms of core, lowest first. A room imports rooms below it, never one beside it.
-LAYERS = (
-    {"errors"},
-    {"changes", "content", "folders"},
-    {"hosting"},
-    {"client_files", "clients", "guest", "host"},
-    {"protocol"},
-    {"workspace"},
-    {"calls"},
-    {"skills"},
-    {"records"},
-    {"bundles", "demand", "jobs"},
-    {"config", "extensions", "service"},
-    {"settings"},
-    {"transport"},
-    {"batch"},
-    {"panel"},
-    {"mapping"},
-    {"app"},
-    {"skill_server"},
-    {"farm", "gateway", "install", "testing"},
-    {"setup"},
-    {"cli"},
-    # The face: names of every layer, resolved when asked for.
-    {"__init__", "__main__"},
-)
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+#: The rooms of each package, lowest first. A room imports rooms below it, never one beside it.
+LAYERS = {
+    # What lives in an application, or in a host without windows.
+    "callboard": (
+        {"errors"},
+        {"changes", "content"},
+        {"ground"},
+        {"client_files", "clients", "ports"},
+        {"guest", "host", "host_kit", "protocol"},
+        {"skill_kit", "workspace"},
+        {"calls"},
+        {"skills"},
+        {"records"},
+        {"bundles", "demand", "jobs"},
+        {"config", "extensions", "service"},
+        {"settings"},
+        {"mapping", "transport"},
+        {"panel"},
+        {"app"},
+        {"headless", "skill_server"},
+        # The face: names of every layer, resolved when asked for.
+        {"__init__", "__main__"},
+    ),
+    # What people start.
+    "callboard_programs": (
+        {"__init__", "client", "install"},
+        {"batch", "relay"},
+        {"bridge", "farm", "gateway"},
+        {"setup"},
+        {"cli"},
+    ),
+    # For authors of adapters and skills; all that lies in its folder is one room.
+    "callboard_testing": ({"lint"}, {"__init__"}),
+}
+#: Which packages of core one may import: what runs in an application knows no program.
+BELOW: dict[str, set[str]] = {
+    "callboard": set(),
+    "callboard_testing": {"callboard"},
+    "callboard_programs": {"callboard", "callboard_testing"},
+}
 
 
 def sources(root: Path) -> Iterator[Path]:
@@ -55,31 +68,49 @@ def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
         yield line, ".".join([*above, *([module] if module else []), name])
 
 
-def layer_of(path: Path) -> str:
-    return path.relative_to(PROJECT / "core" / "callboard").parts[0].removesuffix(".py")
+def layer_of(path: Path) -> tuple[str, str]:
+    """The package and the room that a file of core is in."""
+    package, *below = path.relative_to(PROJECT / "core").with_suffix("").parts
+    rooms = {room for layer in LAYERS[package] for room in layer}
+    alone = "__init__" if package == "callboard_testing" else below[0]
+    return package, below[0] if below[0] in rooms else alone
 
 
-CORE = list(sources(PROJECT / "core" / "callboard"))
+def level_of(package: str, room: str) -> int:
+    return next(level for level, rooms in enumerate(LAYERS[package]) if room in rooms)
+
+
+CORE = [path for package in LAYERS for path in sources(PROJECT / "core" / package)]
 
 
 def test_every_part_of_core_has_a_layer() -> None:
-    assert {layer_of(path) for path in CORE} <= set(LEVEL)
+    known = {(package, room) for package in LAYERS for rooms in LAYERS[package] for room in rooms}
+    assert {layer_of(path) for path in CORE} == known
 
 
-@pytest.mark.parametrize("room", sorted({layer_of(path) for path in CORE}))
-def test_imports_inside_core_point_down(room: str) -> None:
-    own = LEVEL[room]
+@pytest.mark.parametrize(
+    ("package", "room"), sorted({layer_of(path) for path in CORE}), ids=lambda each: each
+)
+def test_imports_inside_core_point_down(package: str, room: str) -> None:
+    own = level_of(package, room)
     upward = []
     for path in CORE:
-        for line, name in imported(path, PROJECT / "core") if layer_of(path) == room else ():
+        for line, name in (
+            imported(path, PROJECT / "core") if layer_of(path) == (package, room) else ()
+        ):
             where = f"{path.relative_to(PROJECT)}, line {line}: {name}"
             parts = name.split(".")
-            assert not parts[0].startswith("callboard_"), where
             # `from callboard import __version__` asks the face for a constant.
-            if parts[0] == "callboard" and name != "callboard.__version__":
-                part = parts[1] if len(parts) > 1 and parts[1] in LEVEL else "__init__"
-                if LEVEL[part] > own or (LEVEL[part] == own and part != room):
-                    upward.append(where)
+            if not parts[0].startswith("callboard") or name == "callboard.__version__":
+                continue
+            if parts[0] != package:
+                assert parts[0] in BELOW[package], where
+                continue
+            there = LAYERS[package]
+            part = parts[1] if any(parts[1] in rooms for rooms in there) else "__init__"
+            level = level_of(package, part)
+            if level > own or (level == own and part != room):
+                upward.append(where)
     assert upward == []
 
 
@@ -176,11 +207,11 @@ asyncio.base_events.BaseEventLoop.__init__ = refuse("made an event loop")
 threading.Thread.start = refuse("started a thread")
 
 sys.path.insert(0, sys.argv[1])
-import callboard
-names = [m.name for m in pkgutil.walk_packages(callboard.__path__, "callboard.")]
-for name in names:
-    if not name.endswith(".__main__"):
-        importlib.import_module(name)
+for package in sys.argv[2:]:
+    root = importlib.import_module(package)
+    for name in [m.name for m in pkgutil.walk_packages(root.__path__, f"{package}.")]:
+        if not name.endswith(".__main__"):
+            importlib.import_module(name)
 
 import _thread
 assert _thread._count() == 0, "importing core started a thread"
@@ -195,7 +226,7 @@ HEAVY = {"pydantic", "httpx", "mcpeye", "numpy", "distributed", "jsonschema", "r
 
 def test_importing_core_loads_no_host_no_qt_and_starts_nothing() -> None:
     done = subprocess.run(
-        [sys.executable, "-I", "-c", IMPORT_ALL_OF_CORE, str(PROJECT / "core")],
+        [sys.executable, "-I", "-c", IMPORT_ALL_OF_CORE, str(PROJECT / "core"), *LAYERS],
         capture_output=True,
         text=True,
         check=False,
@@ -204,4 +235,4 @@ def test_importing_core_loads_no_host_no_qt_and_starts_nothing() -> None:
     loaded = set(done.stdout.split())
     assert "callboard" in loaded
     assert not loaded & (FOREIGN | QT | HEAVY)
-    assert not {name for name in loaded if name.startswith("callboard_")}
+    assert not {name for name in loaded - set(LAYERS) if name.startswith("callboard_")}

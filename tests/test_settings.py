@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
-from callboard.cli.serve_command import warn_of_folders
+from callboard.headless.serve import warn_of_folders
 from callboard.settings import SETTINGS, SettingsError, config_from
 from callboard.skills.file_stamps import tree_stamps
+from callboard_programs.cli import main
 from serving import served
 from skills.skill_tree import write_files, write_skill
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 
 T = TypeVar("T")
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from callboard.cli import main
+from callboard_programs.cli import main
 
 sys.exit(main(["gateway", "--port", "0"]))

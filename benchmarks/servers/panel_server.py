@@ -17,7 +17,7 @@ from qtpy.QtWidgets import QApplication
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.host import Host, HostIdentity
-from callboard_qt.main_thread import QtMainThread
+from callboard_qt.application.main_thread import QtMainThread
 from callboard_ui import make_panel
 
 #: Milliseconds between two ticks of the interface, were nothing else to do.

@@ -9,7 +9,7 @@ from math import radians, tan
 from pathlib import Path
 from typing import Any
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 
 #: Calls tools, is sent what is in the saved scene, and checks it.
 Work = Generator[None, dict[str, Any], None]

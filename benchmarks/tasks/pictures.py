@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from callboard.hosting.png import Picture, encode
+from callboard.ground.png import Picture, encode
 
 
 def write_checkers(path: Path, one: bytes, other: bytes, size: int = 32) -> None:

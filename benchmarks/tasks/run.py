@@ -30,7 +30,7 @@ import modelling  # noqa: E402, F401
 import staging  # noqa: E402, F401
 from agent import TASKS, Agent, Lacking, Task  # noqa: E402
 
-from callboard.testing.fake_client import FakeClient  # noqa: E402
+from callboard_testing.fake_client import FakeClient  # noqa: E402
 
 SUFFIXES = {"openusd": ".usda", "blender": ".blend"}
 

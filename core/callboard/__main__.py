@@ -1,3 +1,3 @@
-from callboard.cli import main
+from callboard.headless.command import main
 
 raise SystemExit(main())

@@ -25,13 +25,13 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.demand.served import report_on
-from callboard.folders import cache_folder, data_folder
+from callboard.ground.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
-from callboard.hosting.capability_names import FARM
-from callboard.hosting.contract import Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
 from callboard.jobs.workflows.tools import workflow_tools
+from callboard.ports.capability_names import FARM
+from callboard.ports.contract import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
 from callboard.records.opening import export_target, store

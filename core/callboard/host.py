@@ -1,4 +1,4 @@
-"""What an adapter imports: the host contract, wherever in :mod:`callboard.hosting` it stands."""
+"""What an adapter imports: the host contract, wherever in :mod:`callboard.ports` it stands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callboard.content import Json
-    from callboard.hosting.capability_names import FARM
-    from callboard.hosting.checking import CHECK, CheckPort, Fault, MeshData, UsedFile
-    from callboard.hosting.contract import (
+    from callboard.ports.capability_names import FARM
+    from callboard.ports.check import CHECK, CheckPort, Fault, MeshData, UsedFile
+    from callboard.ports.contract import (
         ANIMATION,
         FILESYSTEM_READ,
         FILESYSTEM_WRITE,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
         Work,
         nearest_names,
     )
-    from callboard.hosting.documentation import DOCS, DocEntry, DocsPort
-    from callboard.hosting.exchanging import EXCHANGE, Axes, ExchangePort, FileFormat
-    from callboard.hosting.looking import LOOK, Look, LookPort
-    from callboard.hosting.network import NETWORK, Network, NetworkPort
-    from callboard.hosting.picture_ports import (
+    from callboard.ports.docs import DOCS, DocEntry, DocsPort
+    from callboard.ports.exchange import EXCHANGE, Axes, ExchangePort, FileFormat
+    from callboard.ports.look import LOOK, Look, LookPort
+    from callboard.ports.network import NETWORK, Network, NetworkPort
+    from callboard.ports.picture_ports import (
         CAMERAS,
         LIGHTS,
         MATERIALS,
@@ -54,14 +54,14 @@ if TYPE_CHECKING:
         MaterialsPort,
         Texture,
     )
-    from callboard.hosting.scene_ports import (
+    from callboard.ports.scene_ports import (
         ATTRIBUTES,
         STRUCTURE,
         AttributesPort,
         GroupNotFound,
         StructurePort,
     )
-    from callboard.hosting.shaping import (
+    from callboard.ports.shaping import (
         GEOMETRY,
         MODELLING,
         CleanedFault,
@@ -149,10 +149,10 @@ __all__ = [
 _HOMES = (
     "contract",
     "capability_names",
-    "checking",
-    "documentation",
-    "exchanging",
-    "looking",
+    "check",
+    "docs",
+    "exchange",
+    "look",
     "network",
     "picture_ports",
     "scene_ports",
@@ -162,7 +162,7 @@ _HOMES = (
 
 def __getattr__(name: str) -> Any:
     for home in _HOMES if name in __all__ else ():
-        module = import_module(f"callboard.hosting.{home}")
+        module = import_module(f"callboard.ports.{home}")
         if hasattr(module, name):
             value = globals()[name] = getattr(module, name)
             return value

@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple
 
 from callboard.config import McpHttpConfig
 from callboard.errors import PeerError
-from callboard.folders import data_folder, path_of, site_folder
-from callboard.hosting.regular_file import refuse_special
+from callboard.ground.folders import data_folder, path_of, site_folder
+from callboard.ground.regular_file import refuse_special
 
 Kind = Literal[
     "folders", "files", "words", "text", "port", "count", "seconds", "yes or no", "policy"

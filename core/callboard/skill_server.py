@@ -19,7 +19,7 @@ from callboard.calls.tools import ToolRegistry
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
-from callboard.hosting.contract import Host, HostIdentity
+from callboard.ports.contract import Host, HostIdentity
 from callboard.skills.prompts.registry import PromptRegistry
 
 #: How long a running call may hold up a shutdown, seconds.

@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 for source in ("core", "hosts", "tests", "packaging"):
     sys.path.insert(0, str(PROJECT / source))
 
-from callboard.testing.fake_client import FakeClient  # noqa: E402
+from callboard_testing.fake_client import FakeClient  # noqa: E402
 from hosts.blender_gui_rig import (  # noqa: E402
     Display,
     Gui,

@@ -18,10 +18,10 @@ PROJECT = Path(__file__).resolve().parents[2]
 for source in ("core", "hosts"):
     sys.path.insert(0, str(PROJECT / source))
 
-from callboard.hosting.pictures import shrunk  # noqa: E402
-from callboard.hosting.png import Picture, decode, encode  # noqa: E402
-from callboard.testing.direct import DirectCaller  # noqa: E402
+from callboard.ground.png import Picture, decode, encode  # noqa: E402
+from callboard.skill_kit.pictures import shrunk  # noqa: E402
 from callboard_blender.host import BlenderHost  # noqa: E402
+from callboard_testing.direct import DirectCaller  # noqa: E402
 
 SIZE = {"width": 576, "height": 384}
 FRUIT = ["Apple", "Orange", "Lemon"]

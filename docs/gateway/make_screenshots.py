@@ -28,8 +28,8 @@ from page_visitor import link_of  # noqa: E402
 
 from browser import chromium  # noqa: E402
 from callboard.clients.book import ClientBook  # noqa: E402
-from callboard.testing.fake_client import FakeClient  # noqa: E402
-from callboard.testing.fake_host import DEADLINE  # noqa: E402
+from callboard_testing.fake_client import FakeClient  # noqa: E402
+from callboard_testing.fake_host import DEADLINE  # noqa: E402
 from e2e.serving import PROJECT as SOURCES  # noqa: E402
 from e2e.serving import SKILLS, Program, callboard, environment  # noqa: E402
 

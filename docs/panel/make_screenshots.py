@@ -40,7 +40,7 @@ from callboard.clients.book import ClientBook
 from callboard.config import McpHttpConfig
 from callboard.host import SCRIPT, USD, PlugIn
 from callboard_openusd.host import OpenUsdHost
-from callboard_qt.main_thread import QtMainThread
+from callboard_qt.application.main_thread import QtMainThread
 from callboard_ui import make_panel
 from callboard_ui import panel as tabs
 from callboard_ui.capabilities_tab import ASKED, BUNDLES

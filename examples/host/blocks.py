@@ -21,6 +21,7 @@ from typing import Any
 from callboard.app import Callboard
 from callboard.changes import Changes
 from callboard.errors import HostError
+from callboard.ground.matrices import Rows, compose, inverse, times
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import (
     SCENE_MUTATE,
@@ -31,7 +32,6 @@ from callboard.host import (
     ObjectNotFound,
     nearest_names,
 )
-from callboard.hosting.matrices import Rows, compose, inverse, times
 
 Values = Sequence[float]
 

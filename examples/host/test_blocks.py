@@ -13,7 +13,7 @@ from blocks import BlocksHost
 from notes import NotesHost
 
 from callboard.host import Host
-from callboard.testing.compliance import Bench, Check, checks
+from callboard_testing.compliance import Bench, Check, checks
 
 
 @pytest.mark.parametrize("check", checks(), ids=lambda check: check.id)

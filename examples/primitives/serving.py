@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from callboard.app import Callboard
 from callboard.guest.inbox import MainThreadInbox
-from callboard.hosting.headless import make_host
+from callboard.host_kit.headless import make_host
 
 
 def serve(add: Callable[[Callboard], None]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import bpy
 
-from callboard_blender import folders, questions, sidebar
-from callboard_blender.residence import Settings, residence
+from callboard_blender.application.residence import Settings, residence
+from callboard_blender.ui import folders, questions, sidebar
 
 _classes: list[type] = []
 

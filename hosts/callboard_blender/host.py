@@ -13,38 +13,38 @@ from pathlib import Path
 
 import bpy
 
-from callboard.hosting import contract as host
-from callboard.hosting import picture_ports
-from callboard.hosting.checking import CHECK
-from callboard.hosting.documentation import DOCS
-from callboard.hosting.exchanging import EXCHANGE
-from callboard.hosting.looking import LOOK
-from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
-from callboard.hosting.network import NETWORK, Network
-from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
-from callboard.hosting.shaping import GEOMETRY, MODELLING
-from callboard_blender.animation import BlenderAnimation
-from callboard_blender.attributes import BlenderAttributes
-from callboard_blender.busy import Busy
-from callboard_blender.cameras import BlenderCameras
-from callboard_blender.changes import Changes
-from callboard_blender.checks import BlenderChecks
-from callboard_blender.docs import BlenderDocs
-from callboard_blender.edit import BlenderSceneEditor
-from callboard_blender.exchange import BlenderExchange
-from callboard_blender.files import BlenderFiles
-from callboard_blender.geometry import BlenderGeometry
-from callboard_blender.lights import BlenderLights
-from callboard_blender.looking import BlenderLook
-from callboard_blender.materials import BlenderMaterials
-from callboard_blender.modelling import BlenderModelling
-from callboard_blender.overrides import guard
-from callboard_blender.render import BlenderRender
-from callboard_blender.scene import BlenderSceneReader
-from callboard_blender.scripts import BlenderScripts
-from callboard_blender.structure import BlenderStructure
-from callboard_blender.undo import BlenderUndo
-from callboard_blender.usd import BlenderUsd, usd_is_there
+from callboard.host_kit.misread_paths import from_elsewhere, misread_by_usd
+from callboard.ports import contract as host
+from callboard.ports import picture_ports
+from callboard.ports.check import CHECK
+from callboard.ports.docs import DOCS
+from callboard.ports.exchange import EXCHANGE
+from callboard.ports.look import LOOK
+from callboard.ports.network import NETWORK, Network
+from callboard.ports.scene_ports import ATTRIBUTES, STRUCTURE
+from callboard.ports.shaping import GEOMETRY, MODELLING
+from callboard_blender.application.busy import Busy
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.overrides import guard
+from callboard_blender.application.undo import BlenderUndo
+from callboard_blender.ports.animation import BlenderAnimation
+from callboard_blender.ports.attributes import BlenderAttributes
+from callboard_blender.ports.cameras import BlenderCameras
+from callboard_blender.ports.check import BlenderChecks
+from callboard_blender.ports.docs import BlenderDocs
+from callboard_blender.ports.edit import BlenderSceneEditor
+from callboard_blender.ports.exchange import BlenderExchange
+from callboard_blender.ports.files import BlenderFiles
+from callboard_blender.ports.geometry import BlenderGeometry
+from callboard_blender.ports.lights import BlenderLights
+from callboard_blender.ports.look import BlenderLook
+from callboard_blender.ports.materials import BlenderMaterials
+from callboard_blender.ports.modelling import BlenderModelling
+from callboard_blender.ports.render import BlenderRender
+from callboard_blender.ports.scene import BlenderSceneReader
+from callboard_blender.ports.script import BlenderScripts
+from callboard_blender.ports.structure import BlenderStructure
+from callboard_blender.ports.usd import BlenderUsd, usd_is_there
 
 #: Bytes of a path that Blender has room for.
 _LONGEST = 1023
@@ -95,7 +95,7 @@ class BlenderHost(host.Host):
         }
         if not bpy.app.background:
             # Its module needs a graphics context.
-            from callboard_blender.viewport import BlenderViewport
+            from callboard_blender.ports.viewport import BlenderViewport
 
             ports[host.VIEWPORT] = BlenderViewport()
         usd = BlenderUsd(changes) if usd_is_there() else None

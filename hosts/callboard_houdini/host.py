@@ -6,9 +6,10 @@ from pathlib import Path
 
 import hou
 
-from callboard.hosting import contract as host
-from callboard.hosting import picture_ports
-from callboard.hosting.capability_names import (
+from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
+from callboard.ports import contract as host
+from callboard.ports import picture_ports
+from callboard.ports.capability_names import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -17,28 +18,27 @@ from callboard.hosting.capability_names import (
     LOOK,
     STRUCTURE,
 )
-from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard_houdini.animation import HoudiniAnimation
-from callboard_houdini.attributes import HoudiniAttributes
-from callboard_houdini.cameras import HoudiniCameras
-from callboard_houdini.checks import HoudiniChecks
-from callboard_houdini.docs import HoudiniDocs
-from callboard_houdini.edit import HoudiniSceneEditor
-from callboard_houdini.exchange import HoudiniExchange
-from callboard_houdini.files import HoudiniFiles
-from callboard_houdini.geometry import HoudiniGeometry
-from callboard_houdini.lights import HoudiniLights
-from callboard_houdini.looking import HoudiniLook
-from callboard_houdini.materials import HoudiniMaterials
-from callboard_houdini.messages import HoudiniMessages
-from callboard_houdini.parms import FRAME
-from callboard_houdini.render import HoudiniRender
-from callboard_houdini.scene import HoudiniSceneReader, scene_file
-from callboard_houdini.scripts import HoudiniScripts
-from callboard_houdini.structure import HoudiniStructure
-from callboard_houdini.undo import HoudiniUndo
-from callboard_houdini.usd import HoudiniUsd
-from callboard_houdini.viewport import HoudiniViewport
+from callboard_houdini.application.messages import HoudiniMessages
+from callboard_houdini.application.undo import HoudiniUndo
+from callboard_houdini.parts.parms import FRAME
+from callboard_houdini.ports.animation import HoudiniAnimation
+from callboard_houdini.ports.attributes import HoudiniAttributes
+from callboard_houdini.ports.cameras import HoudiniCameras
+from callboard_houdini.ports.check import HoudiniChecks
+from callboard_houdini.ports.docs import HoudiniDocs
+from callboard_houdini.ports.edit import HoudiniSceneEditor
+from callboard_houdini.ports.exchange import HoudiniExchange
+from callboard_houdini.ports.files import HoudiniFiles
+from callboard_houdini.ports.geometry import HoudiniGeometry
+from callboard_houdini.ports.lights import HoudiniLights
+from callboard_houdini.ports.look import HoudiniLook
+from callboard_houdini.ports.materials import HoudiniMaterials
+from callboard_houdini.ports.render import HoudiniRender
+from callboard_houdini.ports.scene import HoudiniSceneReader, scene_file
+from callboard_houdini.ports.script import HoudiniScripts
+from callboard_houdini.ports.structure import HoudiniStructure
+from callboard_houdini.ports.usd import HoudiniUsd
+from callboard_houdini.ports.viewport import HoudiniViewport
 from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
@@ -55,7 +55,7 @@ class HoudiniHost(QtHost):
         self._own_loop = None
         if not headless:
             # There is neither Qt nor a loop without windows.
-            from callboard_houdini.own_loop import OwnLoop
+            from callboard_houdini.application.own_loop import OwnLoop
 
             self._own_loop = OwnLoop()
         files = HoudiniFiles()

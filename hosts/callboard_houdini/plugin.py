@@ -8,8 +8,8 @@ import logging
 import hou
 from qtpy.QtCore import QCoreApplication
 
+from callboard_houdini.application.options import HoudiniOptions
 from callboard_houdini.host import HoudiniHost
-from callboard_houdini.options import HoudiniOptions
 from callboard_qt.plug_in import QtPlugIn
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import shlex
 
 def main() -> int:
     """Runs the command line of ``CALLBOARD_ARGUMENTS``; without any, serves this 3ds Max."""
-    from callboard.cli import main as command
+    from callboard.headless.command import main as command
 
     arguments = split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
     return command(arguments or ["serve", "--host", "3dsmax"])

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pymxs import runtime as rt
 
-from callboard.hosting import contract as host
-from callboard.hosting import picture_ports
-from callboard.hosting.capability_names import (
+from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
+from callboard.ports import contract as host
+from callboard.ports import picture_ports
+from callboard.ports.capability_names import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -17,29 +18,28 @@ from callboard.hosting.capability_names import (
     LOOK,
     STRUCTURE,
 )
-from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard_max.animation import MaxAnimation
-from callboard_max.attributes import MaxAttributes
-from callboard_max.cameras import MaxCameras
-from callboard_max.checks import MaxChecks
-from callboard_max.docs import MaxDocs
-from callboard_max.edit import MaxSceneEditor
-from callboard_max.exchange import MaxExchange
-from callboard_max.files import MaxFiles
-from callboard_max.geometry import MaxGeometry
-from callboard_max.lights import MaxLights
-from callboard_max.looking import MaxLook
-from callboard_max.materials import MaxMaterials
-from callboard_max.messages import PROJECT, REPLACING, SCENE, MaxMessages
-from callboard_max.named_sets import NamedSets
-from callboard_max.native_windows import window_takes_input
-from callboard_max.render import MaxRender
-from callboard_max.scene import MaxSceneReader, scene_file
-from callboard_max.scripts import MaxScripts
-from callboard_max.structure import MaxStructure
-from callboard_max.undo import MaxUndo
-from callboard_max.usd import ADVICE, MaxUsd, usd_is_there
-from callboard_max.viewport import MaxViewport
+from callboard_max.application.messages import PROJECT, REPLACING, SCENE, MaxMessages
+from callboard_max.application.undo import MaxUndo
+from callboard_max.parts.named_sets import NamedSets
+from callboard_max.ports.animation import MaxAnimation
+from callboard_max.ports.attributes import MaxAttributes
+from callboard_max.ports.cameras import MaxCameras
+from callboard_max.ports.check import MaxChecks
+from callboard_max.ports.docs import MaxDocs
+from callboard_max.ports.edit import MaxSceneEditor
+from callboard_max.ports.exchange import MaxExchange
+from callboard_max.ports.files import MaxFiles
+from callboard_max.ports.geometry import MaxGeometry
+from callboard_max.ports.lights import MaxLights
+from callboard_max.ports.look import MaxLook
+from callboard_max.ports.materials import MaxMaterials
+from callboard_max.ports.render import MaxRender
+from callboard_max.ports.scene import MaxSceneReader, scene_file
+from callboard_max.ports.script import MaxScripts
+from callboard_max.ports.structure import MaxStructure
+from callboard_max.ports.usd import ADVICE, MaxUsd, usd_is_there
+from callboard_max.ports.viewport import MaxViewport
+from callboard_max.ui.native_windows import window_takes_input
 from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"

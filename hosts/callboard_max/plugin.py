@@ -6,9 +6,9 @@ import logging
 
 from pymxs import runtime as rt
 
-from callboard_max import panel
+from callboard_max.application.options import MaxOptions
 from callboard_max.host import MaxHost
-from callboard_max.options import MaxOptions
+from callboard_max.ui import panel
 from callboard_qt.plug_in import QtPlugIn
 
 log = logging.getLogger(__name__)

@@ -7,9 +7,10 @@ from pathlib import Path
 import maya.api.OpenMaya as om
 from maya import cmds
 
-from callboard.hosting import contract as host
-from callboard.hosting import picture_ports
-from callboard.hosting.capability_names import (
+from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
+from callboard.ports import contract as host
+from callboard.ports import picture_ports
+from callboard.ports.capability_names import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -18,28 +19,29 @@ from callboard.hosting.capability_names import (
     LOOK,
     STRUCTURE,
 )
-from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard.hosting.undo_steps import HISTORY
-from callboard_maya import arnold, companions, usd
-from callboard_maya.animation import MayaAnimation
-from callboard_maya.attributes import MayaAttributes
-from callboard_maya.cameras import MayaCameras
-from callboard_maya.checks import MayaChecks
-from callboard_maya.docs import MayaDocs
-from callboard_maya.edit import MayaSceneEditor
-from callboard_maya.exchange import MayaExchange
-from callboard_maya.files import MayaFiles
-from callboard_maya.geometry import MayaGeometry
-from callboard_maya.lights import MayaLights
-from callboard_maya.looking import MayaLook
-from callboard_maya.materials import MayaMaterials
-from callboard_maya.messages import MayaMessages
-from callboard_maya.render import MayaRender
-from callboard_maya.scene import MayaSceneReader
-from callboard_maya.scripts import MayaScripts
-from callboard_maya.structure import MayaStructure
-from callboard_maya.undo import MayaUndo
-from callboard_maya.viewport import MayaViewport
+from callboard_maya.application import companions
+from callboard_maya.application.messages import MayaMessages
+from callboard_maya.application.undo import MayaUndo
+from callboard_maya.parts import arnold
+from callboard_maya.ports import usd
+from callboard_maya.ports.animation import MayaAnimation
+from callboard_maya.ports.attributes import MayaAttributes
+from callboard_maya.ports.cameras import MayaCameras
+from callboard_maya.ports.check import MayaChecks
+from callboard_maya.ports.docs import MayaDocs
+from callboard_maya.ports.edit import MayaSceneEditor
+from callboard_maya.ports.exchange import MayaExchange
+from callboard_maya.ports.files import MayaFiles
+from callboard_maya.ports.geometry import MayaGeometry
+from callboard_maya.ports.lights import MayaLights
+from callboard_maya.ports.look import MayaLook
+from callboard_maya.ports.materials import MayaMaterials
+from callboard_maya.ports.render import MayaRender
+from callboard_maya.ports.scene import MayaSceneReader
+from callboard_maya.ports.script import MayaScripts
+from callboard_maya.ports.structure import MayaStructure
+from callboard_maya.ports.viewport import MayaViewport
+from callboard_qt.application.undo import HISTORY
 from callboard_qt.host import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"

@@ -8,9 +8,9 @@ from functools import partial
 from maya import cmds, mel
 from maya import utils as maya_utils
 
-from callboard_maya import panel
+from callboard_maya.application.options import MayaOptions
 from callboard_maya.host import MayaHost
-from callboard_maya.options import MayaOptions
+from callboard_maya.ui import panel
 from callboard_qt.plug_in import QtPlugIn
 
 log = logging.getLogger(__name__)

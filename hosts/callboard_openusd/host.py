@@ -8,31 +8,31 @@ from pathlib import Path
 
 from pxr import Sdf, Usd
 
-from callboard.hosting import contract as host
-from callboard.hosting import picture_ports
-from callboard.hosting.checking import CHECK
-from callboard.hosting.documentation import DOCS
-from callboard.hosting.exchanging import EXCHANGE
-from callboard.hosting.looking import LOOK
-from callboard.hosting.misread_paths import from_elsewhere, misread_by_usd
-from callboard.hosting.network import NETWORK, Network
-from callboard.hosting.scene_ports import ATTRIBUTES, STRUCTURE
-from callboard.hosting.shaping import GEOMETRY
-from callboard_openusd.attributes import UsdAttributes
-from callboard_openusd.cameras import UsdCameras
-from callboard_openusd.checks import UsdChecks
-from callboard_openusd.docs import UsdDocs
-from callboard_openusd.document import Document
-from callboard_openusd.edit import UsdSceneEditor
-from callboard_openusd.exchange import UsdExchange
-from callboard_openusd.files import UsdFiles
-from callboard_openusd.geometry import UsdGeometry
-from callboard_openusd.lights import UsdLights
-from callboard_openusd.materials import UsdMaterials
-from callboard_openusd.scene import UsdSceneReader
-from callboard_openusd.structure import UsdStructure
-from callboard_openusd.undo import UsdUndo
-from callboard_openusd.usd import UsdStages
+from callboard.host_kit.misread_paths import from_elsewhere, misread_by_usd
+from callboard.ports import contract as host
+from callboard.ports import picture_ports
+from callboard.ports.check import CHECK
+from callboard.ports.docs import DOCS
+from callboard.ports.exchange import EXCHANGE
+from callboard.ports.look import LOOK
+from callboard.ports.network import NETWORK, Network
+from callboard.ports.scene_ports import ATTRIBUTES, STRUCTURE
+from callboard.ports.shaping import GEOMETRY
+from callboard_openusd.application.document import Document
+from callboard_openusd.application.undo import UsdUndo
+from callboard_openusd.ports.attributes import UsdAttributes
+from callboard_openusd.ports.cameras import UsdCameras
+from callboard_openusd.ports.check import UsdChecks
+from callboard_openusd.ports.docs import UsdDocs
+from callboard_openusd.ports.edit import UsdSceneEditor
+from callboard_openusd.ports.exchange import UsdExchange
+from callboard_openusd.ports.files import UsdFiles
+from callboard_openusd.ports.geometry import UsdGeometry
+from callboard_openusd.ports.lights import UsdLights
+from callboard_openusd.ports.materials import UsdMaterials
+from callboard_openusd.ports.scene import UsdSceneReader
+from callboard_openusd.ports.structure import UsdStructure
+from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from callboard.hosting import contract as host
-from callboard.hosting.capability_names import LOOK
-from callboard.hosting.network import NETWORK, Network
-from callboard_qt.messages import Messages
+from callboard.ports import contract as host
+from callboard.ports.capability_names import LOOK
+from callboard.ports.network import NETWORK, Network
+from callboard_qt.application.messages import Messages
 
 Post = Callable[[Callable[[], None]], None]
 #: Tells, on any thread, which modal dialog is open.

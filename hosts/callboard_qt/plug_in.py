@@ -9,9 +9,9 @@ from qtpy.QtWidgets import QApplication
 
 from callboard.app import Callboard
 from callboard.errors import CallboardError
-from callboard_qt.options import Options
-from callboard_qt.panel_frame import PanelFrame, PanelFrames
-from callboard_qt.residence import MakeHost, Residence
+from callboard_qt.application.options import Options
+from callboard_qt.application.residence import MakeHost, Residence
+from callboard_qt.ui.panel_frame import PanelFrame, PanelFrames
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ def main() -> "int | str":
         version = ".".join(map(str, sys.version_info[:3]))
         return f"callboard takes Python 3.10 or later, and {sys.executable} is {version}"
     sys.path.insert(0, str(HERE / "lib"))
-    from callboard.cli import main as callboard
     from callboard.errors import CallboardError
+    from callboard_programs.cli import main as callboard
 
     try:
         let_in()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from callboard.bundles.running.child_process import ChildProcess, environment
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 
 #: Holds a connection for as long as it lives.
 LIVES = """

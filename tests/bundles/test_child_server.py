@@ -13,8 +13,8 @@ import pytest
 from server_bundles import CHILD, Kid, server_bundle
 
 from callboard.bundles.installed.places import user_bundles
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from e2e.serving import serve
 from serving import served, text_of
 from waiting import until

@@ -14,7 +14,7 @@ import pytest
 
 from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.client_environments import npm_with, python_with
 from serving import Served, served, text_of
 from waiting import until

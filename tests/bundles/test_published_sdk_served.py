@@ -16,8 +16,8 @@ from sdk_bundle import BUNDLE, SDK
 from server_bundles import server_bundle
 
 import callboard
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import FakeHost
 from e2e.client_environments import python_with
 from serving import Served, served, text_of
 from waiting import until

@@ -17,7 +17,7 @@ from callboard.bundles.installed.loading import command_of, trouble_here
 from callboard.bundles.installed.manifest import ManifestError
 from callboard.bundles.installed.places import PROVIDED, user_bundles
 from callboard.bundles.installed.user_config import SettingError
-from callboard.cli import main
+from callboard_programs.cli import main
 from serving import served, text_of
 from waiting import until
 

@@ -13,8 +13,8 @@ import pytest
 from callboard.content import Image, Json
 from callboard.errors import CAPABILITY_MISSING, INVALID_PARAMS, REFUSED_BY_ARTIST
 from callboard.host import SCENE_MUTATE
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from clients.panel_artist import Artist, in_thread
 from serving import Served, served, text_of
 from skills.scripting_host import ScriptingHost

@@ -6,8 +6,8 @@ import pytest
 
 from callboard.calls.changed import MOST, SceneChange, in_words
 from callboard.errors import HostError
-from callboard.testing.fake_host import FakeHost
-from callboard.testing.fake_undo import FakeUndo
+from callboard_testing.fake_host import FakeHost
+from callboard_testing.fake_undo import FakeUndo
 from serving import served
 
 

@@ -23,8 +23,8 @@ from callboard.errors import (
     REFUSED_BY_ARTIST,
 )
 from callboard.host import SCENE_MUTATE
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE, FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE, FakeHost
 from needed import need
 from serving import Served, served, text_of
 from waiting import until

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from callboard.calls.recent_log import failed_calls
-from callboard.cli import main
 from callboard.records.log_file import RECORD_LIMIT, ROTATE, LogFile
 from callboard.records.redaction import Redactor
+from callboard_programs.cli import main
 from serving import Served, served, text_of
 
 SKILL = """\

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from callboard.errors import SkillError, WorkspaceResolveError, WrongArgument
-from callboard.testing.skill_bench import SkillBench, ToolFailed
+from callboard_testing.skill_bench import SkillBench, ToolFailed
 from needed import need
 from serving import served
 from skills.skill_tree import write_skill

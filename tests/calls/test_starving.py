@@ -13,7 +13,7 @@ from callboard.calls.call_workers import WORKERS, CallWorkers
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.errors import CALL_TIMEOUT, HostOffline
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served
 from waiting import until
 

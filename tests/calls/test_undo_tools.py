@@ -9,7 +9,7 @@ import pytest
 
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 
 

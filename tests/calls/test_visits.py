@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from callboard.host import SCENE_MUTATE
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE, FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE, FakeHost
 from serving import Served, served
 
 #: Set by a tool between two visits, and by the test once the artist has done something.

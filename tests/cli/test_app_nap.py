@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from callboard.cli import app_nap, doctor_command
 from callboard.transport.instances import Instance, announce
+from callboard_programs.cli import app_nap, doctor_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its paths are a Mac's")
 

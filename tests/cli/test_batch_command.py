@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from callboard.batch.report_file import ReportFile
-from callboard.batch.tasks import Task, TaskResult, unfilled
-from callboard.batch.warm_host import WarmHost
-from callboard.cli import main
 from callboard.errors import HostError
+from callboard.mapping.tasks import Task, TaskResult, unfilled
 from callboard.transport.instances import listed
+from callboard_programs.batch.report_file import ReportFile
+from callboard_programs.batch.warm_host import WarmHost
+from callboard_programs.cli import main
 from e2e.serving import callboard, environment
 from needed import need
 from shots import Shots

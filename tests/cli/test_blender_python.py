@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there Blenders bring their Python")
 Told = Callable[..., str]

@@ -13,8 +13,8 @@ import pytest
 
 from bundles.server_bundles import manifest, skill_bundle
 from callboard.bundles.installed.places import user_bundles
-from callboard.bundles.installed.versions import is_older
-from callboard.cli import main
+from callboard_programs.cli import main
+from callboard_programs.cli.versions import is_older
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from callboard.cli import main
 from callboard.content import Audio, Image, Resource, Result
+from callboard_programs.cli import main
 from needed import need
 from serving import served
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
 from callboard.clients.book import ClientBook
-from callboard.testing.fake_client import FakeClient
+from callboard_programs.cli import main
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from waiting import until
 

@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-from callboard.cli import main
 from callboard.clients.book import ClientBook
-from callboard.testing.fake_client import FakeClient
+from callboard_programs.cli import main
+from callboard_testing.fake_client import FakeClient
 from serving import served
 from waiting import until
 

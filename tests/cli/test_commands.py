@@ -11,24 +11,23 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from callboard.cli import COMMANDS, main
-from callboard.cli.examples import EXAMPLES
-from callboard.cli.farm_command import PARTS
-from callboard.cli.outcome import EXITS
 from callboard.errors import HostError
-from callboard.farm.security import security_of
-from callboard.hosting.headless import REQUIREMENTS, make_host
+from callboard.host_kit.headless import REQUIREMENTS, make_host
+from callboard_programs.cli import COMMANDS, main, module_of
+from callboard_programs.cli.examples import EXAMPLES
+from callboard_programs.cli.farm_command import PARTS
+from callboard_programs.cli.outcome import EXITS
+from callboard_programs.farm.security import security_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from callboard.cli import main
+from callboard_programs.cli import main
 try:
     status = main(sys.argv[2:])
 except SystemExit as end:
@@ -57,7 +56,7 @@ def test_every_command_has_examples_and_takes_them() -> None:
     for command, examples in EXAMPLES.items():
         name, _, _ = command.partition(" ")
         parser = argparse.ArgumentParser()
-        module = import_module(f"callboard.cli.{name.replace('-', '_')}_command")
+        module = module_of(name)
         module.add_arguments(parser)
         for written, _ in examples:
             assert written.startswith(command)
@@ -79,7 +78,7 @@ def options_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 def test_an_option_of_several_values_adds_up_when_it_is_given_again() -> None:
     for command in COMMANDS:
         parser = argparse.ArgumentParser()
-        import_module(f"callboard.cli.{command.replace('-', '_')}_command").add_arguments(parser)
+        module_of(command).add_arguments(parser)
         for option in options_below(parser):
             if option.nargs in ("+", "*"):
                 given = argparse.Namespace()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import COMMANDS, main
 from callboard.clients.book import ClientBook
+from callboard_programs.cli import COMMANDS, main
 from cli.terminals import terminal
 from docs.blocks import blocks, commands
 from serving import served

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from callboard.transport.client import Client
+from callboard_programs.client import Client
 from cli.terminals import terminal
 from e2e.debug_client import DebugClient
 from e2e.serving import DEADLINE, Program, callboard, environment
@@ -34,7 +34,7 @@ def main(n):
 FILES = {
     "tools.yaml": "tools:\n- {name: look, description: d, timeout_hint_secs: 0.5}\n",
     "scripts/look.py": TOOL,
-    "tests/conftest.py": "from callboard.testing.pytest_plugin import *\n",
+    "tests/conftest.py": "from callboard_testing.pytest_plugin import *\n",
     "tests/test_look.py": """\
         def test_look(callboard_skill):
             assert callboard_skill.call("look", n=41)["n"] == 42

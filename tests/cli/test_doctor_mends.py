@@ -12,8 +12,8 @@ from time import time
 
 import pytest
 
-from callboard.cli import main
 from callboard.transport.instances import Instance, announce
+from callboard_programs.cli import main
 from needed import missing
 
 Wrong = Callable[[], list[str]]

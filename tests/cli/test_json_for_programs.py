@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callboard.cli import COMMANDS, main
 from callboard.clients.book import ClientBook
 from callboard.skills.vendored import this_python
+from callboard_programs.cli import COMMANDS, main, module_of
 from serving import served
 from skills.wheels import make_wheel
 
@@ -39,7 +38,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_every_command_that_prints_for_people_prints_for_programs() -> None:
     for command in sorted(COMMANDS.keys() - SPEAK_ALREADY):
         parser = argparse.ArgumentParser()
-        import_module(f"callboard.cli.{command.replace('-', '_')}_command").add_arguments(parser)
+        module_of(command).add_arguments(parser)
         assert "--json" in parser._option_string_actions, command
 
 

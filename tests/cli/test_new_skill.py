@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from needed import need
 
 pytestmark = pytest.mark.slow

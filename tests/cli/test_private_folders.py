@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import private_folders
+from callboard_programs.cli import private_folders
 
 
 def test_a_folder_of_the_users_own_is_fine(tmp_path: Path) -> None:

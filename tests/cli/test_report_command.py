@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from callboard.cli import main
 from callboard.records.model import CallRecord
 from callboard.records.store import Store, default_folder
+from callboard_programs.cli import main
 
 ODD = "export \ud800 \x1b[31mred\nas PDF"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from callboard.batch.tasks import TaskResult
-from callboard.cli.result_files import files_in, keep, require_place
-from callboard.cli.task_files import TaskFiles
 from callboard.errors import HostError, PeerError, SkillError
+from callboard.mapping.tasks import TaskResult
+from callboard_programs.cli.result_files import files_in, keep, require_place
+from callboard_programs.cli.task_files import TaskFiles
 
 SMALL, LARGE = b"small", b"x" * 200_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.serving import callboard, environment
 from needed import need
 

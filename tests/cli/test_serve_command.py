@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.serving import serve
 from needed import need
 

@@ -8,9 +8,9 @@ from time import time
 
 import pytest
 
-from callboard.cli import main
 from callboard.records.model import CallRecord, Outcome
 from callboard.records.store import Store
+from callboard_programs.cli import main
 
 HOUR = 3600.0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.serving import environment
 from needed import need
 from skills.skill_tree import write_skill

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from callboard.cli import main
 from callboard.transport.instances import Instance, announce
+from callboard_programs.cli import main
 from serving import served
 
 SCHEMA = {

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from callboard.calls.consent import Decision
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served
 from waiting import until
 

@@ -16,9 +16,9 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import LOCAL, SILENCE, TokenHolder
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import FakeHost
 from callboard.workspace.projects import project_of
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import FakeHost
 from clients.panel_artist import Artist, Way, in_thread
 from serving import Served, served
 from stateless_client import Stateless

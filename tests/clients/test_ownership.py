@@ -17,7 +17,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import ANYONE, LOCAL, TokenHolder
 from callboard.clients.owner import Owner, may_see, owns
 from callboard.jobs.jobs import TASKS
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from skills.skill_tree import write_skill
 from stateless_client import Stateless

@@ -12,7 +12,7 @@ import pytest
 
 from callboard.clients.book import ClientBook
 from callboard.protocol.revisions import REVISIONS
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from clients.panel_artist import Artist, Way
 from serving import Served, served
 from stateless_client import Stateless

@@ -15,9 +15,9 @@ import pytest
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import LOCAL
 from callboard.clients.owner import Owner
-from callboard.hosting.file_lock import lock
+from callboard.ground.file_lock import lock
 from callboard.protocol.peer import PeerRequest
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from stateless_client import Stateless
 from waiting import until

@@ -18,7 +18,7 @@ from qtpy.QtWidgets import QApplication, QLabel
 from server import announce, make_server, on_signals, read_arguments
 
 from callboard.host import Host, HostIdentity
-from callboard_qt.main_thread import QtMainThread
+from callboard_qt.application.main_thread import QtMainThread
 
 
 class QtHost(Host):

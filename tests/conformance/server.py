@@ -31,7 +31,7 @@ from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import Host
-from callboard.hosting.headless import HOSTS, make_host
+from callboard.host_kit.headless import HOSTS, make_host
 from one_era import ERAS, speak_only
 
 

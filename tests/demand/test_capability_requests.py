@@ -21,7 +21,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 #: Serves, and says at every call of ``modules`` what the process has imported.
 WITH_MODULES = """
 import sys
-from callboard.cli import serve_command
+from callboard.headless import serve
 from callboard.calls.tools import ToolRegistry
 from callboard.app import Callboard
 
@@ -32,7 +32,7 @@ def start_with_modules(app):
     return start(app)
 
 Callboard.start = start_with_modules
-from callboard.cli import main
+from callboard_programs.cli import main
 sys.exit(main(["serve", "--auth", "none"]))
 """
 
@@ -115,7 +115,7 @@ def test_it_can_be_switched_off() -> None:
 
 @pytest.mark.slow
 def test_a_server_has_imported_neither_httpx_nor_pydantic(tmp_path: Path) -> None:
-    from callboard.testing.fake_client import FakeClient
+    from callboard_testing.fake_client import FakeClient
 
     command = [sys.executable, "-c", WITH_MODULES]
     with Program(command, environment(tmp_path)) as host, FakeClient(host.url) as client:

@@ -15,10 +15,10 @@ import pytest
 
 from callboard.demand import report
 from callboard.demand.period import parse_since
-from callboard.demand.report_html import render
 from callboard.records.model import CallRecord
 from callboard.records.retention import Retention
 from callboard.records.store import Store
+from callboard_programs.cli.report_html import render
 from records.call_records import a_call
 
 NOW = dt.datetime(2026, 3, 15, 12, 0).timestamp()

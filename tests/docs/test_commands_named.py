@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from callboard.cli import COMMANDS, parser_of
+from callboard_programs.cli import COMMANDS, parser_of
 from cli.test_commands import options_below
 from docs.blocks import PROJECT, Block, blocks, commands, page_text, pages
 

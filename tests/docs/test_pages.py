@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from callboard.records.store import Store
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from docs.blocks import PROJECT, blocks
 from docs.flamenco_manager import flamenco_manager
 from docs.reader import Reader, write_program

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import callboard.host
-from callboard.hosting.contract import SceneEditor, SceneReader
-from callboard.skills.lint import lint
+from callboard.ports.contract import SceneEditor, SceneReader
+from callboard_testing.lint.skill_lint import lint
 from needed import needs
 
 PROJECT = Path(__file__).resolve().parent.parent.parent

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import pytest
 
-from callboard.cli import main
-from callboard.testing.fake_host import DEADLINE
+from callboard_programs.cli import main
+from callboard_testing.fake_host import DEADLINE
 from cli.terminals import terminal
 from e2e.serving import Program, callboard, environment
 from needed import missing, needs

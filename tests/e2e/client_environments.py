@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from callboard.hosting.file_lock import lock
+from callboard.ground.file_lock import lock
 from needed import need
 
 #: Seconds that an installation may take.

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from callboard.skills.discovery import skill_folders
 from callboard.skills.load import load_skill
-from callboard.transport.client import Client, RemoteError
+from callboard_programs.client import Client, RemoteError
 
 try:
     from e2e.serving import Program, callboard, environment

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program
 from e2e.test_stdio import RawBridge
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, python_with
 from e2e.serving import PROJECT, serve
 

@@ -11,7 +11,7 @@ from time import monotonic
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import DEADLINE, Program, callboard, environment
 from waiting import until
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import DEADLINE, Program, callboard, environment
 from waiting import until
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.png import png_size
-from callboard.testing.fake_client import FakeClient
+from callboard.ground.png import png_size
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import PROJECT, Program, callboard, environment
 from needed import need
 from waiting import job_ended

@@ -14,7 +14,7 @@ from urllib.request import url2pathname, urlopen
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, node_with, python_with
 from e2e.serving import DEADLINE, SKILLS, Program, callboard, environment, serve
 from e2e.test_official_clients import (

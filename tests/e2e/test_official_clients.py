@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, node_with, python_with
 from e2e.serving import Program, callboard, environment
 

@@ -8,7 +8,7 @@ import pytest
 
 from callboard import McpHttpConfig, McpHttpServer
 from callboard.skill_server import ServerHandle
-from callboard.transport.relay.finder import HostFinder
+from callboard_programs.relay.finder import HostFinder
 
 
 def start(kind: str) -> ServerHandle:

@@ -11,13 +11,13 @@ from time import time
 import pytest
 
 from callboard.protocol.jsonrpc import Request
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport import instances
 from callboard.transport.instances import Instance
-from callboard.transport.relay import keeper as keeping
-from callboard.transport.relay.finder import HostFinder
-from callboard.transport.relay.keeper import HostKeeper
-from callboard.transport.relay.link import Link
+from callboard_programs.relay import keeper as keeping
+from callboard_programs.relay.finder import HostFinder
+from callboard_programs.relay.keeper import HostKeeper
+from callboard_programs.relay.link import Link
+from callboard_testing.fake_host import DEADLINE
 
 
 class RefusingHost:

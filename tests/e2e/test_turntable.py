@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program, serve
 from needed import needs
 

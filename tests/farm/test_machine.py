@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.farm.machine import offers
+from callboard_programs.farm.machine import offers
 from needed import need
 
 need("distributed")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from callboard.batch.artefacts import artefacts_of, sha256
-from callboard.batch.over import tasks_over
-from callboard.batch.report_file import ReportFile
-from callboard.batch.tasks import TaskResult
-from callboard.cli import main
 from callboard.errors import PeerError
-from callboard.farm.orders import Asker, FarmWork
+from callboard.mapping.over import tasks_over
+from callboard.mapping.tasks import TaskResult
+from callboard_programs.batch.artefacts import artefacts_of, sha256
+from callboard_programs.batch.report_file import ReportFile
+from callboard_programs.cli import main
+from callboard_programs.farm.orders import Asker, FarmWork
 
 
 def orders(work: FarmWork, *over: str) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from callboard.farm.supervisor import Supervisor
+from callboard_programs.farm.supervisor import Supervisor
 from needed import need
 
 need("psutil")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from callboard.gateway.gateway import Gateway
-from callboard.testing.fake_client import Answerer, FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_programs.gateway.gateway import Gateway
+from callboard_testing.fake_client import Answerer, FakeClient
+from callboard_testing.fake_host import DEADLINE
 
 
 class RunningGateway:

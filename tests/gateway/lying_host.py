@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from time import time
 from typing import Any
 
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport import instances, proving
 from callboard.transport.instances import Instance
+from callboard_testing.fake_host import DEADLINE
 
 JSON = "application/json"
 READS = {

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from gateway_thread import RunningGateway
 
 from callboard.protocol.events import EventReader
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 
 #: Status, headers by their names in lower case, body.
 Got = tuple[int, dict[str, str], bytes]

@@ -12,8 +12,8 @@ import pytest
 from gateway_thread import RunningGateway
 
 from browser import chromium
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from columns_host import ColumnsHost
 from e2e.client_environments import INSTALL_TIMEOUT, npm_with
 from e2e.serving import Program, callboard, environment

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from lying_host import lying_host
 
-from callboard.gateway.directory import Directory
-from callboard.gateway.kept_names import forget
-from callboard.gateway.names import HostNames
 from callboard.transport import instances
+from callboard_programs.gateway.directory import Directory
+from callboard_programs.gateway.kept_names import forget
+from callboard_programs.gateway.names import HostNames
 
 
 @pytest.fixture

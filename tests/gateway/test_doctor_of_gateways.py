@@ -9,10 +9,10 @@ from time import time
 import pytest
 from gateway_thread import running_gateway
 
-from callboard.cli import main
-from callboard.gateway.running import folder
 from callboard.transport.http.bound_socket import bound
 from callboard.transport.instances import Instance, announce
+from callboard_programs.cli import main
+from callboard_programs.gateway.running import folder
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[bool, str]]:

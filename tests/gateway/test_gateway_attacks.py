@@ -19,10 +19,10 @@ from gateway_thread import running_gateway
 from lying_host import lying_host
 
 from callboard.clients.book import ClientBook
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport import instances
-from callboard.transport.relay import link
+from callboard_programs.relay import link
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from e2e.serving import environment
 from needed import need
 from serving import served, text_of
@@ -184,7 +184,7 @@ def test_an_instance_that_answers_byte_after_byte_is_not_serving(
 
 WITH_FEW_FILES = """
 import resource, sys
-from callboard.cli import main
+from callboard_programs.cli import main
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 sys.exit(main(["gateway", "--port", "0", *sys.argv[1:]]))
 """

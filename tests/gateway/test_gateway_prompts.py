@@ -7,9 +7,9 @@ from time import time
 
 from gateway_thread import running_gateway
 
-from callboard.testing.fake_client import FakeClient
 from callboard.transport import instances
 from callboard.transport.instances import Instance
+from callboard_testing.fake_client import FakeClient
 from serving import served
 
 META = {

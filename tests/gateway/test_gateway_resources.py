@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gateway_thread import RunningGateway, running_gateway
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import served
 
 META = {

@@ -16,7 +16,7 @@ import pytest
 from gateway_thread import running_gateway
 from lying_host import JSON, lying_host
 
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 from e2e.serving import Program, callboard, environment
 from serving import served
 

@@ -9,7 +9,7 @@ import pytest
 from gateway_thread import running_gateway
 from lying_host import JSON, lying_host
 
-from callboard.gateway import attached, listings
+from callboard_programs.gateway import attached, listings
 from serving import served, text_of
 from waiting import until
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from callboard.cli import main
 from callboard.errors import HostError, NotThatScene, PeerError
-from callboard.gateway.kept_names import file, forget
-from callboard.gateway.names import HostNames, NameFinder
 from callboard.transport import instances
+from callboard_programs.cli import main
+from callboard_programs.gateway.kept_names import file, forget
+from callboard_programs.gateway.names import HostNames, NameFinder
 from serving import Served, served
 from waiting import until
 

@@ -11,7 +11,7 @@ from gateway_thread import RunningGateway, running_gateway
 from test_named_hosts import META
 from test_names import open_scene
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from waiting import until
 

@@ -17,12 +17,12 @@ from test_names import open_scene
 
 from callboard.clients.holder import new_token
 from callboard.errors import HostError
-from callboard.gateway import running
-from callboard.gateway.kept import KeptAddress, keep_address
-from callboard.gateway.running import started_gateway
 from callboard.transport import instances
 from callboard.transport.http.bound_socket import bound
 from callboard.transport.instances import Instance
+from callboard_programs.gateway import running
+from callboard_programs.gateway.kept import KeptAddress, keep_address
+from callboard_programs.gateway.running import started_gateway
 from e2e.serving import DEADLINE
 from e2e.test_stdio import Heard, bridged, text
 from serving import served, text_of

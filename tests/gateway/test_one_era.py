@@ -14,8 +14,8 @@ from test_passing import CAPABILITIES, Probe
 
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.service.resources import ServedResource
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from one_era import speak_only
 from serving import Served, served, text_of
 from stateless_client import Stateless

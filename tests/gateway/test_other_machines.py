@@ -20,14 +20,14 @@ from page_visitor import Visitor, request
 
 from callboard.clients.book import ClientBook
 from callboard.errors import HostError, PeerError
-from callboard.gateway.certificate import Certificate, own_certificate
-from callboard.gateway.other_machines import Outside, outside_address
 from callboard.panel.status import QuestionStatus, Snapshot
-from callboard.testing.fake_host import DEADLINE
-from callboard.transport.client.http import Endpoint, Unreachable
-from callboard.transport.client.http_client import HttpClient
-from callboard.transport.relay.address import AddressFinder
-from callboard.transport.relay.link import Link
+from callboard_programs.client.http import Endpoint, Unreachable
+from callboard_programs.client.http_client import HttpClient
+from callboard_programs.gateway.certificate import Certificate, own_certificate
+from callboard_programs.gateway.other_machines import Outside, outside_address
+from callboard_programs.relay.address import AddressFinder
+from callboard_programs.relay.link import Link
+from callboard_testing.fake_host import DEADLINE
 from e2e.serving import callboard, environment
 from needed import needs
 from serving import Served, served

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from gateway_thread import RunningGateway
 
-from callboard.testing.fake_client import Answer, FakeClient
+from callboard_testing.fake_client import Answer, FakeClient
 from serving import Served, served, text_of
 
 OWN = {

@@ -13,7 +13,7 @@ from lying_host import lying_host
 from page_visitor import Visitor, request
 
 from callboard.clients.artist_key import ARTIST_HEADER, artist_word
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served, text_of
 
 CODE = {"type": "object", "properties": {"code": {"type": "string"}}}

@@ -11,8 +11,8 @@ from page_visitor import Visitor, link_of, request
 
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import token_hash
-from callboard.gateway.page.door import LINK_LASTS, SILENT_FOR, PageDoor
-from callboard.gateway.page.opening import open_link, running_link
+from callboard_programs.gateway.page.door import LINK_LASTS, SILENT_FOR, PageDoor
+from callboard_programs.gateway.page.opening import open_link, running_link
 
 PATHS = ("/", "/page/page.js", "/page/events", "/page/calls", "/page/enter?code=guessed")
 

@@ -16,9 +16,9 @@ from browser import chromium
 from callboard.calls.changed import SceneChange
 from callboard.clients.book import ClientBook
 from callboard.content import Image
-from callboard.hosting.png import Picture, encode
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard.ground.png import Picture, encode
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from e2e.client_environments import INSTALL_TIMEOUT
 from serving import Served, served
 

@@ -16,8 +16,8 @@ from gateway_thread import RunningGateway
 
 from callboard.extensions import host
 from callboard.service.resources import ServedResource
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from one_era import Era, speak_only
 from serving import Served, served, text_of
 from waiting import until

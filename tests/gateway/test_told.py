@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from callboard.errors import HostError
-from callboard.gateway.page.told import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 from callboard.panel.artist_routes import snapshot_as_json
 from callboard.panel.status import (
     CallStatus,
@@ -18,6 +17,7 @@ from callboard.panel.status import (
     SceneChange,
     Snapshot,
 )
+from callboard_programs.gateway.page.told import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 
 ROOT = RootStatus("file:///show", "show", "/show", "artist", True)
 #: Something of everything.

@@ -15,10 +15,10 @@ import pytest
 from gateway_thread import running_gateway
 
 from callboard.errors import HostError
-from callboard.gateway.transfer.pairs import items_of, paired
-from callboard.gateway.transfer.scene_facts import SceneFacts
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_programs.gateway.transfer.pairs import items_of, paired
+from callboard_programs.gateway.transfer.scene_facts import SceneFacts
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from e2e.serving import Program, callboard, environment
 from needed import need
 from serving import Served, served, text_of

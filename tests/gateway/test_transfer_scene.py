@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from gateway_thread import RunningGateway, running_gateway
 
-from callboard.hosting.matrices import compose, times
-from callboard.testing.fake_client import FakeClient
+from callboard.ground.matrices import compose, times
+from callboard_testing.fake_client import FakeClient
 from e2e.client_environments import INSTALL_TIMEOUT, python_with
 from e2e.serving import Program, environment
 from needed import need

@@ -14,7 +14,7 @@ from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import PATIENCE, MainThread
 from callboard.guest.turn import Transaction, Turn
 from callboard.host import Work
-from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread
+from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
 
 
 class Guest:

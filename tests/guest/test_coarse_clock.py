@@ -19,7 +19,7 @@ from callboard.guest import loop, main_thread
 from callboard.host import Host, HostIdentity
 from callboard.records import recorder
 from callboard.skills.discovery import BUNDLED
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_host import FakeHost
 from serving import served
 
 

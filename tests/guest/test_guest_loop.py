@@ -12,7 +12,7 @@ import pytest
 from guest_rig import Guest, InThread, guest_in, guest_on, until_cancelled
 
 from callboard.guest.loop import GuestLoop
-from callboard.testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
+from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
 from waiting import until
 
 

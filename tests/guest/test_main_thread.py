@@ -9,7 +9,7 @@ from guest_rig import InThread, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
 from callboard.guest.turn import PARK, Turn
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_host import FakeHost
 
 
 class Step:

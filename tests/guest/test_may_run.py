@@ -15,12 +15,12 @@ import pytest
 from guest_rig import Guest, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
+from callboard.ground.by_itself import BY_ITSELF
 from callboard.guest import interruption, main_thread
 from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.turn import Turn
 from callboard.host import Work
-from callboard.hosting.by_itself import BY_ITSELF
-from callboard.testing.fake_host import DEADLINE, FakeHost
+from callboard_testing.fake_host import DEADLINE, FakeHost
 
 
 class _Dragged(FakeHost):

@@ -8,7 +8,7 @@ import pytest
 from guest_rig import guest_in
 
 from callboard.guest.short_turns import TURN, short_turns
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_host import FakeHost
 
 
 def test_the_last_one_out_puts_back_what_was_there() -> None:

@@ -15,7 +15,7 @@ from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.loop import STAND_IN
 from callboard.guest.standstill import Bell, Seat, Standstill, go_on
 from callboard.guest.workers import Workers
-from callboard.testing.fake_host import DEADLINE, HostThread
+from callboard_testing.fake_host import DEADLINE, HostThread
 from waiting import until
 
 #: Seconds in which what isn't held up would have happened many times over.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from callboard.guest.worker_loop import WorkerLoop
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 
 T = TypeVar("T")
 ECHO = "import sys, shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"

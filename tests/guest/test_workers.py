@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from callboard.guest.workers import MOST_ABANDONED, Workers
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 from waiting import until
 
 

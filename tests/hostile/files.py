@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 
 from callboard.errors import HostError
-from callboard.hosting.named_files import may_use
-from callboard.hosting.usd_nesting import check_usd_nesting
+from callboard.ground.named_files import may_use
+from callboard.host_kit.usd_nesting import check_usd_nesting
 from callboard.workspace.containment import WorkspaceRoots
-from callboard_blender.blend_named import refuse_blend_outside
+from callboard_blender.application.blend_named import refuse_blend_outside
 from hostile.making import spoiled_bytes
 
 STAGE = b"""#usda 1.0
@@ -103,7 +103,7 @@ def _usd() -> Any:
 
 def _composed(usd: Any, path: str, inside: str) -> None:
     """What passes names nothing outside, and so uses nothing there."""
-    from callboard.hosting.usd_named import refuse_usd_outside
+    from callboard.host_kit.usd_named import refuse_usd_outside
 
     refuse_usd_outside(path, usd.Ar, usd.Sdf, usd.Tf, usd.UsdUtils)
     with suppress(usd.Tf.ErrorException):

@@ -31,8 +31,8 @@ from time import perf_counter
 from typing import Any
 
 from callboard.errors import HostError
-from callboard.hosting.named_files import may_use
-from callboard.hosting.usd_nesting import check_usd_nesting
+from callboard.ground.named_files import may_use
+from callboard.host_kit.usd_nesting import check_usd_nesting
 from callboard.workspace.containment import WorkspaceRoots
 from hostile.archives import package_of
 from hostile.making import spoiled_bytes
@@ -208,7 +208,7 @@ def check_usd(path: Path) -> None:
     """Raises HostError."""
     from pxr import Ar, Sdf, Tf, UsdUtils
 
-    from callboard.hosting.usd_named import refuse_usd_outside
+    from callboard.host_kit.usd_named import refuse_usd_outside
 
     check_usd_nesting(str(path))
     refuse_usd_outside(str(path), Ar, Sdf, Tf, UsdUtils)

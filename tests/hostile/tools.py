@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.host import ANIMATION, LIGHTS, MATERIALS, SCENE_READ, STRUCTURE, Host
-from callboard.hosting.network import NETWORK, SERVERS, Network
+from callboard.ports.network import NETWORK, SERVERS, Network
 from callboard.skills.discovery import scan_and_load
-from callboard.testing.direct import DirectCaller
+from callboard_testing.direct import DirectCaller
 from hostile.making import NUMBERS, TEXTS
 
 #: They run code, take long, or replace the host's own settings.
@@ -220,7 +220,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tool", nargs="*", default=())
     asked = parser.parse_args()
-    from callboard.hosting.headless import make_host
+    from callboard.host_kit.headless import make_host
 
     failed = 0
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callboard.hosting.colors import linear, of_kelvin
+from callboard.ground.colors import linear, of_kelvin
 
 
 def test_what_is_on_a_screen_becomes_linear() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import HostError
-from callboard.hosting.exchange_files import (
+from callboard.ground.written_files import put_in_place
+from callboard.host_kit.exchange_files import (
     check_file,
     fbx_axes,
     glb,
     gltf_parts,
     named_in,
 )
-from callboard.hosting.exchanging import Axes, FileFormat, format_of
-from callboard.hosting.written_files import put_in_place
+from callboard.ports.exchange import Axes, FileFormat, format_of
 
 _ENTRY = 'P: "{}", "{}", "{}", "",{}\n'
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from callboard.hosting.checking import MeshData
-from callboard.hosting.facing import normals_of, outward, triangles_of
-from callboard.hosting.uv_facts import uv_facts
+from callboard.host_kit.facing import normals_of, outward, triangles_of
+from callboard.ports.check import MeshData
+from callboard.skill_kit.uv_facts import uv_facts
 
 CORNERS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
 BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

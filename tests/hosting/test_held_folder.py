@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import CallboardError, HostError
-from callboard.hosting.held_folder import CAN_HOLD, recheck
-from callboard.hosting.replacing import replacing, replacing_bytes
+from callboard.ground.held_folder import CAN_HOLD, recheck
+from callboard.ground.replacing import replacing, replacing_bytes
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.places import Places
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from callboard.errors import HostError
-from callboard.hosting.matrices import (
+from callboard.ground.matrices import (
     compose,
     decompose,
     inverse,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callboard.hosting.checking import MeshData
-from callboard.hosting.mesh_facts import mesh_facts
+from callboard.host_kit.mesh_facts import mesh_facts
+from callboard.ports.check import MeshData
 
 _CORNERS = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
 #: Seen from outside, against the clock.

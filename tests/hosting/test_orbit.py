@@ -8,7 +8,7 @@ from math import isclose
 import pytest
 
 from callboard.errors import HostError
-from callboard.hosting.orbit import View, around, numbered, orbiting, reaching
+from callboard.ground.orbit import View, around, numbered, orbiting, reaching
 
 LOW, HIGH = [-1.0, 2.0, 3.0], [4.0, 3.0, 30.0]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.patient_rename import rename_over
-from callboard.hosting.private_file import write_private
+from callboard.ground.patient_rename import rename_over
+from callboard.ground.private_file import write_private
 
 
 def held_for(times: int, code: int) -> tuple[Callable[..., None], list[int]]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.hosting.pictures import difference, fitted, numbers_of, sheet, shrunk
-from callboard.hosting.png import NotAPicture, Picture, decode, encode, jpeg_size, png_size
+from callboard.ground.png import NotAPicture, Picture, decode, encode, jpeg_size, png_size
+from callboard.skill_kit.pictures import difference, fitted, numbers_of, sheet, shrunk
 
 RED, BLUE, BLACK, WHITE = b"\xc8\0\0", b"\0\0\xc8", b"\0\0\0", b"\xff\xff\xff"
 

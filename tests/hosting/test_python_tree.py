@@ -6,7 +6,7 @@ import ast
 import gc
 from threading import Thread
 
-from callboard.hosting.python_tree import parse_python
+from callboard.ground.python_tree import parse_python
 
 
 def test_a_tree_is_whole_though_another_thread_parses_meanwhile() -> None:

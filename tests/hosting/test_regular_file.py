@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from needed import need
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

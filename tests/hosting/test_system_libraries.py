@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from callboard.hosting.system_libraries import BLENDER_LINKS, blender_lacks
+from callboard.host_kit.system_libraries import BLENDER_LINKS, blender_lacks
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere bpy brings them all")
 
 ABSENT = {"libof-nobody.so.7": ("libof-nobody7", "libof-nobody")}
 START = f"""
 from callboard.errors import HostError
-from callboard.hosting import headless, system_libraries
+from callboard.host_kit import headless, system_libraries
 system_libraries.BLENDER_LINKS.update({ABSENT!r})
 try:
     headless.make_host("blender", lambda work: None)

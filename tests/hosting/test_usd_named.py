@@ -17,8 +17,8 @@ need("pxr")
 from pxr import Ar, Sdf, Tf, UsdUtils
 
 from callboard.errors import HostError
-from callboard.hosting.named_files import may_use
-from callboard.hosting.usd_named import refuse_usd_outside
+from callboard.ground.named_files import may_use
+from callboard.host_kit.usd_named import refuse_usd_outside
 from callboard.workspace.containment import WorkspaceRoots
 from hostile.archives import package_of
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from blender_program import blender_environment
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.screen_frame import Frame, read_frame
 from needed import missing as not_here
 from waiting import until

@@ -39,7 +39,7 @@ import json, sys
 import bpy
 from callboard.host import SCENE_READ, ANIMATION
 from callboard_blender.host import BlenderHost
-from callboard_blender.names import find
+from callboard_blender.application.names import find
 host = BlenderHost(lambda fn: None)
 read = host.ports[SCENE_READ]
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
@@ -68,7 +68,7 @@ class Rig:
     """What a case works with."""
 
     def __init__(self, host: Any, folder: Path) -> None:
-        from callboard.testing.direct import DirectCaller
+        from callboard_testing.direct import DirectCaller
 
         self.host = host
         self.folder = folder

@@ -13,7 +13,7 @@ from poly_haven import HDR, poly_haven
 def test_assets_of_poly_haven_are_whole(rig: Rig) -> None:
     import bpy
 
-    from callboard.hosting.held_folder import make_missing
+    from callboard.ground.held_folder import make_missing
 
     os.environ["no_proxy"] = "*"
     made = make_missing.set(lambda folder: Path(folder).mkdir(parents=True, exist_ok=True))

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.hosting.exchange_files import gltf_parts
-from callboard.hosting.named_files import may_use
-from callboard.hosting.png import Picture, encode
-from callboard.testing.check_objects import close, raised
+from callboard.ground.named_files import may_use
+from callboard.ground.png import Picture, encode
+from callboard.host_kit.exchange_files import gltf_parts
+from callboard_testing.checks.objects import close, raised
 from hosts.blender_scenes import Rig
 
 SUFFIXES = (".glb", ".gltf", ".fbx", ".obj", ".stl", ".ply", ".abc")

@@ -115,7 +115,7 @@ def test_a_scene_without_light_says_why_it_is_dark(rig: Rig) -> None:
 
 
 def test_a_still_is_shown_no_larger_than_asked(rig: Rig) -> None:
-    from callboard.hosting.png import png_size
+    from callboard.ground.png import png_size
 
     _scene(rig)
     for name in ("large.png", "large.jpg"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from callboard.host import AmbiguousName, ObjectNotFound
-from callboard.testing.bench import Bench
-from callboard.testing.check_objects import raised
-from callboard.testing.check_shared import LOCKED, REFERENCED
-from callboard.testing.compliance import checks
+from callboard_testing.bench import Bench
+from callboard_testing.checks.objects import raised
+from callboard_testing.checks.shared import LOCKED, REFERENCED
+from callboard_testing.compliance import checks
 from hosts.blender_scenes import Rig, near, refused
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from callboard.testing import check_cameras, check_lights, check_materials
+from callboard_testing.checks import cameras as check_cameras
+from callboard_testing.checks import lights as check_lights
+from callboard_testing.checks import materials as check_materials
 from hosts.blender_scenes import near, refused
 
 if TYPE_CHECKING:

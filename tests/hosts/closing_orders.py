@@ -17,10 +17,10 @@ from qtpy import shiboken
 from qtpy.QtCore import QCoreApplication, QEvent
 from qtpy.QtWidgets import QApplication, QMainWindow
 
-from callboard.transport.client import Client
-from callboard_maya import panel
-from callboard_maya.panel import CONTROL
 from callboard_maya.plugin import plug_in
+from callboard_maya.ui import panel
+from callboard_maya.ui.panel import CONTROL
+from callboard_programs.client import Client
 from callboard_ui.panel import Panel
 
 ROUNDS = 20

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from callboard.testing.fake_client import FakeClient
+    from callboard_testing.fake_client import FakeClient
     from hosts.blender_gui_rig import Display, Gui
 
 sys.path.append(str(Path(__file__).parent / "doubles"))

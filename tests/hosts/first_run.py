@@ -41,7 +41,8 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
     report: dict[str, Any] = {"host": kind, "system": platform.platform(), "python": sys.version}
     try:
         os.environ["CALLBOARD_HOME"] = str(folder / "home")
-        sys.path.append(str(_unpacked(place / archive, folder)))
+        # What is tried, before what it is tried with.
+        sys.path += [str(_unpacked(place / archive, folder)), str(Path(__file__).resolve().parent)]
         report.update(_tried(kind, version, probes))
     except BaseException:
         report["broke"] = traceback.format_exc()
@@ -69,8 +70,8 @@ def _unpacked(archive: Path, folder: Path) -> Path:
 def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, Any]:
     from callboard import __version__
     from callboard.guest.inbox import MainThreadInbox
-    from callboard.hosting.headless import make_host
-    from callboard.testing.compliance import run_all
+    from callboard.host_kit.headless import make_host
+    from callboard_testing.compliance import run_all
 
     inbox = MainThreadInbox()
     host = make_host(kind, inbox.post)
@@ -112,7 +113,7 @@ def _served(host: Any, inbox: Any) -> str:
     """A client makes an object over HTTP, has a call fail, and takes the object back."""
     from callboard.app import start
     from callboard.config import McpHttpConfig
-    from callboard.transport.client import Client
+    from callboard_programs.client import Client
 
     server = start(host, McpHttpConfig(announce=False, records=False, rules=False))
     outcome: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from callboard.hosting.png import Picture, decode
+from callboard.ground.png import Picture, decode
 
 FOLDER = Path(__file__).parent / "looks"
 #: Mean difference of a channel, of 255 steps: drivers, samples and versions differ a little.

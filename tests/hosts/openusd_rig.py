@@ -14,10 +14,10 @@ from pxr import Usd
 
 from callboard.content import Json
 from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD
-from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
-from callboard.testing.compliance import Bench
-from callboard.testing.direct import DirectCaller
 from callboard_openusd.host import OpenUsdHost
+from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.compliance import Bench
+from callboard_testing.direct import DirectCaller
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n'
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from callboard.host import MODELLING
-from callboard.testing.compliance import Bench, Check, checks
+from callboard_testing.compliance import Bench, Check, checks
 
 #: Without windows undo is off until a host asks for it, nobody is asked whether to save, and
 #: another renderer renders.

@@ -163,7 +163,7 @@ class MayaRig(Rig):
         return self.session.warnings[-1] if self.session.warnings else ""
 
     def panels(self) -> list[QWidget]:
-        from callboard_maya.panel import CONTROL
+        from callboard_maya.ui.panel import CONTROL
 
         return [window for name, window in self.session.windows.items() if name == CONTROL]
 

@@ -62,8 +62,8 @@ class Sweep:
     went wrong."""
 
     def __init__(self, file: str, folder: Path) -> None:
-        from callboard.testing.direct import DirectCaller
         from callboard_openusd.host import OpenUsdHost
+        from callboard_testing.direct import DirectCaller
 
         self.file = file
         self.saved = str(folder / "saved.usda")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import Gui, blender_gui, install, missing, render
 
 if reason := missing():
@@ -34,7 +34,7 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
 def test_compliance_in_the_user_interface(gui: Gui) -> None:
     code = "\n".join(
         (
-            "from callboard.testing.compliance import run_all",
+            "from callboard_testing.compliance import run_all",
             "from callboard_blender import addon",
             "found = run_all(addon.residence.app.host)",
             "answer = [[check.id, outcome, why] for check, outcome, why in found]",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.png import png_size
-from callboard.testing.fake_client import FakeClient
+from callboard.ground.png import png_size
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
 
 if reason := missing():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import DEADLINE, PERMIT, Gui, in_background, missing, render
 
 if reason := missing():

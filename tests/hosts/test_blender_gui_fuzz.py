@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import Gui, blender_gui, in_background, install, missing
 
 if reason := missing():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import ROOM, Gui, missing
 from hosts.known_looks import MODES, SIZE, assert_known, make
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 from needed import needs
 
@@ -54,7 +54,7 @@ import sys
 import threading
 import bpy
 from callboard.guest.interruption import Interrupted, Interruptible
-from callboard_blender import overrides
+from callboard_blender.application import overrides
 leave = overrides.guard()
 own, other = bpy.context.scene, bpy.data.scenes.new("Other")
 sys.setswitchinterval(0.00002)

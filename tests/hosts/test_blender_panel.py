@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from callboard_ui.qt_libraries import advice
 from hosts.blender_gui_rig import Gui, blender_gui, install, missing
 

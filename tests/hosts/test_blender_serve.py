@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 from needed import needs
 

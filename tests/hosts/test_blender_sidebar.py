@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import REFUSED_BY_ARTIST
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import Display, Gui, blender_gui, install, missing
 
 if reason := missing():

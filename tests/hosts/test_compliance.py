@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from callboard.host import ANIMATION, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT
-from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
-from callboard.testing.compliance import Bench, Check, checks
+from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.compliance import Bench, Check, checks
 from needed import need
 from python_path import python_path
 
@@ -45,7 +45,7 @@ def test_openusd(check: Check, tmp_path: Path) -> None:
 def blender_outcomes() -> dict[str, dict[str, str]]:
     need("bpy")
     done = subprocess.run(
-        [sys.executable, "-m", "callboard.testing", "--host", "blender", "--json"],
+        [sys.executable, "-m", "callboard_testing", "--host", "blender", "--json"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": python_path()},

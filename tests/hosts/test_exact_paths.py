@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard.hosting.png import Picture, encode
-from callboard.testing.fake_client import FakeClient
+from callboard.ground.png import Picture, encode
+from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
 from callboard.workspace.fields import WORKSPACE_PATH
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 from needed import need
 

@@ -52,8 +52,12 @@ def test_it_reports_and_leaves_nothing(
         each.mkdir()
     archive = an_archive(tmp_path / "callboard.zip", host)
     environment = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+    # What lies beside the script where somebody runs it.
+    beside = tmp_path / "beside"
+    for name in ("callboard_programs", "callboard_testing"):
+        shutil.copytree(PROJECT / "core" / name, beside / name)
     # Houdini's uses what it shares with Maya's, which lies beside it.
-    environment |= {"PYTHONPATH": os.pathsep.join(map(str, (double, DOUBLES)))}
+    environment |= {"PYTHONPATH": os.pathsep.join(map(str, (double, DOUBLES, beside)))}
     environment |= {"CALLBOARD_ARCHIVE": str(archive)}
     environment |= {"HOME": str(home), "TMPDIR": str(temporary), "TEMP": str(temporary)}
     # The project itself isn't importable: all there is comes from the archive.

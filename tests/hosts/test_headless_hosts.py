@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from callboard.transport.client import Client
+from callboard_programs.client import Client
 from needed import need
 
 pytestmark = pytest.mark.slow

@@ -51,7 +51,7 @@ def test_every_call_is_on_the_main_thread() -> None:
 
 
 def test_calls_after_the_unload_raise() -> None:
-    from callboard_houdini import names
+    from callboard_houdini.application import names
 
     session.unloaded = True
     with pytest.raises(RuntimeError, match="after the package was unloaded"):

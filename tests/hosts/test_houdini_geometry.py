@@ -10,7 +10,7 @@ import pytest
 from houdini_rig import hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
-from callboard.testing.compliance import Bench
+from callboard_testing.compliance import Bench
 
 
 @pytest.fixture

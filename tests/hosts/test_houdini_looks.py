@@ -15,9 +15,9 @@ need("pxr")
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
-from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
-from callboard.testing.check_materials import picture
-from callboard.testing.compliance import Bench
+from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard_testing.checks.materials import picture
+from callboard_testing.compliance import Bench
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from callboard.host import (
     AmbiguousName,
     ObjectNotFound,
 )
-from callboard.testing.check_shared import LAYERED, LOCKED, REFERENCED
-from callboard.testing.compliance import Bench, Check
+from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.compliance import Bench, Check
 from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_visits
 

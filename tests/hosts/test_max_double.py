@@ -52,7 +52,7 @@ def test_every_call_is_on_the_main_thread() -> None:
 
 
 def test_calls_after_the_unload_raise() -> None:
-    from callboard_max import names
+    from callboard_max.application import names
 
     session.unloaded = True
     with pytest.raises(RuntimeError, match="after the bundle was unloaded"):

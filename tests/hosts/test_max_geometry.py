@@ -12,9 +12,9 @@ from test_max import _xref
 
 from callboard.errors import HostError
 from callboard.host import GEOMETRY
-from callboard.testing.check_geometry import volume_of
-from callboard.testing.check_objects import close
-from callboard.testing.compliance import Bench
+from callboard_testing.checks.geometry import volume_of
+from callboard_testing.checks.objects import close
+from callboard_testing.compliance import Bench
 
 rt = pymxs.runtime
 

@@ -12,8 +12,8 @@ from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import HostError
 from callboard.host import RENDER, AmbiguousName
-from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
-from callboard.testing.compliance import Bench
+from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard_testing.compliance import Bench
 
 rt = pymxs.runtime
 

@@ -11,8 +11,8 @@ import pytest
 from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import HostError
-from callboard.hosting.png import Picture, decode
-from callboard.testing.compliance import Bench
+from callboard.ground.png import Picture, decode
+from callboard_testing.compliance import Bench
 
 if REAL:
     pytest.skip("3dsmaxbatch has no views", allow_module_level=True)

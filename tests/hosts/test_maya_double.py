@@ -91,7 +91,7 @@ def test_a_callback_that_outlives_its_plug_in_is_fatal(tmp_path) -> None:
 
 
 def test_calls_after_the_unload_raise(monkeypatch: pytest.MonkeyPatch) -> None:
-    from callboard_maya import names
+    from callboard_maya.application import names
 
     session.unloaded = True
     with pytest.raises(RuntimeError, match="after the plug-in was unloaded"):

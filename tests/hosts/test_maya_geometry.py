@@ -12,7 +12,7 @@ from maya_rig import maya_host, new_maya
 
 from callboard.errors import HostError
 from callboard.host import GEOMETRY, STRUCTURE
-from callboard.testing.compliance import Bench
+from callboard_testing.compliance import Bench
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from maya import cmds
 from maya_rig import REAL, maya_host, new_maya
 
 from callboard.errors import HostError
-from callboard.hosting.picture_ports import CAMERAS, LIGHTS, MATERIALS
-from callboard.testing.check_materials import picture
-from callboard.testing.compliance import Bench
+from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard_testing.checks.materials import picture
+from callboard_testing.compliance import Bench
 
 
 @pytest.fixture

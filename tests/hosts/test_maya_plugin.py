@@ -18,8 +18,8 @@ from maya import cmds, utils
 from maya_rig import PLUGIN, new_maya
 from qt_plugin_rigs import MayaRig, new_rig
 
-from callboard_maya import panel
 from callboard_maya.plugin import plug_in
+from callboard_maya.ui import panel
 
 
 @pytest.fixture(autouse=True)

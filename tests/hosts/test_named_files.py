@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import Program, callboard, environment
 from hosts.test_exact_paths import Place
 from needed import need

@@ -13,8 +13,8 @@ need("pxr")
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, Vt
 
-from callboard.testing.bench import Bench
 from callboard_openusd.host import OpenUsdHost
+from callboard_testing.bench import Bench
 
 _CORNERS = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
 _BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -12,8 +12,8 @@ from needed import need
 
 need("pxr")
 
-from callboard.testing.compliance import Bench
 from callboard_openusd.host import OpenUsdHost
+from callboard_testing.compliance import Bench
 
 Lookup = Callable[..., Any]
 

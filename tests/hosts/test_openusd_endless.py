@@ -17,8 +17,8 @@ from callboard.config import McpHttpConfig
 from callboard.errors import CALL_TIMEOUT
 from callboard.guest.inbox import MainThreadInbox
 from callboard.host import SCENE_MUTATE
-from callboard.hosting.headless import make_host
-from callboard.testing.fake_client import FakeClient
+from callboard.host_kit.headless import make_host
+from callboard_testing.fake_client import FakeClient
 from waiting import until
 
 

@@ -14,8 +14,8 @@ need("pxr")
 from pxr import Usd, UsdGeom
 
 from callboard.errors import HostError
-from callboard.testing.direct import DirectCaller
 from callboard_openusd.host import OpenUsdHost
+from callboard_testing.direct import DirectCaller
 
 MESH = """#usda 1.0
 (

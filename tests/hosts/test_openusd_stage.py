@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import CapabilityMissing
-from callboard.testing.skill_bench import SkillBench, ToolFailed
+from callboard_testing.skill_bench import SkillBench, ToolFailed
 from needed import need
 from skills.skill_tree import write_skill
 

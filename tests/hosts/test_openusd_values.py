@@ -14,7 +14,9 @@ from needed import need
 need("pxr")
 
 from callboard.host import CAMERAS, LIGHTS, MATERIALS
-from callboard.testing import check_cameras, check_lights, check_materials
+from callboard_testing.checks import cameras as check_cameras
+from callboard_testing.checks import lights as check_lights
+from callboard_testing.checks import materials as check_materials
 from hosts.openusd_rig import Scene
 
 _READER = """

@@ -20,9 +20,9 @@ from qtpy.QtWidgets import QApplication, QDialog
 from callboard.app import Callboard
 from callboard.config import McpHttpConfig
 from callboard.errors import HOST_BUSY, HostError
-from callboard.testing.fake_host import FakeHost
-from callboard.transport.client import Client, RemoteError
-from callboard_qt.main_thread import QtMainThread
+from callboard_programs.client import Client, RemoteError
+from callboard_qt.application.main_thread import QtMainThread
+from callboard_testing.fake_host import FakeHost
 from waiting import until
 
 

@@ -25,9 +25,9 @@ from qtpy.QtWidgets import QApplication, QDialog
 
 from callboard.errors import HOST_BUSY
 from callboard.host import VIEWPORT
-from callboard.testing.compliance import Bench, checks
-from callboard.transport.client import Client, RemoteError
-from callboard_qt.main_thread import QtMainThread
+from callboard_programs.client import Client, RemoteError
+from callboard_qt.application.main_thread import QtMainThread
+from callboard_testing.compliance import Bench, checks
 from waiting import until
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
-from callboard.install.placed_files import RECEIPT
+from callboard_programs.cli import main
+from callboard_programs.install.placed_files import RECEIPT
 
 #: What is in each host's archive, for these tests.
 ARCHIVES = {

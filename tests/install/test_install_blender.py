@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 
 #: The third byte is neither UTF-8 nor in Windows' Western code page.
 PRINTED = b'Blender 3.6.5\n\xe9 \x81\n{"callboard": "done"}\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
+from callboard_programs.cli import main
 
 
 def test_a_build_that_fails_in_another_code_page_is_told(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import HostError
-from callboard.install.placed_files import RECEIPT, place, remove
+from callboard_programs.install.placed_files import RECEIPT, place, remove
 
 FILES = {"__init__.py": b"one", "lib/deep/two.py": b"two"}
 

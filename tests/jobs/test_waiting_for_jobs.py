@@ -10,8 +10,8 @@ from callboard.clients.holder import LOCAL
 from callboard.clients.owner import Owner
 from callboard.content import Image, Json, Result
 from callboard.jobs.jobs import TASKS
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served, text_of
 from stateless_client import Stateless
 from waiting import job_ended, until

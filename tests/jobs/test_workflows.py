@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_programs.cli import main
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import served, text_of
 from skills.skill_tree import write_skill
 from stateless_client import Stateless

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from jobs.test_workflows import begun, ended, poll, start
 from needed import needs
 from python_path import python_path

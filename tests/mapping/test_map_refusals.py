@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.capability_names import FARM
-from callboard.testing.fake_client import FakeClient
+from callboard.ports.capability_names import FARM
+from callboard_testing.fake_client import FakeClient
 from clients.panel_artist import Artist
 from mapping.mapped_skill import write_mapped
 from serving import Served, served

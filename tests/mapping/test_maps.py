@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from callboard.hosting.capability_names import FARM
-from callboard.testing.fake_client import FakeClient
+from callboard.ports.capability_names import FARM
+from callboard_testing.fake_client import FakeClient
 from e2e.serving import callboard, environment
 from mapping.mapped_skill import write_mapped
 from needed import need, needs

@@ -39,7 +39,7 @@ class Old(ModuleType):
 
 
 def client(url: str, token: str | None) -> dict[str, Any]:
-    from callboard.transport.client import Client
+    from callboard_programs.client import Client
 
     with Client(url, token, timeout=30) as talk:
         made = {"name": "scene__create_primitive", "arguments": {"kind": "cube", "name": "Crate"}}
@@ -94,8 +94,8 @@ def maya(folder: Path) -> dict[str, Any]:
     sys.path[:0] = [str(root / line.partition(":= ")[2]) for line in rest]
     cmds.loadPlugin(str(root / "plug-ins" / "callboard_plugin.py"))
     utils.processIdleEvents()
-    from callboard_maya import panel
     from callboard_maya.plugin import plug_in
+    from callboard_maya.ui import panel
 
     def opened() -> Any:
         panel.show()
@@ -134,8 +134,8 @@ def three_ds_max(folder: Path) -> dict[str, Any]:
     modules = [entry.get("ModuleName") or "" for entry in package.iter("ComponentEntry")]
     script = folder / "callboard" / modules[-1]
     runpy.run_path(str(script.with_name("callboard_startup.py")))
-    from callboard_max import panel
     from callboard_max.plugin import plug_in
+    from callboard_max.ui import panel
 
     def opened() -> Any:
         plug_in.show_panel()

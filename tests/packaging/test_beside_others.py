@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from archives import built
 
-from callboard.cli import main
+from callboard_programs.cli import main
 from needed import need
 
 HERE = Path(__file__).parent

@@ -20,7 +20,7 @@ import build_maya
 from build_archive import Files
 from build_library import check_imports, check_library
 from build_requirements import PROJECT, BuildError
-from callboard.transport.client import Client
+from callboard_programs.client import Client
 
 DOUBLES = Path(__file__).parents[1] / "hosts" / "doubles"
 

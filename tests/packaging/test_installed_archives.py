@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from archives import built
 
-from callboard.cli import main
+from callboard_programs.cli import main
 
 #: Where each host's files go below a user's folder, and what of the archive is a library.
 PLACES = {

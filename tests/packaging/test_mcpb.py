@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 
 from build_mcpb import build_mcpb, manifest
 from build_requirements import BuildError
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.client_environments import npm_with
 from e2e.serving import DEADLINE, Program, callboard, environment
 

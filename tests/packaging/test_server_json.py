@@ -15,7 +15,7 @@ import pytest
 
 from build_requirements import PROJECT
 from build_wheel import version
-from callboard.cli import main
+from callboard_programs.cli import main
 from e2e.client_environments import python_with
 
 #: A linter that brings the registry's schemas as they are published, and the digest of this one.

@@ -26,9 +26,9 @@ from callboard.errors import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR
 from callboard.protocol.jsonrpc import DEPTH_LIMIT
 from callboard.service.resources import ServedResource
 from callboard.skills.prompts.prompt import Argument
-from callboard.testing.fake_client import Answer, events
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.access import BODY_LIMIT
+from callboard_testing.fake_client import Answer, events
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served
 
 FACTOR = int(os.environ.get("CALLBOARD_HOSTILE_FACTOR", "1"))

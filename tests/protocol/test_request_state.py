@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from callboard.errors import INVALID_PARAMS, InvalidParams
 from callboard.protocol.request_state import LIFETIME, MEMORY, RequestStates
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served, text_of
 
 Json = dict[str, Any]

@@ -16,7 +16,7 @@ from call_records import a_call
 from callboard.clients.book import ClientBook
 from callboard.records.exporter import Exporter, ExportTarget
 from callboard.records.store import Store
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import served
 from waiting import until
 

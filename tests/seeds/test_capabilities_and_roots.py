@@ -20,7 +20,7 @@ from callboard import (
     WorkspaceResolveError,
     WorkspaceRoots,
 )
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 
 SKILLS = """
 from callboard import SkillMetadata, scan_and_load

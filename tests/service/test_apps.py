@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from callboard.content import Json
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE, FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE, FakeHost
 from columns_host import ColumnsHost
 from docs.blocks import PROJECT, blocks
 from docs.shape import alike

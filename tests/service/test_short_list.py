@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from callboard.content import Json
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import FakeHost
 from serving import served, text_of
 from skills.skill_tree import write_skill
 from waiting import until

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
 from callboard.clients.book import ClientBook
+from callboard_programs.cli import main
 from home_contents import contents
 
 CURSOR = b'{\r\n\t"mcpServers": {"mine": {"command": "x"}}\r\n}'

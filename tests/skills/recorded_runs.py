@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from callboard.app import Callboard
-from callboard.cli import main as callboard
 from callboard.config import McpHttpConfig
 from callboard.skills.discovery import BUNDLED
-from callboard.testing.skill_bench import SkillBench, _BenchRequest
+from callboard_programs.cli import main as callboard
+from callboard_testing.skill_bench import SkillBench, _BenchRequest
 
 SECRET = "sk-abcdefghijklmnop1234567890"
 Ask = Callable[..., Any]

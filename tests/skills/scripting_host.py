@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from callboard.hosting.script_code import run_python
-from callboard.testing.fake_host import FakeHost
+from callboard.host_kit.script_code import run_python
+from callboard_testing.fake_host import FakeHost
 
 
 class RunningPython:

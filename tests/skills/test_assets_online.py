@@ -13,10 +13,10 @@ import pytest
 
 from callboard.content import Image
 from callboard.errors import HostError
-from callboard.hosting.held_folder import make_missing
-from callboard.hosting.network import NETWORK
-from callboard.testing.bench import Bench
-from callboard.testing.fake_host import FakeHost
+from callboard.ground.held_folder import make_missing
+from callboard.ports.network import NETWORK
+from callboard_testing.bench import Bench
+from callboard_testing.fake_host import FakeHost
 from docs.blocks import blocks
 from needed import need
 from poly_haven import FILES, HDR, PNG, PolyHaven, poly_haven

@@ -9,7 +9,7 @@ from callboard.errors import SkillError
 from callboard.skills.catalog import CatalogChange, SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.vendored import REQUIRED, vendor_folder
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 from skills.skill_tree import TWO_TOOLS, write_files, write_skill
 
 GO = {

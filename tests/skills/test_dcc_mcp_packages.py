@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import SkillError
-from callboard.skills.lint import lint
 from callboard.skills.load import load_skill
 from callboard.skills.scripts import SkillScripts
+from callboard_testing.lint.skill_lint import lint
 from serving import served, text_of
 from skills.skill_tree import write_skill
 from waiting import until

@@ -11,9 +11,9 @@ from callboard.records.redaction import Redactor
 from callboard.skills import safe_yaml
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.from_calls.make import make_skill
-from callboard.skills.lint import lint
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
+from callboard_testing.lint.skill_lint import lint
 from skills.skill_tree import write_skill
 
 REDACT = Redactor(home="/home/anna", user="anna").text

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from callboard.cli import main
 from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.load import load_skill
+from callboard_programs.cli import main
 from skills.skill_tree import write_files, write_skill
 
 

@@ -1,5 +1,5 @@
-from callboard.cli import main
-from callboard.skills.lint import lint
+from callboard_programs.cli import main
+from callboard_testing.lint.skill_lint import lint
 from skills.skill_tree import write_files, write_skill
 
 GOOD = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
-from callboard.skills.lint import lint
+from callboard_programs.cli import main
+from callboard_testing.lint.skill_lint import lint
 from skills.skill_tree import write_files
 
 RIGHT = {
@@ -298,7 +298,7 @@ def test_tests_without_their_fixture(tmp_path: Path) -> None:
     write_files(folder, {"tests/test_it.py": "def test_it(callboard_skill):\n    pass\n"})
     (finding,) = lint(folder)
     assert (finding.file, finding.line) == ("tests/test_it.py", 1)
-    assert "from callboard.testing.pytest_plugin import *" in finding.message
+    assert "from callboard_testing.pytest_plugin import *" in finding.message
     (folder / "tests" / "conftest.py").touch()
     assert lint(folder) == []
 

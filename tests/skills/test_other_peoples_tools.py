@@ -11,8 +11,8 @@ from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
 from callboard.skills.catalog import SkillCatalog
-from callboard.skills.lint import lint
 from callboard.skills.script_runners import runs_code
+from callboard_testing.lint.skill_lint import lint
 from serving import Served, served
 from skills.skill_tree import write_skill
 from waiting import until

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from callboard.errors import CALL_TIMEOUT
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served, text_of
 from skills.scripting_host import ScriptingHost
 

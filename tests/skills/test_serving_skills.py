@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
 from callboard.errors import SkillError
+from callboard_programs.cli import main
 from serving import Served, served, text_of
 from skills.skill_tree import TWO_TOOLS, write_files, write_skill
 from waiting import until

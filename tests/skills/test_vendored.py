@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
-from callboard.skills.lint import lint
 from callboard.skills.vendored import is_requirement, satisfies, vendor_folder
+from callboard_programs.cli import main
+from callboard_testing.lint.skill_lint import lint
 from needed import need
 from serving import served, text_of
 from skills.skill_tree import write_skill

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import CapabilityMissing, HostError, InvalidParams, SkillError
-from callboard.testing.skill_bench import SkillBench, ToolFailed, host_for_tests, skill_folder
+from callboard_testing.skill_bench import SkillBench, ToolFailed, host_for_tests, skill_folder
 from needed import need
 from skills.skill_tree import write_skill
 
@@ -219,7 +219,7 @@ def test_a_skills_tests_see_no_skills_of_the_person_who_tests(tmp_path: Path) ->
     others = write_skill(tmp_path / "others", "other-skill").parent
     write_skill(others, "needed-skill", files=FILES)
     tests = {
-        "tests/conftest.py": "from callboard.testing.pytest_plugin import *\n",
+        "tests/conftest.py": "from callboard_testing.pytest_plugin import *\n",
         "tests/test_it.py": """\
             def test_it(callboard_skill):
                 found = callboard_skill.call("skills__search", query="other skill")
@@ -243,7 +243,7 @@ def test_a_skills_tests_see_no_skills_of_the_person_who_tests(tmp_path: Path) ->
 @pytest.mark.slow
 def test_tests_of_a_skill_for_another_host_are_skipped_with_what_runs_them(tmp_path: Path) -> None:
     tests = {
-        "tests/conftest.py": "from callboard.testing.pytest_plugin import *\n",
+        "tests/conftest.py": "from callboard_testing.pytest_plugin import *\n",
         "tests/test_it.py": "def test_it(callboard_skill): pass\n",
     }
     block = "tools: tools.yaml\ndcc: blender"

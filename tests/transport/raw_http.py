@@ -7,7 +7,7 @@ import http.client
 import socket
 from urllib.parse import urlsplit
 
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_host import DEADLINE
 
 
 class RawConnection:

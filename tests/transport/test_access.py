@@ -13,11 +13,11 @@ import pytest
 from raw_http import RawConnection
 
 from callboard.clients.holder import LOCAL
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.access import BODY_LIMIT, HEADER_LIMIT, Access, Refusal
 from callboard.transport.http.limits import HttpLimits, most_connections
 from callboard.transport.http.socket_stream import LINGER_BYTES
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served
 from waiting import until
 

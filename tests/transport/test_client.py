@@ -12,9 +12,9 @@ import pytest
 
 from callboard.errors import INVALID_PARAMS, HostError
 from callboard.protocol.opening import Talk
-from callboard.transport.client import Client, RemoteError
-from callboard.transport.client.http import Endpoint
-from callboard.transport.client.http_client import HttpClient
+from callboard_programs.client import Client, RemoteError
+from callboard_programs.client.http import Endpoint
+from callboard_programs.client.http_client import HttpClient
 from serving import Served, served, text_of
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from callboard.gateway.certificate import own_certificate
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.handshakes import Handshakes
+from callboard_programs.gateway.certificate import own_certificate
+from callboard_testing.fake_host import DEADLINE
 from needed import needs
 
 pytestmark = needs("openssl")

@@ -17,7 +17,7 @@ import pytest
 
 from callboard.transport.instances import Instance, announce, announced, folder, listed
 from callboard.transport.process_age import began_at
-from callboard.transport.relay.finder import HostFinder
+from callboard_programs.relay.finder import HostFinder
 from serving import served
 
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.access import Access
 from callboard.transport.http.listener import Listener
+from callboard_testing.fake_host import DEADLINE
 
 
 @pytest.mark.parametrize("turns", range(6))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from raw_http import RawConnection
 from tornado.httputil import HTTPHeaders, parse_request_start_line
 
-from callboard.testing.fake_client import FakeClient
 from callboard.transport.http.access import HEADER_LIMIT
 from callboard.transport.http.plain import plain_request
+from callboard_testing.fake_client import FakeClient
 from serving import Served
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"

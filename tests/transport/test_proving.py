@@ -15,11 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import main
 from callboard.errors import HostError
-from callboard.testing.fake_client import FakeClient
 from callboard.transport import proving
-from callboard.transport.client.blocking import Client
 from callboard.transport.instances import (
     Instance,
     announce,
@@ -30,7 +27,10 @@ from callboard.transport.instances import (
     listed,
 )
 from callboard.transport.machine import this_boot, this_machine
-from callboard.transport.relay.finder import HostFinder
+from callboard_programs.cli import main
+from callboard_programs.client.blocking import Client
+from callboard_programs.relay.finder import HostFinder
+from callboard_testing.fake_client import FakeClient
 from serving import served
 
 TOKEN = "the-instances-own-token"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from callboard.testing.fake_host import DEADLINE
-from callboard.transport.client.http import Broken, Endpoint, HttpAnswer
 from callboard.transport.instances import Instance
-from callboard.transport.relay.finder import HostFinder
-from callboard.transport.relay.keeper import HostKeeper
-from callboard.transport.relay.link import Link
-from callboard.transport.stdio.bridge import Bridge
+from callboard_programs.bridge.bridge import Bridge
+from callboard_programs.client.http import Broken, Endpoint, HttpAnswer
+from callboard_programs.relay.finder import HostFinder
+from callboard_programs.relay.keeper import HostKeeper
+from callboard_programs.relay.link import Link
+from callboard_testing.fake_host import DEADLINE
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import pytest
 
 from callboard.calls.json_schema import Validator
 from callboard.service.resources import ServedResource
-from callboard.testing.fake_client import events
-from callboard.testing.fake_host import DEADLINE
+from callboard_testing.fake_client import events
+from callboard_testing.fake_host import DEADLINE
 from serving import served
 from skills.skill_tree import write_skill
 from waiting import until

@@ -17,9 +17,9 @@ from raw_http import RawConnection
 from callboard.calls.context import ToolContext
 from callboard.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from callboard.service.pages import PAGE_SIZE
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
 from callboard.transport.http.limits import HttpLimits
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served
 from waiting import until
 

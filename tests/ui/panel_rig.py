@@ -10,8 +10,8 @@ from typing import Any
 from qtpy.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from qtpy.QtWidgets import QLabel, QPlainTextEdit, QTabWidget, QTreeView, QWidget
 
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import FakeHost
 from callboard_ui import make_panel
 from callboard_ui.panel import Panel
 from serving import Served, served

@@ -20,7 +20,7 @@ from qtpy.QtWidgets import QApplication
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.records.model import CallRecord
 from callboard.records.store import Store
-from callboard.skills.lint import lint
+from callboard_testing.lint.skill_lint import lint
 from callboard_ui.panel import ACTIVITY, ROOTS
 from callboard_ui.save_run_dialog import SaveRunDialog
 

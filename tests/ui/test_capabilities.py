@@ -20,7 +20,7 @@ from callboard.bundles.installed.manifest import HOST_KEY
 from callboard.bundles.installed.places import user_bundles
 from callboard.errors import CAPABILITY_MISSING, HostError
 from callboard.host import USD, PlugIn
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_host import FakeHost
 from callboard_ui.look import LEGIBLE, contrast
 from callboard_ui.panel import CAPABILITIES, SKILLS
 

@@ -15,7 +15,7 @@ from qtpy.QtWidgets import QPushButton
 
 from callboard.clients.book import ClientBook
 from callboard.errors import REFUSED_BY_ARTIST
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 from callboard_ui.panel import CONSENT
 
 ANYTHING = {"type": "object"}

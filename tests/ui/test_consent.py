@@ -14,7 +14,7 @@ from qtpy.QtGui import QWheelEvent
 
 from callboard.clients.book import ClientBook
 from callboard.errors import REFUSED_BY_ARTIST
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_host import FakeHost
 from callboard_ui.panel import ACTIVITY, CONSENT
 
 CODE = {"type": "object", "properties": {"code": {"type": "string"}}}

@@ -22,8 +22,8 @@ from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QTreeView,
 from callboard.clients.book import ClientBook
 from callboard.errors import PAUSED, REFUSED_BY_ARTIST
 from callboard.protocol.recent_clients import KEPT
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import FakeHost
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import FakeHost
 from callboard_ui import make_panel
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.panel import CAPABILITIES, CONSENT, Panel

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import HostError
-from callboard_blender.qt_files import QtSearch
+from callboard_blender.ui.qt_files import QtSearch
 from callboard_ui.main_loop import check_qt
 from callboard_ui.qt_libraries import missing_libraries
 from waiting import until

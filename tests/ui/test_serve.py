@@ -15,7 +15,7 @@ need("qt")
 
 need("pxr")
 
-from callboard.testing.fake_client import FakeClient
+from callboard_testing.fake_client import FakeClient
 
 pytestmark = pytest.mark.slow
 

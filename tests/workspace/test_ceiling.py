@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from callboard.errors import INVALID_PARAMS, REFUSED_BY_ARTIST
-from callboard.testing.fake_client import FakeClient
 from callboard.workspace.containment import Root, WorkspaceRoots
+from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from waiting import until
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from callboard.errors import INVALID_PARAMS
-from callboard.testing.fake_client import FakeClient
-from callboard.testing.fake_host import DEADLINE
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
+from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import Served, served, text_of
 from stateless_client import Stateless
 from waiting import job_ended, until

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from callboard.content import Json
-from callboard.hosting.replacing import replacing_bytes
-from callboard.testing.fake_client import FakeClient
+from callboard.ground.replacing import replacing_bytes
 from callboard.workspace.containment import Root, parse_root
+from callboard_testing.fake_client import FakeClient
 from serving import served, text_of
 
 PATH = {"type": "object", "properties": {"path": {"type": "string", "format": "workspace-path"}}}

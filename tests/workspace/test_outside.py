@@ -10,8 +10,8 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.revisions import REVISION_2026_07_28
-from callboard.testing.fake_client import FakeClient
 from callboard.workspace.outside import OutsideAnswers
+from callboard_testing.fake_client import FakeClient
 from serving import served
 from stateless_client import Stateless
 from waiting import until

@@ -56,7 +56,7 @@ class PanelLoop:
     def __init__(self) -> None:
         from qtpy.QtWidgets import QApplication
 
-        from callboard_qt.main_thread import QtMainThread
+        from callboard_qt.application.main_thread import QtMainThread
 
         self._app = QApplication.instance() or QApplication(["callboard"])
         self._app.setApplicationName("callboard")

@@ -36,7 +36,7 @@ from callboard.errors import (
     CapabilityMissing,
     SkillError,
 )
-from callboard.hosting.contract import Work
+from callboard.ports.contract import Work
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 

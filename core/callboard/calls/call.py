@@ -15,7 +15,7 @@ from callboard.calls.tools import Tool
 from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard.hosting.contract import Host
+from callboard.ports.contract import Host
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import PeerRequest
 from callboard.workspace.containment import WorkspaceRoots

@@ -10,9 +10,9 @@ from callboard.calls.call_workers import CallWorkers
 from callboard.calls.consent import ConsentDesk, RootsDecision
 from callboard.calls.tools import Tool
 from callboard.errors import WorkspaceResolveError
-from callboard.hosting.contract import Host
-from callboard.hosting.held_folder import make_missing, recheck
-from callboard.hosting.named_files import may_use
+from callboard.ground.held_folder import make_missing, recheck
+from callboard.ground.named_files import may_use
+from callboard.ports.contract import Host
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.fields import has_folder, is_absolute
 from callboard.workspace.path_text import shown

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CapabilityMissing
-from callboard.hosting.capability_names import (
+from callboard.ports.capability_names import (
     ATTRIBUTES,
     CAMERAS,
     CHECK,
@@ -27,7 +27,7 @@ from callboard.hosting.capability_names import (
     NETWORK,
     STRUCTURE,
 )
-from callboard.hosting.contract import (
+from callboard.ports.contract import (
     ANIMATION,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,

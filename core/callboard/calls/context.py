@@ -23,7 +23,7 @@ from callboard.calls.asks import (
 from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import SkillError
-from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, HostIdentity
+from callboard.ports.contract import SCENE_MUTATE, SCENE_READ, HostIdentity
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, lacks
 from callboard.workspace.containment import WorkspaceRoots

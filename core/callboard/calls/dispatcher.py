@@ -42,11 +42,11 @@ from callboard.errors import (
     ResourceNotFound,
     SkillError,
 )
+from callboard.ground.by_itself import comes_back
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import Turn
-from callboard.hosting.by_itself import comes_back
-from callboard.hosting.contract import Host, Work
+from callboard.ports.contract import Host, Work
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, NotDeclared, PeerRequest
 from callboard.workspace.roots import RootsBook
 

@@ -13,7 +13,7 @@ from callboard.calls.tool_errors import settle
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import PARK, Transaction, Turn, Waiter
-from callboard.hosting.contract import Work
+from callboard.ports.contract import Work
 
 
 class MainStay:

@@ -16,7 +16,7 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.grants import ConsentPolicy, Grant, Subject
 from callboard.clients.holder import TokenHolder
-from callboard.hosting.private_file import read_private, write_private
+from callboard.ground.private_file import read_private, write_private
 from callboard.workspace.projects import project_file
 
 log = logging.getLogger(__name__)

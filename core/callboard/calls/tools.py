@@ -15,8 +15,8 @@ from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, InvalidParams
-from callboard.hosting.capability_names import LOOK
-from callboard.hosting.contract import (
+from callboard.ports.capability_names import LOOK
+from callboard.ports.contract import (
     FILESYSTEM_WRITE,
     RENDER,
     SCENE_MUTATE,

@@ -13,7 +13,7 @@ from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.calls.undoing import alone, redo_own, undo_own
 from callboard.content import Json
-from callboard.hosting.contract import SCENE_MUTATE
+from callboard.ports.contract import SCENE_MUTATE
 
 #: What the two tools are called.
 UNDO = "scene__undo"

@@ -12,8 +12,8 @@ import hmac
 from pathlib import Path
 
 from callboard.clients.holder import new_token
-from callboard.folders import data_folder
-from callboard.hosting.private_file import read_private, write_private
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
 
 #: Carries the word.
 ARTIST_HEADER = "Callboard-Artist"

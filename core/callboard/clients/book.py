@@ -17,9 +17,9 @@ from time import time
 from callboard.changes import Changes
 from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, new_token, token_hash
 from callboard.errors import HostError, PeerError
-from callboard.folders import data_folder
-from callboard.hosting.file_lock import lock
-from callboard.hosting.private_file import read_private, write_private
+from callboard.ground.file_lock import lock
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
 
 log = logging.getLogger(__name__)
 

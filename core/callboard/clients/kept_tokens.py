@@ -9,8 +9,8 @@ from pathlib import Path
 from callboard.clients.book import ClientBook, KnownClient
 from callboard.clients.holder import token_hash
 from callboard.errors import HostError, PeerError
-from callboard.folders import data_folder
-from callboard.hosting.private_file import read_private, write_private
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
 
 #: Where a client finds its token instead, if its environment says so.
 VARIABLE = "CALLBOARD_TOKEN"

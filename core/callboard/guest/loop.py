@@ -27,7 +27,7 @@ from callboard.guest.selector import GuestSelector
 from callboard.guest.short_turns import short_turns
 from callboard.guest.standstill import Bell, go_on
 from callboard.guest.worker_loop import WorkerLoop
-from callboard.hosting.contract import Host
+from callboard.ports.contract import Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from callboard.errors import HostBusy
 from callboard.guest.loop import GuestLoop
 from callboard.guest.standstill import go_on
 from callboard.guest.turn import Turn, TurnState
-from callboard.hosting.contract import Work
+from callboard.ports.contract import Work
 
 log = logging.getLogger(__name__)
 

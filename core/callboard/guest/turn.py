@@ -11,9 +11,9 @@ from types import GeneratorType
 from typing import Any, Protocol
 
 from callboard.errors import CallCancelled
+from callboard.ground.by_itself import BY_ITSELF
 from callboard.guest.interruption import Interruptible
-from callboard.hosting.by_itself import BY_ITSELF
-from callboard.hosting.contract import Work
+from callboard.ports.contract import Work
 
 #: What a generator yields to be left alone until ``MainThread.unpark``.
 PARK = object()

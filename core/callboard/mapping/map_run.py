@@ -9,10 +9,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import Literal
 
-from callboard.batch.host_process import HostProcess
 from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.mapping.host_process import HostProcess
 from callboard.mapping.reports import Tally
 
 State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]

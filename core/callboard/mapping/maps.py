@@ -21,12 +21,12 @@ from callboard.clients.owner import Owner, may_see
 from callboard.config import McpHttpConfig
 from callboard.content import Json
 from callboard.errors import CallboardError, CapabilityMissing, HostBusy, HostError, InvalidParams
-from callboard.hosting.contract import SCRIPT
-from callboard.hosting.headless import HOSTS
+from callboard.host_kit.headless import HOSTS
 from callboard.jobs.jobs import Job, JobRequest, Jobs
 from callboard.mapping.map_run import MapRun
 from callboard.mapping.plan import SCENE, MapRequest, rows_of
 from callboard.mapping.reports import Reports
+from callboard.ports.contract import SCRIPT
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from callboard.batch.over import TooManyFrames, frames_of, tasks_over
-from callboard.batch.tasks import Task, filled, tasks_of
 from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.errors import InvalidParams, PeerError, WorkspaceResolveError
+from callboard.mapping.over import TooManyFrames, frames_of, tasks_over
+from callboard.mapping.tasks import Task, filled, tasks_of
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.fields import has_folder
 from callboard.workspace.path_text import shown

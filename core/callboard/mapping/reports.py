@@ -11,7 +11,7 @@ from typing import Any
 
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
-from callboard.hosting.private_file import write_private
+from callboard.ground.private_file import write_private
 
 #: Days that what was done is kept.
 _KEPT = 30

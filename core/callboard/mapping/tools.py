@@ -7,12 +7,12 @@ from typing import Any
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import Tool
 from callboard.content import Json
-from callboard.hosting.capability_names import FARM
-from callboard.hosting.contract import FILESYSTEM_READ
-from callboard.hosting.headless import HOSTS
+from callboard.host_kit.headless import HOSTS
 from callboard.jobs.tools import CHANGES, LONGEST_WAIT, READS, own_tool
 from callboard.mapping.maps import Maps
 from callboard.mapping.plan import MapRequest
+from callboard.ports.capability_names import FARM
+from callboard.ports.contract import FILESYSTEM_READ
 
 #: Seconds that a whole map may take; its tasks have limits of their own.
 LONGEST = 7 * 86_400.0

@@ -13,8 +13,8 @@ from callboard.calls.undo_step import UndoStep
 from callboard.calls.undoing import Alone, undo_newest
 from callboard.errors import CallboardError, HostError
 from callboard.guest.turn import Transaction, Turn
-from callboard.hosting.contract import SCENE_MUTATE, SCENE_READ, Host
 from callboard.panel.status import UndoAnswer
+from callboard.ports.contract import SCENE_MUTATE, SCENE_READ, Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

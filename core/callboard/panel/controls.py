@@ -19,13 +19,13 @@ from callboard.calls.grants import ConsentPolicy, Subject
 from callboard.clients.book import ClientBook
 from callboard.errors import CallboardError
 from callboard.guest.turn import Turn
-from callboard.hosting.contract import SCENE_READ, Host, HostEvent
 from callboard.jobs.jobs import Jobs
 from callboard.panel.change_controls import ChangeControls
 from callboard.panel.saved_runs import SavedRuns
 from callboard.panel.snapshot_parts import NEWCOMER
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
+from callboard.ports.contract import SCENE_READ, Host, HostEvent
 from callboard.records.reader import Reader
 from callboard.records.store import Store
 from callboard.skills.catalog import SkillCatalog

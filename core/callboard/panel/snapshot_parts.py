@@ -11,7 +11,6 @@ from callboard.calls.capabilities import Offer
 from callboard.calls.grants import Grant
 from callboard.calls.tools import Tool
 from callboard.clients.book import KnownClient
-from callboard.hosting.contract import PlugIn
 from callboard.panel.status import (
     OTHER_MACHINE,
     BundleStatus,
@@ -22,6 +21,7 @@ from callboard.panel.status import (
     SkillStatus,
     ToolStatus,
 )
+from callboard.ports.contract import PlugIn
 from callboard.skills.catalog import KnownSkill
 from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root

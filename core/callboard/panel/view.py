@@ -10,7 +10,6 @@ from callboard.calls.capabilities import Capabilities
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.tools import ToolRegistry
 from callboard.clients.book import ClientBook
-from callboard.hosting.contract import Host
 from callboard.panel.snapshot_parts import (
     Served,
     bundle_status,
@@ -27,6 +26,7 @@ from callboard.panel.status import (
     Snapshot,
     TokenStatus,
 )
+from callboard.ports.contract import Host
 from callboard.protocol.session import Session
 from callboard.skills.catalog import SkillCatalog
 from callboard.transport.http.mcp import McpEndpoint

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.ground.file_lock import lock
 from callboard.guest.standstill import Bell, Seat, go_on
-from callboard.hosting.file_lock import lock
 from callboard.records import schema
 
 _log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ import secrets
 import sys
 from pathlib import Path
 
-from callboard.hosting.file_lock import lock
+from callboard.ground.file_lock import lock
 
 #: The first line. A file that begins otherwise is another version's and is left alone.
 HEADER = b"callboard journal 1\n"

@@ -13,7 +13,7 @@ from time import gmtime
 
 from callboard.calls.invisible import shown
 from callboard.calls.recent_log import Listening
-from callboard.folders import data_folder
+from callboard.ground.folders import data_folder
 
 #: Bytes after which a file is put aside as ``.1``, in place of the one before.
 ROTATE = 2**20

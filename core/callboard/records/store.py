@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from callboard.folders import data_folder
+from callboard.ground.folders import data_folder
 from callboard.guest.standstill import Bell, Seat, go_on
 from callboard.records import schema
 from callboard.records.journal import HEADER, Journal, JournalCut, is_abandoned, journals

@@ -11,7 +11,7 @@ from callboard.calls.context import BaseContext
 from callboard.calls.recent_log import RecentLog
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
-from callboard.hosting.contract import FILESYSTEM_READ, SCENE_READ, Host, ObjectNotFound
+from callboard.ports.contract import FILESYSTEM_READ, SCENE_READ, Host, ObjectNotFound
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE

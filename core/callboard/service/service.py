@@ -23,8 +23,8 @@ from callboard.errors import (
     MethodNotFound,
     ResourceNotFound,
 )
-from callboard.hosting.contract import Host
 from callboard.jobs.jobs import TASKS, Jobs, knows_tasks, require_tasks
+from callboard.ports.contract import Host
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.revisions import Revision

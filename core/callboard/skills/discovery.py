@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from callboard.folders import path_of, site_folder
+from callboard.ground.folders import path_of, site_folder
 from callboard.skills.model import (
     SKILL_FILE,
     Failure,

@@ -15,7 +15,7 @@ from typing import Any
 
 from callboard import __version__
 from callboard.errors import HostError
-from callboard.hosting.replacing import replacing
+from callboard.ground.replacing import replacing
 from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration
 

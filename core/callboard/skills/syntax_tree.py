@@ -6,7 +6,7 @@ import ast
 import warnings
 from pathlib import Path
 
-from callboard.hosting.python_tree import parse_python
+from callboard.ground.python_tree import parse_python
 
 
 def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:

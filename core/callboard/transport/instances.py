@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.content import Json
-from callboard.folders import data_folder
-from callboard.hosting.private_file import read_private, write_private
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
 from callboard.transport import proving
 from callboard.transport.machine import this_boot, this_machine
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from callboard.errors import HostError, WorkspaceResolveError
-from callboard.hosting.held_folder import make_below
+from callboard.ground.held_folder import make_below
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.path_text import shown
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from callboard.folders import data_folder
+from callboard.ground.folders import data_folder
 
 
 def project_of(host_kind: str, folders: Sequence[str]) -> str:

@@ -34,8 +34,8 @@ from callboard.bundles.installed.user_config import (
     unanswered,
 )
 from callboard.errors import SkillError
-from callboard.hosting.file_lock import lock
-from callboard.hosting.replacing import replacing
+from callboard.ground.file_lock import lock
+from callboard.ground.replacing import replacing
 
 CURRENT = "current.json"
 SETTINGS = "settings.json"

@@ -15,7 +15,7 @@ from typing import Literal
 
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import Bundles, InstalledBundle
-from callboard.folders import data_folder, site_folder
+from callboard.ground.folders import data_folder, site_folder
 
 BundleScope = Literal["user", "project", "site"]
 

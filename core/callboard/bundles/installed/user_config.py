@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import SkillError
-from callboard.folders import path_of
+from callboard.ground.folders import path_of
 
 KINDS = ("string", "number", "boolean", "directory", "file")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")

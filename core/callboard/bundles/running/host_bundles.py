@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from callboard.folders import data_folder, site_folder
+from callboard.ground.folders import data_folder, site_folder
 
 if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources

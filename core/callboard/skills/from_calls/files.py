@@ -148,7 +148,7 @@ def _prompts(draft: Draft) -> str:
 
 
 _CONFTEST = """\
-from callboard.testing.pytest_plugin import callboard_skill, callboard_skill_paths
+from callboard_testing.pytest_plugin import callboard_skill, callboard_skill_paths
 
 __all__ = ["callboard_skill", "callboard_skill_paths"]
 """

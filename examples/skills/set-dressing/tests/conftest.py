@@ -1,1 +1,1 @@
-from callboard.testing.pytest_plugin import *  # noqa: F403
+from callboard_testing.pytest_plugin import *  # noqa: F403

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from callboard.errors import CapabilityMissing
-from callboard.testing.skill_bench import ToolFailed
+from callboard_testing.skill_bench import ToolFailed
 
 YES = {"action": "accept", "content": {}}
 NO = {"action": "decline"}

@@ -12,11 +12,11 @@ import bpy
 
 from callboard.content import Block, Image, Json, Result
 from callboard.errors import HostError
-from callboard.hosting.named_files import held_to_roots, outside, refuse_outside
-from callboard.hosting.pictures import shrunk
-from callboard.hosting.png import Picture, encode
-from callboard_blender.files import checked_blend
-from callboard_blender.names import scene
+from callboard.ground.named_files import held_to_roots, outside, refuse_outside
+from callboard.ground.png import Picture, encode
+from callboard.skill_kit.pictures import shrunk
+from callboard_blender.application.names import scene
+from callboard_blender.ports.files import checked_blend
 
 #: Blender's lists by what they hold.
 TYPES = {"object": "objects", "collection": "collections", "material": "materials"}

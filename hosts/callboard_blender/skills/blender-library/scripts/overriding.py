@@ -9,8 +9,8 @@ from mathutils import Matrix
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard_blender.linked import refuse_linked
-from callboard_blender.names import find
+from callboard_blender.application.linked import refuse_linked
+from callboard_blender.application.names import find
 
 #: Paths that an answer lists; the count is always complete.
 LISTED = 200

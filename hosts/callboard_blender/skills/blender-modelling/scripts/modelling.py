@@ -9,8 +9,8 @@ import bpy
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
-from callboard_blender.names import find
+from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.names import find
 
 _TYPES = {
     "bevel": "BEVEL",

@@ -12,8 +12,8 @@ import hou
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_houdini.networks import displayed, network_at, node_at, summary
-from callboard_houdini.parms import FRAME, holds_file, runs_code
+from callboard_houdini.parts.networks import displayed, network_at, node_at, summary
+from callboard_houdini.parts.parms import FRAME, holds_file, runs_code
 
 
 def create_node(

@@ -8,7 +8,7 @@ from typing import Any
 import hou
 
 from callboard.content import Json
-from callboard_houdini.networks import network_at, node_at, summary
+from callboard_houdini.parts.networks import network_at, node_at, summary
 
 #: Characters of a string parameter that an answer holds.
 _TEXT = 4000

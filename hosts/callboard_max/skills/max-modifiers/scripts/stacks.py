@@ -10,8 +10,8 @@ from pymxs import runtime as rt
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_max.names import find, path_of, telling
-from callboard_max.shapes import is_geometry
+from callboard_max.application.names import find, path_of, telling
+from callboard_max.parts.shapes import is_geometry
 
 #: 3ds Max's classes, by the names that the tool takes: any other global stays out of reach.
 _CLASSES = {

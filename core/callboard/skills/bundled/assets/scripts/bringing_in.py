@@ -8,10 +8,10 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.hosting.importing import import_checked
-from callboard.hosting.picture_ports import Texture
-from callboard.hosting.surfaces import assign_material, new_material, put_texture, space_of
-from callboard.hosting.surrounding import surround
+from callboard.ports.picture_ports import Texture
+from callboard.skill_kit.importing import import_checked
+from callboard.skill_kit.surfaces import assign_material, new_material, put_texture, space_of
+from callboard.skill_kit.surrounding import surround
 
 from ._asset import Asset
 from ._folder import asset, library

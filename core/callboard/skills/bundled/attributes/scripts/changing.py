@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from callboard.content import Json
-from callboard.hosting.read_back import expect
+from callboard.skill_kit.read_back import expect
 
 
 def set(ctx: Any, name: str, attribute: str, value: Any) -> Json:

@@ -7,10 +7,10 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.hosting.aiming import box_of, facing, place, placed, point_of
-from callboard.hosting.framing import axes_of, corners, filled, framed
-from callboard.hosting.matrices import unit
-from callboard.hosting.read_back import alike, done, expect, expect_turned
+from callboard.ground.matrices import unit
+from callboard.host_kit.aiming import box_of, facing, place, placed, point_of
+from callboard.skill_kit.framing import axes_of, corners, filled, framed
+from callboard.skill_kit.read_back import alike, done, expect, expect_turned
 
 #: How far a camera's numbers may be off where they are near zero: film and clipping are small.
 PRECISE = 1e-5

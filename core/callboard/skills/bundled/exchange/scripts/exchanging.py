@@ -8,8 +8,8 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.hosting.exchanging import WITH_UVS, Axes, FileFormat, format_of, told
-from callboard.hosting.importing import SHOWN, asked_axes, counting, import_checked
+from callboard.ports.exchange import WITH_UVS, Axes, FileFormat, format_of, told
+from callboard.skill_kit.importing import SHOWN, asked_axes, counting, import_checked
 
 #: Names that an error lists.
 NAMED = 5

@@ -7,7 +7,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.hosting import read_back
+from callboard.skill_kit import read_back
 
 #: Vertices that a shape may come to: its host has memory for more than that.
 MOST = 10_000_000

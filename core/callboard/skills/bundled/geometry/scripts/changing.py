@@ -8,11 +8,11 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.hosting.checking import MeshData, MeshFacts
-from callboard.hosting.facing import normals_of
-from callboard.hosting.mesh_facts import faces_of, mesh_facts
-from callboard.hosting.read_back import expect_that
-from callboard.hosting.uv_facts import uv_facts
+from callboard.host_kit.facing import normals_of
+from callboard.host_kit.mesh_facts import faces_of, mesh_facts
+from callboard.ports.check import MeshData, MeshFacts
+from callboard.skill_kit.read_back import expect_that
+from callboard.skill_kit.uv_facts import uv_facts
 
 from ._readback import alike, done, refuse_endless
 from .reading import LARGEST

@@ -6,8 +6,8 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.hosting.mesh_facts import mesh_facts
-from callboard.hosting.uv_facts import uv_facts
+from callboard.host_kit.mesh_facts import mesh_facts
+from callboard.skill_kit.uv_facts import uv_facts
 
 #: Faces of a mesh that is still gone through: some seconds.
 LARGEST = 500_000

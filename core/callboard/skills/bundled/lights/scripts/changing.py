@@ -9,11 +9,11 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.hosting.aiming import box_of, facing, place, placed, point_of
-from callboard.hosting.colors import linear, of_kelvin
-from callboard.hosting.framing import around
-from callboard.hosting.read_back import alike, done, expect, expect_turned
-from callboard.hosting.surrounding import surround
+from callboard.ground.colors import linear, of_kelvin
+from callboard.host_kit.aiming import box_of, facing, place, placed, point_of
+from callboard.skill_kit.framing import around
+from callboard.skill_kit.read_back import alike, done, expect, expect_turned
+from callboard.skill_kit.surrounding import surround
 
 #: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}

@@ -8,9 +8,9 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.hosting.picture_ports import Texture
-from callboard.hosting.read_back import done
-from callboard.hosting.surfaces import (
+from callboard.ports.picture_ports import Texture
+from callboard.skill_kit.read_back import done
+from callboard.skill_kit.surfaces import (
     COLORS,
     assign_material,
     new_material,

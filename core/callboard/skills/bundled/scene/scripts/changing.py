@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.hosting.read_back import (
+from callboard.skill_kit.read_back import (
     all_near,
     done,
     expect,

@@ -8,8 +8,8 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.hosting.matrices import compose
-from callboard.hosting.read_back import expect
+from callboard.ground.matrices import compose
+from callboard.skill_kit.read_back import expect
 
 from .reading import told
 

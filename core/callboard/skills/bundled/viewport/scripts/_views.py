@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from callboard.hosting.looking import from_angle
-from callboard.hosting.orbit import Point, around, reaching
+from callboard.ground.orbit import Point, around, reaching
+from callboard.ports.look import from_angle
 
 View = tuple[str, dict[str, Any]]
 

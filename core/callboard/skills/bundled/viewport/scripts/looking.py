@@ -8,10 +8,10 @@ from typing import Any
 
 from callboard.content import Block, Image, Json, Result
 from callboard.errors import WrongArgument
-from callboard.hosting.looking import Look
-from callboard.hosting.pictures import difference, fitted, numbers_of, sheet, shrunk
-from callboard.hosting.png import Picture
+from callboard.ground.png import Picture
+from callboard.ports.look import Look
 from callboard.protocol.jsonrpc import encode
+from callboard.skill_kit.pictures import difference, fitted, numbers_of, sheet, shrunk
 
 from ._kept import earlier, keep
 from ._views import count_of, views

@@ -1,0 +1,151 @@
+"""A folder held open: what is written lands in it, whatever its name means by then.
+
+Between the check of a path and the moment it is written to, somebody who may write in the folder
+above can put a link in a folder's place. Where the system lets files be named from an open folder,
+each folder on the way is opened by itself and none may be a link; elsewhere names have to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import BinaryIO
+
+from callboard.errors import HostError
+from callboard.ground.patient_rename import rename_over
+
+CAN_HOLD = {os.open, os.stat, os.unlink, os.rename, os.mkdir} <= os.supports_dir_fd
+#: For opening a folder by itself. O_PATH, where there is one, needs no right to list it.
+_FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
+for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
+    _FLAGS |= getattr(os, _name, 0)
+
+#: Told, in a call that names folders to write in, the folder as the call has it and where it really
+#: is; raises where that may not be written to any more.
+recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
+
+#: Told a folder that is to be written in and isn't there: makes it where the call may.
+make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missing", default=None)
+
+
+def require_folder(file: Path) -> None:
+    """The folder that a file is to be written in is there, or is made below a root of the call's.
+    Raises HostError."""
+    if file.parent.is_dir():
+        return
+    make = make_missing.get()
+    if make is not None:
+        make(str(file.parent))
+    if not file.parent.is_dir():
+        raise HostError(
+            f"the folder of '{file.name}' does not exist; create it first, or write below a "
+            "workspace root, where folders are made"
+        )
+
+
+def make_below(base: str, parts: Sequence[str]) -> None:
+    """Makes folders one below the other in ``base``, a real path; those that are there already are
+    fine. Raises HostError where one is something else, a link for instance."""
+    handle = _open(base) if CAN_HOLD else None
+    path = base
+    try:
+        for part in parts:
+            path = str(Path(path, part))
+            at = part if handle is not None else path
+            with suppress(FileExistsError):
+                os.mkdir(at, dir_fd=handle)
+            if handle is not None:
+                above, handle = handle, os.open(part, _FLAGS, dir_fd=handle)
+                os.close(above)
+            elif os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+                raise HostError(f"the folder '{part}' leads elsewhere; nothing was written")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise HostError(f"the folder '{Path(path).name}' can't be made: {why}") from None
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+class HeldFolder:
+    """One folder, by its handle where there is one. Names are those of files right inside it, and
+    never followed. Methods raise OSError."""
+
+    def __init__(self, path: str, handle: int | None) -> None:
+        self.path = path
+        self._handle = handle
+
+    def _at(self, name: str) -> str:
+        return name if self._handle is not None else str(Path(self.path, name))
+
+    def stat(self, name: str) -> os.stat_result | None:
+        """None where there is nothing."""
+        try:
+            return os.stat(self._at(name), dir_fd=self._handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def create(self, name: str) -> BinaryIO:
+        """A new file, for writing."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        return os.fdopen(os.open(self._at(name), flags, 0o666, dir_fd=self._handle), "wb")
+
+    def set_mode(self, name: str, mode: int) -> None:
+        if self._handle is None:
+            Path(self.path, name).chmod(mode)
+            return
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self._handle)
+        try:
+            os.fchmod(file, mode)
+        finally:
+            os.close(file)
+
+    def rename(self, name: str, to: str) -> None:
+        """Takes the place of what is there."""
+        rename_over(self._at(name), self._at(to), folder=self._handle)
+
+    def remove(self, name: str) -> None:
+        """What isn't there is fine."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._at(name), dir_fd=self._handle)
+
+
+@contextmanager
+def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
+    """Holds a folder that exists; ``asked`` is how the call named it. Raises what ``recheck`` does,
+    and HostError where a folder on the way is swapped meanwhile."""
+    real = os.path.realpath(folder)
+    check = recheck.get()
+    if check is not None:
+        check(str(asked), real)
+    if not CAN_HOLD:
+        yield HeldFolder(real, None)
+        return
+    handle = _open(real)
+    try:
+        yield HeldFolder(real, handle)
+    finally:
+        os.close(handle)
+
+
+def _open(real: str) -> int:
+    """A handle of the folder, none of whose parts may be a link now. Raises HostError."""
+    handle = os.open("/", _FLAGS)
+    try:
+        for part in filter(None, real.split("/")):
+            above, handle = handle, os.open(part, _FLAGS, dir_fd=handle)
+            os.close(above)
+    except OSError as error:
+        os.close(handle)
+        name = Path(real).name
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT):
+            raise HostError(
+                f"the folder '{name}' was moved while it was written to; nothing was written, so "
+                "look where it is now and call again"
+            ) from None
+        raise HostError(f"the folder '{name}' can't be opened: {error.strerror}") from None
+    return handle

@@ -1,0 +1,40 @@
+"""Files with a secret in them: this user's alone, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from secrets import token_hex
+
+from callboard.ground.patient_rename import rename_over
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replaces ``path``, mode 0600. Its folder is made, for this user alone. Raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        rename_over(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_private(path: Path, most: int) -> bytes:
+    """What ``path`` holds. Raises OSError, and ValueError where it isn't a file of this user's that
+    only this user writes, or has more than ``most`` bytes."""
+    # A pipe in its place mustn't hold up who reads.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is no file")
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+            raise ValueError("others than you may write it")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"it has more than {most} bytes")
+    return data

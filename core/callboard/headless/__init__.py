@@ -1,0 +1,1 @@
+"""A host without windows, by the command `serve`."""

@@ -1,0 +1,96 @@
+"""One run of the command line: ``python -m callboard``, and what 3dsmaxbatch starts."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+
+from callboard.errors import CallboardError
+from callboard.ground.plain_text import plain, plain_json
+from callboard.headless.parser import Parser
+
+#: The commands of a whole installation. What is put into an application comes without them.
+_PROGRAMS = "callboard_programs"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs any command where callboard is installed whole, and ``serve`` alone elsewhere."""
+    if find_spec(_PROGRAMS) is not None:
+        return int(import_module(f"{_PROGRAMS}.cli").main(argv))
+    return run(argv, _serve_alone)
+
+
+def run(
+    argv: Sequence[str] | None, parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]
+) -> int:
+    """One command: 0 on success, 1 when it failed, 2 when it was asked wrongly."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    _speak_utf8()
+    try:
+        arguments = parser_of(words).parse_args(words)
+    except KeyboardInterrupt:  # while a command's module was imported
+        return 130
+    try:
+        status = int(arguments.run(arguments))
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what can't be written is told, not thrown when Python ends
+        return status
+    except CallboardError as error:
+        return _failed(error.message, arguments)
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        _drop_unwritten()
+        # What Windows says of a pipe that nobody reads is an invalid argument without a name.
+        unread = os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
+        if not (unread or isinstance(error, BrokenPipeError)):
+            named = "" if error.filename is None else f"{str(error.filename)[:200]!r}: "
+            return _failed(f"{named}{error.strerror or error}", arguments)
+        return 1
+
+
+def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
+    from callboard.headless import serve
+
+    parser = Parser(
+        prog="callboard",
+        description="A host without windows. Every other command needs callboard itself: "
+        "`python -m pip install callboard`, with this Python.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="serve", required=True)
+    command = commands.add_parser("serve")
+    serve.add_arguments(command)
+    command.set_defaults(run=serve.run)
+    return parser
+
+
+def _failed(why: str, arguments: argparse.Namespace) -> int:
+    """Says so in a sentence, and to programs as the commands that call a tool do."""
+    print(f"callboard: {plain(why)}", file=sys.stderr)
+    if getattr(arguments, "json", False):
+        print(plain_json({"error": {"kind": "failed", "message": why}}))
+    return 1
+
+
+def _drop_unwritten() -> None:
+    """Python would fail a second time at what stdout doesn't take."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _speak_utf8() -> None:
+    """Into a pipe Windows writes in an old code page, which lacks most of the letters there are."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,1 @@
+"""What adapters share, whichever application they are for."""

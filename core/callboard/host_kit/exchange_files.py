@@ -1,0 +1,224 @@
+"""What files of other programs say of themselves, read without the application: whether one is what
+its name says, and which files it names. Raises HostError. Any thread."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from callboard.content import json_object
+from callboard.errors import HostError
+from callboard.ground.named_files import held_to_roots, refuse_outside, unreadable
+from callboard.ports.exchange import Axes
+
+#: Bytes of a glTF's description that are still read.
+_LARGEST = 512 * 2**20
+_STARTS = {
+    ".glb": (b"glTF",),
+    ".fbx": (b"Kaydara FBX Binary", b";"),
+    ".ply": (b"ply\n", b"ply\r"),
+    ".abc": (b"Ogawa", b"\x89HDF"),
+}
+#: Of an OBJ's lines and of its materials': how the word begins that a file's name follows.
+_OBJ_NAMES = (b"mtllib",)
+_MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
+#: What readers of them take for a space, and a word with what follows it.
+_SPACES = bytes(range(33))
+_AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
+_WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
+#: Words of a line that names a file, and names in all, that are still looked at.
+_WORDS, _NAMES = 100, 100_000
+#: Where an FBX keeps its settings, and how, as bytes and as text.
+_SETTINGS = 2**20
+_UNIT = (
+    re.compile(rb"UnitScaleFactorS.{4}doubleS.{4}NumberS\0{4}D(.{8})", re.DOTALL),
+    re.compile(rb'"UnitScaleFactor",[^,]*,[^,]*,[^,]*,\s*([0-9.eE+-]+)'),
+)
+_UP = (
+    re.compile(rb"UpAxisS.{4}intS.{4}IntegerS\0{4}I(.{4})", re.DOTALL),
+    re.compile(rb'"UpAxis",[^,]*,[^,]*,[^,]*,\s*([0-9]+)'),
+)
+
+
+def check_file(path: str) -> None:
+    """Refuses what can't be such a file, before an application stumbles over it; and, where the
+    call is held to its roots, what names files outside of them."""
+    file = Path(path)
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    if not is_such(file):
+        raise HostError(f"'{file.name}' is not the {file.suffix.lower()} file that it is called")
+    if held_to_roots():
+        refuse_outside(named_in(path), file.name, "imported")
+
+
+def named_in(path: str) -> list[str]:
+    """The files that a glTF or an OBJ names, absolute, as an application would look for them."""
+    file = Path(path)
+    suffix = file.suffix.lower()
+    names: Iterator[str] = iter(())
+    if suffix in (".gltf", ".glb"):
+        names = _named_by_gltf(file)
+    if suffix == ".obj":
+        names = _named_by_obj(file)
+    named = list(islice(names, _NAMES + 1))
+    if len(named) > _NAMES:
+        raise unreadable(path, f"names more than {_NAMES} files")
+    return named
+
+
+def fbx_axes(path: str) -> Axes:
+    """What an FBX says of its units and up axis; centimetres, Y up, where it says nothing."""
+    with Path(path).open("rb") as stream:
+        start = stream.read(_SETTINGS)
+    units, ups = ([each.search(start) for each in kinds] for kinds in (_UNIT, _UP))
+    unit, up = math.nan, 1
+    with suppress(ValueError):
+        if units[0]:
+            (unit,) = struct.unpack("<d", units[0][1])
+        elif units[1]:
+            unit = float(units[1][1])
+    with suppress(ValueError):
+        if ups[0]:
+            (up,) = struct.unpack("<i", ups[0][1])
+        elif ups[1]:
+            up = int(ups[1][1])
+    told = math.isfinite(unit) and unit > 0
+    return Axes(unit / 100 if told else 0.01, "XYZ"[up] if 0 <= up < 3 else "Y", told)
+
+
+def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
+    """The description and the binary part of a .glb, or of a .gltf without one."""
+    binary = b""
+    if data[:4] == b"glTF":
+        length = int.from_bytes(data[12:16], "little")
+        data, rest = data[20 : 20 + length], data[20 + length :]
+        binary = rest[8 : 8 + int.from_bytes(rest[:4], "little")]
+    parsed = json_object(data)
+    if parsed is None or not isinstance(parsed.get("asset"), dict):
+        raise HostError(f"'{name}' is not a glTF file that can be read")
+    return parsed, binary
+
+
+def glb(described: dict[str, Any], binary: bytes) -> bytes:
+    """A .glb of both parts."""
+    text = json.dumps(described, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text
+    if binary:
+        binary += b"\0" * (-len(binary) % 4)
+        chunks += struct.pack("<I4s", len(binary), b"BIN\0") + binary
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def is_such(file: Path) -> bool:
+    """Whether the file begins as its suffix says."""
+    suffix, size = file.suffix.lower(), file.stat().st_size
+    with file.open("rb") as stream:
+        start = stream.read(84)
+    if suffix == ".stl":
+        counted = int.from_bytes(start[80:84], "little")
+        return start.lstrip()[:5].lower() == b"solid" or (
+            len(start) == 84 and counted > 0 and size >= 84 + 50 * counted
+        )
+    if suffix == ".gltf":
+        gltf_parts(_read(file), file.name)
+    if suffix == ".obj":
+        # Nothing marks one; text it is.
+        return size > 0 and b"\0" not in start
+    return start.startswith(_STARTS.get(suffix, b""))
+
+
+def _read(file: Path) -> bytes:
+    if file.stat().st_size > _LARGEST:
+        raise HostError(f"'{file.name}' is larger than {_LARGEST // 2**20} MiB")
+    return file.read_bytes()
+
+
+def _named_by_gltf(file: Path) -> Iterator[str]:
+    described, _ = gltf_parts(_read(file), file.name)
+    for kind in ("buffers", "images"):
+        entries = described.get(kind)
+        for entry in entries if isinstance(entries, list) else ():
+            uri = entry.get("uri") if isinstance(entry, dict) else None
+            # Without that word it is the name of a file, which may begin with "data:".
+            if isinstance(uri, str) and not (uri.startswith("data:") and ";base64," in uri):
+                # Readers differ in which of the two they open.
+                for each in {uri, unquote(uri)}:
+                    yield from _places(file.parent, each)
+                    yield from _places(file.parent, each.removeprefix("file://"))
+
+
+def _named_by_obj(file: Path) -> Iterator[str]:
+    # Blender reads the one of the same name, whether it is named or not.
+    libraries = {str(file.with_suffix(".mtl")): None}
+    for name, words in _after(file, _OBJ_NAMES):
+        # One name with spaces, or several names.
+        for each in {name, *words}:
+            libraries |= dict.fromkeys(_places(file.parent, each))
+    for each in libraries:
+        yield each
+        library = Path(each)
+        for name, words in _after(library, _MTL_NAMES) if library.is_file() else ():
+            if len(words) > _WORDS:
+                raise unreadable(each, f"has a name of more than {_WORDS} words")
+            # Options come before the name, which may have spaces.
+            for picture in {name, *(" ".join(words[at:]) for at in range(len(words)))}:
+                yield from _places(library.parent, picture)
+
+
+def _places(folder: Path, name: str) -> set[str]:
+    """Where readers look for the file of that name: they differ in quotes and backslashes, and in
+    what a step up means after a link."""
+    names = {name, name.strip('"')}
+    names |= {each.replace("\\", "/") for each in names}
+    places = {str(folder / each) for each in names}
+    return places | {os.path.normpath(each) for each in places}
+
+
+def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[str]]]:
+    """What follows the first word of the lines where that begins like one of these, and its
+    words."""
+    holds = re.compile(b"|".join(starts), re.IGNORECASE)
+    for line in _lines(file):
+        # Most of a large file is points.
+        if holds.search(line) is None:
+            continue
+        named = _WORD.fullmatch(line.removeprefix(b"\xef\xbb\xbf").strip(_SPACES))
+        if named and named[1].lower().startswith(starts):
+            words = named[2].translate(_AS_SPACE).split()
+            yield _decoded(named[2]), [*map(_decoded, words)]
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Each line, and each that goes on after a backslash as a whole: readers differ in both."""
+    whole: list[bytes] = []
+    with file.open("rb") as lines:
+        for line in lines:
+            yield line
+            if b"\r" in line.rstrip(b"\r\n"):
+                yield from line.split(b"\r")
+            if not whole and b"\\" not in line:
+                continue
+            start = line.rstrip(_SPACES)
+            goes_on = start.endswith(b"\\")
+            if whole or goes_on:
+                whole.append(start[:-1] if goes_on else start)
+            if whole and not goes_on:
+                yield b" ".join(whole)
+                whole.clear()
+    if whole:
+        yield b" ".join(whole)
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")

@@ -1,0 +1,59 @@
+"""The hosts that run without an application, by the name a user gives them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from callboard.errors import HostError
+from callboard.host_kit.system_libraries import blender_lacks
+from callboard.ports.contract import Host
+
+Post = Callable[[Callable[[], None]], None]
+
+
+#: What each extra of pyproject.toml installs. Messages name these packages: callboard itself isn't
+#: published, and anybody could take its name on a package index.
+REQUIREMENTS = {
+    "blender": "bpy>=4.5,<4.6",
+    "debug": "debugpy>=1.8.8",
+    "farm": "distributed>=2026.7,<2026.9",
+    "ui": "PySide6-Essentials>=6.5,!=6.12.0",
+    "usd": "usd-core>=25.5",
+}
+
+
+def pip_install(extra: str) -> str:
+    """Return the command that installs an extra's package into this Python.
+
+    The `pip` on the path may belong to another Python, so the command names this one.
+    """
+    return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(REQUIREMENTS[extra])}"
+
+
+#: Where each headless host is, and what installs what it needs.
+HOSTS = {
+    "openusd": ("callboard_openusd.host", "OpenUsdHost", f"`{pip_install('usd')}`"),
+    "blender": (
+        "callboard_blender.host",
+        "BlenderHost",
+        f"`{pip_install('blender')}` on Python 3.11",
+    ),
+    "houdini": ("callboard_houdini.host", "HoudiniHost", "hython, Houdini's own Python"),
+    "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without windows"),
+    "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),
+}
+
+
+def make_host(kind: str, post: Post) -> Host:
+    """The headless host of that kind. Raises HostError, saying what to install."""
+    module, name, needed = HOSTS[kind]
+    try:
+        return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
+    except ImportError as error:
+        installed = not isinstance(error, ModuleNotFoundError)
+        if error.name == "bpy" and installed and (lacking := blender_lacks()) is not None:
+            raise HostError(f"the host '{kind}' can't start: {lacking}") from None
+        raise HostError(f"the host '{kind}' needs {needed}: {error}") from None

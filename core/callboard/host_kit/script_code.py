@@ -1,0 +1,26 @@
+"""Running Python that came as text, the way an interactive prompt would."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from typing import Any
+
+from callboard.ground.python_tree import parse_python
+
+_FILE = "<script>"
+
+
+def run_python(code: str, names: dict[str, Any]) -> object:
+    """Executes ``code`` with ``names`` as its globals, which keep what it defines; the value of its
+    last statement if that is an expression, else None. What it raises is raised, and its
+    traceback shows its lines."""
+    tree = parse_python(code, _FILE)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    linecache.cache[_FILE] = (len(code), None, code.splitlines(keepends=True), _FILE)
+    names.setdefault("__name__", "__main__")
+    exec(compile(tree, _FILE, "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    value: object = eval(compile(ast.Expression(last.value), _FILE, "eval"), names)
+    return value

@@ -1,0 +1,60 @@
+"""USD files, for hosts that have OpenUSD's own Python modules: they are handed in, so that nothing
+here imports them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.ground.suffixes import checked_suffix
+from callboard.host_kit.usd_nesting import check_usd_nesting
+
+READ = (".usd", ".usda", ".usdc", ".usdz")
+WRITE = (".usd", ".usda", ".usdc")
+
+
+def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
+    """The file's stage, as the file is now; whoever lets go of it lets go of its prims. The modules
+    are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for what is no USD file."""
+    name = Path(path).name
+    checked_suffix(path, READ)
+    if not Path(path).is_file():
+        raise HostError(f"there is no file '{name}' there")
+    check_usd_nesting(path)
+    try:
+        # A file read before may have changed since, and OpenUSD keeps what it has read.
+        known = sdf.Layer.Find(path)
+        if known is not None:
+            known.Reload(True)
+        return usd.Stage.Open(path)
+    except tf.ErrorException:
+        raise HostError(f"'{name}' is not a USD file that can be read") from None
+
+
+def exported(path: str, stage: Any) -> Json:
+    """What ``UsdPort.export_usd`` returns."""
+    return {"path": path, "bytes": Path(path).stat().st_size, "prims": _count(stage)}
+
+
+def metadata(path: str, stage: Any) -> Json:
+    """What ``UsdPort.stage_metadata`` returns."""
+    default = stage.GetDefaultPrim()
+    timed = stage.HasAuthoredTimeCodeRange()
+    used = (layer for layer in stage.GetUsedLayers() if layer != stage.GetRootLayer())
+    return {
+        "path": path,
+        "default_prim": str(default.GetPath()) if default else None,
+        "up_axis": str(stage.GetMetadata("upAxis")).upper(),
+        "meters_per_unit": stage.GetMetadata("metersPerUnit"),
+        "start_frame": stage.GetStartTimeCode() if timed else None,
+        "end_frame": stage.GetEndTimeCode() if timed else None,
+        "fps": stage.GetTimeCodesPerSecond(),
+        "prims": _count(stage),
+        "layers": [path, *(layer.realPath for layer in used if layer.realPath)],
+    }
+
+
+def _count(stage: Any) -> int:
+    return sum(1 for _ in stage.TraverseAll())

@@ -1,0 +1,117 @@
+"""What a USD file uses besides itself, found without opening any of that outside of the roots.
+
+OpenUSD's own modules are handed in, so that nothing here imports them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from callboard.ground.named_files import (
+    held_to_roots,
+    of_many,
+    outside,
+    refuse_outside,
+    unreadable,
+)
+from callboard.ground.usdz_entries import usdz_entries
+from callboard.host_kit.usd_nesting import check_usd_nesting
+
+_LAYERS = (".usd", ".usda", ".usdc", ".usdz")
+_COMPUTED = "`"
+
+
+def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
+    """Raises HostError where this call is held to its roots and the file leads out of them: by a
+    sublayer, a reference, a payload, a clip, a texture, in a variant nobody chose, or in a file
+    that it names. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf`` and ``UsdUtils``."""
+    if not held_to_roots():
+        return
+    usd = _Usd(ar, sdf, tf, utils)
+    waiting, seen = [path], {path}
+    leaving: list[str] = []
+    while waiting:
+        file = waiting.pop()
+        if not Path(file).is_file():
+            continue
+        check_usd_nesting(file)
+        try:
+            named = list(usd.named(file))
+        except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+            # OpenUSD reads packages by their local headers, and may open this one all the same.
+            raise unreadable(file, f"is no package that can be trusted ({error})") from None
+        except (tf.ErrorException, OSError):
+            if file == path and not is_package(file):
+                return  # whoever opens it tells what is wrong with it
+            raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
+        for folder, asset in named:
+            places = usd.places(folder, asset, file)
+            leaving += outside(places)
+            if not leaving:
+                layers = {p for p in places if p.lower().endswith(_LAYERS)} - seen
+                seen |= layers
+                waiting += layers
+    refuse_outside(leaving, Path(path).name, "opened")
+
+
+def is_package(path: str) -> bool:
+    """Whether OpenUSD takes it for a package, by its name."""
+    return path.lower().endswith(".usdz")
+
+
+class _Usd:
+    def __init__(self, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
+        self._ar, self._sdf, self._tf, self._utils = ar, sdf, tf, utils
+        self._resolver = ar.GetResolver()
+
+    def named(self, file: str) -> Iterator[tuple[str, str]]:
+        """Each asset path in the file, behind the folder that it starts from."""
+        if not is_package(file):
+            layer = self._opened(file)
+            yield from ((str(Path(file).parent), asset) for asset in self._assets(layer))
+            return
+        inside = [name for name in usdz_entries(file) if name.lower().endswith(_LAYERS)]
+        if any(is_package(name) for name in inside):
+            raise zipfile.BadZipFile("it holds another package")
+        for name in inside:
+            layer = self._opened(self._ar.JoinPackageRelativePath([file, name]))
+            yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))
+
+    def _opened(self, path: str) -> Any:
+        """Read anew: one that is open already may say something else. Raises OSError."""
+        layer = self._sdf.Layer.OpenAsAnonymous(path)
+        if layer is None:
+            raise OSError(f"'{path}' can't be opened")
+        return layer
+
+    def _assets(self, layer: Any) -> set[str]:
+        assets = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
+
+        def note(asset: str) -> str:
+            assets.add(asset)
+            return asset
+
+        # Of a copy: asking for them marks a layer as changed.
+        copy = self._sdf.Layer.CreateAnonymous(".usda")
+        copy.TransferContent(layer)
+        self._utils.ModifyAssetPaths(copy, note)
+        return assets - {""}
+
+    def places(self, folder: str, asset: str, file: str) -> list[str]:
+        """Where an asset path may lead. Raises HostError where nobody can tell."""
+        if asset.startswith(_COMPUTED):
+            raise unreadable(file, f"computes the path {asset}")
+        plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
+        if self._ar.IsPackageRelativePath(plain):
+            plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
+        places = of_many(str(Path(folder, plain)))
+        with suppress(self._tf.ErrorException):  # for what the studio's resolver doesn't know
+            anchor = self._ar.ResolvedPath(file)
+            known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
+            if Path(known).is_absolute():
+                places.append(known)
+        return places

@@ -1,0 +1,125 @@
+"""What an application reads and writes of other programs' files: the port ``exchange``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.ports.capability_names import EXCHANGE as EXCHANGE
+
+if TYPE_CHECKING:
+    from callboard.ports.check import CheckPort
+    from callboard.ports.picture_ports import MaterialsPort
+
+UpAxis = Literal["Y", "Z"]
+
+#: The suffixes of each format, the usual one first.
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    "gltf": (".glb", ".gltf"),
+    "fbx": (".fbx",),
+    "obj": (".obj",),
+    "stl": (".stl",),
+    "ply": (".ply",),
+    "alembic": (".abc",),
+    "usd": (".usda", ".usdc", ".usd", ".usdz"),
+}
+#: Formats that hold neither units nor an up axis; whoever reads or writes one says them.
+UNTOLD = frozenset({"obj", "stl", "ply", "alembic"})
+#: Formats whose readers look for UVs.
+WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """One format, as this host has it now. ``reads`` and ``writes`` are suffixes; ``missing`` says
+    why there are none of one or both, and what to do. ``meters_per_unit`` and ``up_axis`` are those
+    of the files it writes, and what it takes a file for that says neither. ``fixed``: it can't
+    write such files in other ones."""
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    meters_per_unit: float = 1.0
+    up_axis: UpAxis = "Y"
+    missing: str = ""
+    fixed: bool = False
+
+
+@dataclass(frozen=True)
+class Axes:
+    """How a file counts. ``told``: it says so itself; else that is what it was taken for."""
+
+    meters_per_unit: float
+    up_axis: str
+    told: bool = True
+
+
+class ExchangePort(Protocol):
+    """Capability ``exchange``. Paths are absolute and already checked; their suffix is one that
+    ``formats`` names. Raises HostError."""
+
+    def formats(self) -> Sequence[FileFormat]:
+        """All of ``SUFFIXES``, each as the application has it now."""
+
+    def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
+        """Adds the file's content to the scene, below ``parent`` or at the top, in the scene's
+        units and axes. ``axes`` only for a format that doesn't tell them."""
+
+    def export_file(
+        self, path: str, objects: Sequence[str] | None, axes: Axes | None
+    ) -> tuple[list[str], Axes]:
+        """Writes these objects with what is below them, or the scene. The files written, the asked
+        one first, whole or not at all."""
+
+    def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
+        """The meshes among what an export would write that have faces and no UVs, by path: whether
+        a texture is on them."""
+
+
+def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileFormat:
+    """The format of that file. Raises HostError where the host can't read or write it."""
+    file = Path(path)
+    suffix = file.suffix.lower()
+    name = next((name for name, suffixes in SUFFIXES.items() if suffix in suffixes), None)
+    known = next((each for each in formats if each.name == name), None)
+    if known is not None and suffix in (known.writes if write else known.reads):
+        return known
+    can = [each for one in formats for each in (one.writes if write else one.reads)]
+    why = f": {known.missing}" if known is not None and known.missing else ""
+    raise HostError(
+        f"'{file.name}' can't be {'written' if write else 'read'} here{why}; this host"
+        f" {'writes' if write else 'reads'} {', '.join(can) or 'no such files'}"
+    )
+
+
+def kind_of(path: str) -> str:
+    """The name of the format that a suffix stands for, which is one of ``SUFFIXES``."""
+    suffix = Path(path).suffix.lower()
+    return next(name for name, known in SUFFIXES.items() if suffix in known)
+
+
+def lacking_uvs(
+    meshes: Iterable[str], checks: CheckPort, materials: MaterialsPort
+) -> dict[str, bool]:
+    """Those of the meshes, by path, that have faces and no UVs: whether a texture is on them."""
+    lacking = {}
+    for path in meshes:
+        if checks.face_count(path) and checks.mesh(path).uvs is None:
+            used = materials.assigned(path)
+            lacking[path] = any(materials.get(each)["textures"] for each in used)
+    return lacking
+
+
+def told(one: FileFormat) -> Json:
+    """As ``exchange__formats`` answers."""
+    entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
+    if one.reads or one.writes:
+        entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}
+        entry["says_units"] = one.name not in UNTOLD
+    if one.fixed:
+        entry["fixed_units"] = True
+    return {**entry, "missing": one.missing} if one.missing else entry

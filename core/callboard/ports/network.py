@@ -1,0 +1,120 @@
+"""Fetching from the few servers that the skills that ship know: the port ``network``.
+
+It is off until the artist allows it. Unlike other ports it is used beside the main thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from callboard.errors import HostError
+from callboard.ports.capability_names import NETWORK as NETWORK
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector
+
+#: What is asked for anything, and nothing else is.
+SERVERS = ("https://api.polyhaven.com", "https://dl.polyhaven.org", "https://cdn.polyhaven.com")
+#: Seconds without a byte, and bytes at a time.
+_PATIENCE, _CHUNK = 20.0, 256 * 1024
+#: After so many seconds it has to have come at so many bytes a second: who sends a byte now and
+#: then would hold a thread for ever.
+_GRACE, _SLOWEST = 30.0, 4_000
+
+
+class NetworkPort(Protocol):
+    """Capability ``network``. Any thread but the main one: it waits."""
+
+    def fetch(self, url: str, most: int) -> Iterator[bytes]:
+        """The body, in pieces. Raises HostError, also in between: for another server than
+        ``SERVERS`` or a redirect to one, for more than ``most`` bytes, or none for too long."""
+
+
+class Network:
+    """The port, by Python's own client: it heeds the proxies that the environment names."""
+
+    def __init__(self, elsewhere: Mapping[str, str] | None = None) -> None:
+        """``elsewhere`` says where some of the servers are really reached, for tests."""
+        self._places = {server: (elsewhere or {}).get(server, server) for server in SERVERS}
+        self._opener: OpenerDirector | None = None
+
+    def fetch(self, url: str, most: int) -> Iterator[bytes]:
+        import http.client
+        from urllib.request import Request
+
+        from callboard import __version__
+
+        server = origin(url)
+        # A space before it would be no part of the server, and move what is taken off below.
+        if server not in self._places or not url.startswith(f"{server}/"):
+            raise HostError(f"{server[:200] or 'that'} is not one of the servers that are asked")
+        agent = f"callboard/{__version__}"
+        headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
+        request = Request(self._places[server] + url[len(server) :], headers=headers)
+        total, began = 0, monotonic()
+        try:
+            with self._open(request) as answer:
+                _refuse_longer(int(answer.headers.get("Content-Length") or 0), most, server)
+                while chunk := answer.read1(_CHUNK):
+                    total += len(chunk)
+                    _refuse_longer(total, most, server)
+                    if total < (monotonic() - began - _GRACE) * _SLOWEST:
+                        raise HostError(f"{server} answers too slowly; try again later")
+                    yield chunk
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            if (close := getattr(error, "close", None)) is not None:
+                close()  # an answer that says no is an error, and still a connection
+            raise HostError(f"{server} can't be read: {_why(error)}. Try again later.") from None
+
+    def _open(self, request: Any) -> Any:
+        from urllib.request import build_opener
+
+        if self._opener is None:
+            self._opener = build_opener(_here_only())
+        return self._opener.open(request, timeout=_PATIENCE)
+
+
+def origin(url: str) -> str:
+    """``https://host:port``; empty for what is no such URL."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" if url.isascii() and url.isprintable() else ""
+    except ValueError:
+        return ""
+
+
+def _here_only() -> Any:
+    from urllib.request import HTTPRedirectHandler
+
+    class HereOnly(HTTPRedirectHandler):
+        """A server may send on to itself, and nowhere else."""
+
+        def redirect_request(self, req: Any, fp: Any, code: Any, *more: Any) -> Any:
+            target = more[-1]
+            if origin(target) != origin(req.full_url):
+                fp.close()
+                raise HostError(
+                    f"{origin(req.full_url)} sends on to another server, {origin(target)[:200]};"
+                    " nothing is fetched from there"
+                )
+            return super().redirect_request(req, fp, 307 if code == 308 else code, *more)
+
+        http_error_308 = HTTPRedirectHandler.http_error_302  # Python 3.10 doesn't know it
+
+    return HereOnly()
+
+
+def _refuse_longer(count: int, most: int, server: str) -> None:
+    if count > most:
+        raise HostError(f"{server} sends more than the {most:,} bytes that were expected")
+
+
+def _why(error: Exception) -> str:
+    code = getattr(error, "code", None)
+    if isinstance(code, int):
+        return f"it answers {code}"
+    reason = getattr(error, "reason", None) or error
+    return str(reason)[:200] or type(error).__name__

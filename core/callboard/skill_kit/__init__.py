@@ -1,0 +1,1 @@
+"""What skills share: reading back, framing, bringing files in."""

@@ -1,0 +1,72 @@
+"""Importing files of other programs through the port ``exchange``, read back. For the skills that
+ship; main thread, paths are absolute and checked. Raises HostError."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError, WrongArgument
+from callboard.host_kit.exchange_files import check_file
+from callboard.ports.exchange import UNTOLD, WITH_UVS, Axes, FileFormat, format_of
+
+#: Names that an answer lists; counts are complete.
+LISTED, SHOWN = 200, 50
+
+
+def import_checked(
+    port: Any,
+    reader: Any,
+    path: str,
+    parent: str | None = None,
+    meters_per_unit: float | None = None,
+    up_axis: str | None = None,
+) -> Json:
+    """Adds the file to the scene, below ``parent`` where given; the answer of
+    ``exchange__import``."""
+    kind = format_of(path, port.formats(), write=False)
+    axes = asked_axes(kind, meters_per_unit, up_axis)
+    above = None if parent is None else reader.get(parent)["path"]
+    if kind.name != "usd":  # whose port checks more than that
+        check_file(path)
+    before = set(reader.names())
+    counted = port.import_file(path, above, axes)
+    created = [each for each in reader.names() if each not in before]
+    if not created:
+        raise HostError(f"'{Path(path).name}' holds no objects; nothing was imported")
+    entries = [reader.get(each) for each in created[:LISTED]]
+    if above is not None and not any(reader.get(each)["parent"] == above for each in created):
+        raise HostError(f"nothing of it is below '{parent}'. The change was taken back.")
+    lacking = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
+    doubt = next((each["doubt"] for each in entries if each.get("doubt")), None)
+    return {
+        "path": path,
+        "format": kind.name,
+        "changed": [],
+        "created": created[:LISTED],
+        "created_count": len(created),
+        **counting(counted),
+        **({} if counted.told else {"assumed": True}),
+        **({"without_uvs": lacking[:SHOWN]} if lacking else {}),
+        "verified": doubt is None,
+        **({} if doubt is None else {"doubt": doubt}),
+    }
+
+
+def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
+    """How a file is taken that doesn't say it; None for one that does. Raises WrongArgument
+    where it is said all the same."""
+    if kind.name in UNTOLD:
+        unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
+        return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)
+    if meters_per_unit is not None or up_axis is not None:
+        raise WrongArgument(
+            f"a {kind.name} file says its units and its up axis itself; leave meters_per_unit and"
+            " up_axis out"
+        )
+    return None
+
+
+def counting(axes: Axes) -> Json:
+    return {"meters_per_unit": axes.meters_per_unit, "up_axis": axes.up_axis}

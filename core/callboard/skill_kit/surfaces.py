@@ -1,0 +1,110 @@
+"""Making and changing materials through the port, each change read back. For the skills that ship;
+main thread. What isn't as asked raises NotVerified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.ground.colors import linear
+from callboard.ports.picture_ports import ColorSpace, Texture
+from callboard.skill_kit.read_back import alike, expect
+
+COLORS = ("color", "emission")
+#: What a new material is before anything is set, in every host.
+PLAIN: Json = {"color": [0.8, 0.8, 0.8], "metalness": 0.0, "roughness": 0.5, "ior": 1.5}
+
+
+def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
+    """Its path. Colours may be ``"#rrggbb"``."""
+    path: str = port.create(name)
+    values = _values(given, port.get(path))
+    plain = {**PLAIN, **values}
+    if "specular" in values and "ior" not in values:
+        del plain["ior"]  # where one number stands for both, what was asked decides
+    port.set(path, plain)
+    _expect_values(port.get(path), plain)
+    return path
+
+
+def set_values(port: Any, path: str, given: Mapping[str, Any]) -> None:
+    """As with a new one, those that are given."""
+    values = _values(given, port.get(path))
+    port.set(path, values)
+    _expect_values(port.get(path), values)
+
+
+def space_of(slot: str) -> ColorSpace:
+    """How a picture for that slot is meant where nobody says."""
+    return "srgb" if slot in COLORS else "raw"
+
+
+def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> None:
+    """Lets the picture, or nothing, drive the slot."""
+    port.set_texture(path, slot, texture)
+    _expect_texture(port.get(path)["textures"].get(slot), texture, slot)
+
+
+def assign_material(
+    port: Any, path: str, targets: Sequence[str], faces: Sequence[int] | None
+) -> None:
+    """Gives it to the objects, or to those faces of the one."""
+    if not targets:
+        return
+    port.assign(path, targets, faces)
+    for target in targets:
+        assigned = port.assigned(target)
+        if faces is None:
+            right = list(assigned) == [path]
+        else:
+            there = assigned.get(path, ())
+            right = path in assigned and (there is None or {*faces} <= {*there})
+        expect(right, f"the material of '{target}'", path, ", ".join(assigned) or None)
+
+
+def _values(given: Mapping[str, Any], now: Json) -> Json:
+    """What is asked, as numbers. Light needs both a colour and a strength to shine."""
+    values = {key: linear(value) if key in COLORS else value for key, value in given.items()}
+    if "emission" in values and "emission_strength" not in values:
+        values["emission_strength"] = now.get("emission_strength") or 1.0
+    elif values.get("emission_strength") and "emission" not in values:
+        color = now.get("emission")
+        values["emission"] = color if color and any(color) else [1.0, 1.0, 1.0]
+    return values
+
+
+def _expect_values(material: Json, values: Json) -> None:
+    asked, actual = dict(values), dict(material)
+    if "emission" in asked:
+        # Some hosts keep the colour and its strength as one.
+        for one in (asked, actual):
+            color, strength = one["emission"], one.pop("emission_strength")
+            known = color is not None and strength is not None
+            one["emission"] = [value * strength for value in color] if known else None
+    for key, value in asked.items():
+        expect(alike(value, actual[key]), key, value, actual[key])
+
+
+def _expect_texture(actual: Json | None, texture: Texture | None, slot: str) -> None:
+    if texture is None or actual is None:
+        expect(texture is None and actual is None, f"the texture of {slot}", texture, actual)
+        return
+    there = actual["path"]
+    same = there is not None and Path(there).is_file() and Path(there).samefile(texture.path)
+    expect(same, f"the texture of {slot}", texture.path, there)
+    expect(
+        actual["color_space"] == texture.color_space,
+        "color_space",
+        texture.color_space,
+        actual["color_space"],
+    )
+    expect(
+        alike([*texture.uv_scale], actual["uv_scale"]),
+        "uv_scale",
+        texture.uv_scale,
+        actual["uv_scale"],
+    )
+    if texture.channel is not None:
+        expect(actual["channel"] == texture.channel, "channel", texture.channel, actual["channel"])

@@ -1,0 +1,1 @@
+"""What people start: command line, gateway, farm, batch, bridge, setup."""

@@ -1,0 +1,122 @@
+"""What a batch or a farm has done, on disk at once: JSON lines that a later run goes on from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from callboard.content import Json, json_object
+from callboard.errors import HostError, PeerError
+from callboard.ground.private_file import write_private
+from callboard.ground.regular_file import refuse_special
+from callboard.mapping.tasks import Task, TaskResult, stamp_of
+from callboard_programs.batch.artefacts import sha256
+
+
+class ReportFile:
+    """``{"event": "begun", …}``, a line for each result, and at the end all of them once more, in
+    order, with ``{"event": "finished", "done", "failed"}``."""
+
+    def __init__(self, path: Path, begun: Json) -> None:
+        """``begun`` says what is done to each file."""
+        self._path = path
+        self._begun = {"event": "begun", **begun}
+        self._out: TextIO | None = None
+
+    def kept(self, tasks: Iterable[Task]) -> list[TaskResult]:
+        """What was done before, of these tasks, whose files and artefacts nobody changed since.
+        Raises PeerError where the file is another batch's."""
+        try:
+            refuse_special(self._path)
+            lines = self._path.read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise PeerError(f"{self._path} can't be read: {why}") from None
+        # A killed process leaves a line half written.
+        values = [value for value in map(json_object, lines) if value is not None]
+        others = bool(lines) and (not values or values[0] != self._begun)
+        nothing_done = bool(values) and values[0].get("event") == "begun" and len(values) == 1
+        if others and not nothing_done:
+            raise PeerError(
+                f"{self._path} is the report of another tool, host, files, arguments or --out, or "
+                "none at all; name another file, or remove it"
+            )
+        done = {_name(value): value for value in values if _tells_what_is_done(value)}
+        return [
+            TaskResult(
+                task.index,
+                task.file,
+                "done",
+                line["result"],
+                line["attempts"],
+                line.get("stamp", ""),
+                task.key,
+                line.get("artefacts", {}),
+            )
+            for task in tasks
+            if (line := done.get(task.key or task.file)) is not None
+            and line.get("stamp", "") == stamp_of(task.file)
+            and all(sha256(path) == sum for path, sum in line.get("artefacts", {}).items())
+        ]
+
+    def open(self, kept: Iterable[TaskResult]) -> None:
+        """Begins it with what is kept. Raises HostError."""
+        with self._writing():
+            self._write([self._begun, *(result.line() for result in kept)])
+            self._out = self._path.open("a", encoding="utf-8")
+
+    def add(self, result: TaskResult) -> None:
+        """From here on it isn't lost, whatever ends this process. Raises HostError."""
+        assert self._out is not None
+        with self._writing():
+            self._out.write(json.dumps(result.line()) + "\n")
+            self._out.flush()
+
+    def close(self, results: Iterable[TaskResult] | None, finished: Json) -> None:
+        """With ``results``, all there are, the file is put in order. Raises HostError."""
+        with self._writing():
+            if self._out is not None:
+                self._out.close()
+            if results is not None:
+                ordered = sorted(results, key=lambda result: result.index)
+                self._write([self._begun, *(result.line() for result in ordered), finished])
+
+    def end(self, finished: Json) -> None:
+        """Ends it as it came, in no order. Raises HostError."""
+        assert self._out is not None
+        with self._writing():
+            self._out.write(json.dumps(finished) + "\n")
+            self._out.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise HostError(
+                f"{self._path} can't be written: {error}; what it holds is kept for the next run"
+            ) from None
+
+    def _write(self, lines: Iterable[Json]) -> None:
+        write_private(self._path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _name(line: Json) -> Any:
+    """What tells its task apart."""
+    return line.get("key") or line.get("file")
+
+
+def _tells_what_is_done(line: Json) -> bool:
+    artefacts = line.get("artefacts", {})
+    return (
+        line.get("status") == "done"
+        and isinstance(_name(line), str)
+        and type(line.get("attempts")) is int
+        and "result" in line
+        and isinstance(artefacts, dict)
+    )

@@ -1,0 +1,48 @@
+"""A bridge for clients that speak stdio only: lines on one side, a host's HTTP on the other.
+
+The client is answered whether or not a host runs; hosts may come and go. One asyncio loop; two
+threads do nothing but read and write the lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from callboard_programs.bridge.bridge import Bridge, Lines
+from callboard_programs.bridge.lines import LineWriter, claim, read_lines
+from callboard_programs.relay.finder import Finder
+
+
+async def _serve(finder: Finder, client: str | None) -> None:
+    loop = asyncio.get_running_loop()
+    lines: Lines = asyncio.Queue(64)
+    source, sink = claim()
+
+    def read() -> None:
+        try:
+            for line in read_lines(source):
+                asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+            asyncio.run_coroutine_threadsafe(lines.put(EOFError()), loop).result()
+        except (RuntimeError, asyncio.CancelledError):
+            return  # the bridge has ended already
+
+    def nobody_reads() -> None:
+        loop.call_soon_threadsafe(serving.cancel)
+
+    writer = LineWriter(sink, nobody_reads)
+    serving = asyncio.ensure_future(Bridge(finder, writer.send, client).run(lines))
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    try:
+        await serving
+    except asyncio.CancelledError:
+        if not serving.cancelled():
+            raise
+    finally:
+        writer.close()
+
+
+def serve(finder: Finder, client: str | None = None) -> None:
+    """Bridges this process's stdin and stdout to the host that ``finder`` finds, until stdin ends.
+    ``client`` names whose token is presented; by default it is the host's own."""
+    asyncio.run(_serve(finder, client))

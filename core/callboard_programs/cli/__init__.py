@@ -1,0 +1,77 @@
+"""The ``callboard`` command. Every subcommand is a module with ``add_arguments`` and ``run``, which
+is imported when that command is asked for, and only then."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+
+from callboard import __version__
+from callboard.headless.command import run
+from callboard.headless.parser import Parser
+from callboard_programs.cli.examples import show_examples
+
+#: What each does, in the order in which they are shown.
+COMMANDS = {
+    "setup": "put callboard into what is on this machine, or all back as it was",
+    "serve": "run a headless host with the server",
+    "list": "running instances on this machine",
+    "tools": "what a running host's tools are, and what one takes",
+    "call": "call one tool and print its result as JSON",
+    "gateway": "one address for all instances of this machine",
+    "run": "start a host, call one tool on one scene, and end it",
+    "batch": "call one tool on many files, by several hosts",
+    "farm": "one tool over any number of tasks, by hosts of many machines",
+    "stdio": "bridge for clients that speak stdio only",
+    "connect": "bridge to the gateway of another machine",
+    "config": "print or write an MCP client's configuration",
+    "clients": "who may connect; `clients revoke NAME`, `approve NAME`",
+    "capabilities": "what an instance offers; `capabilities withdraw NAME`, `restore NAME`",
+    "lint": "check skills and bundles",
+    "vendor": "put the packages that a skill requires into its folder",
+    "new-skill": "write a skill to start from, or one of recorded calls",
+    "new-bundle": "write a bundle with a server to start from",
+    "pack": "check a bundle and make one file of it",
+    "report": "top missing capabilities, calls, errors",
+    "doctor": "what is installed, runs, and is wrong",
+    "install": "put callboard into Maya, Blender, Houdini or 3ds Max",
+    "uninstall": "take callboard out of it again",
+    "install-skill": "install or upgrade a skill bundle",
+    "uninstall-skill": "remove an installed skill bundle",
+    "skills": "list skills and installed bundles",
+    "completion": "what has your shell complete these commands",
+}
+
+#: Commands that are elsewhere: what an application brings along.
+_HOMES = {"serve": "callboard.headless.serve"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
+    return run(argv, parser_of)
+
+
+def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
+    """What reads those words: with the options of the one command that they name."""
+    parser = Parser(
+        prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
+    )
+    parser.add_argument("--version", action="version", version=f"callboard {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        if name == asked:
+            module = module_of(name)
+            module.add_arguments(command)
+            show_examples(command, name)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def module_of(command: str) -> ModuleType:
+    """The one that has ``add_arguments`` and ``run``."""
+    place = f"callboard_programs.cli.{command.replace('-', '_')}_command"
+    return import_module(_HOMES.get(command, place))

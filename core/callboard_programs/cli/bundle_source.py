@@ -1,0 +1,79 @@
+"""A bundle that isn't installed: looked through, and its server started once."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.loading import trouble_here
+from callboard.bundles.installed.manifest import ManifestError, folder_name, read_manifest
+from callboard.bundles.installed.unpacking import unpack
+from callboard_programs.cli.first_start import FirstStart, start_once
+from callboard_testing.lint.bundle_lint import is_own, lint_bundle
+from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines
+from callboard_testing.lint.skill_lint import Finding
+
+
+def findings_about(source: Path, *, start: bool) -> list[Finding]:
+    """What is wrong with a bundle, a folder or an archive; its server is only run to ``start`` it.
+    Raises UnpackError, OSError."""
+    with unpacked(source) as folder:
+        findings = lint_bundle(folder, source)
+        if start and not any(finding.severity == "error" for finding in findings):
+            findings += start_findings(folder)
+        return findings
+
+
+@contextmanager
+def unpacked(source: Path) -> Iterator[Path]:
+    """A copy in a folder of the bundle's name, as an installation makes it, for as long as it is
+    looked at. Raises UnpackError, OSError."""
+    with tempfile.TemporaryDirectory(prefix="callboard-bundle-", ignore_cleanup_errors=True) as top:
+        first = Path(top, "home", "version", "bundle")
+        first.mkdir(parents=True)
+        unpack(source, first)
+        try:
+            name = folder_name(read_manifest(first).name)
+        except ManifestError:
+            name = first.name
+        yield first.rename(first.with_name(name))
+
+
+def start_findings(folder: Path) -> list[Finding]:
+    manifest = read_manifest(folder)
+    if manifest.server is None:
+        return []
+    bundle = InstalledBundle(manifest, folder)
+    if trouble := trouble_here(bundle):
+        line = ManifestLines(folder).line("server", "mcp_config", "command")
+        return [Finding(MANIFEST, line, "warning", f"its server was not started: {trouble}")]
+    first = start_once(bundle)
+    if first.problem is not None:
+        # It ran in a copy, which is gone.
+        problem = f"its server {first.problem}".replace(f"{folder}{os.sep}", "")
+        return [Finding(*_blamed(folder, first), "warning" if first.late else "error", problem)]
+    if not first.tools:
+        problem = "its server runs, and lists no tools"
+        return [Finding(*_blamed(folder, first), "warning", problem)]
+    return []
+
+
+def _blamed(folder: Path, first: FirstStart) -> tuple[str, int]:
+    """File and line: where its last words say that it ended, else the file that is run, else the
+    command that runs it."""
+    lines = ManifestLines(folder)
+    entry_point = str(lines.at("server").get("entry_point"))
+    # As tracebacks of Python and of JavaScript name a file and its line.
+    named = re.compile(re.escape(str(folder)) + r'[/\\]([^":\n]+)(?:", line |:)(\d+)')
+    places = [place for word in first.words for place in named.findall(word)]
+    for file, line in reversed(places):
+        if is_own(folder, file):
+            return Path(file).as_posix(), int(line)
+    if is_own(folder, entry_point):
+        return Path(entry_point).as_posix(), 1
+    return MANIFEST, lines.line("server", "mcp_config", "command")

@@ -1,0 +1,102 @@
+"""``callboard call``: one tool call from the shell."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard.ground.regular_file import refuse_special
+from callboard_programs.cli.answers import ASKABLE, Answers
+from callboard_programs.cli.instance import choose
+from callboard_programs.cli.outcome import show, told
+from callboard_programs.client import Client
+from callboard_programs.client.tool_call import call_tool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_call_arguments(parser)
+    parser.add_argument("--wait", action="store_true", help="for a job's end, and its result")
+    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+
+
+def add_call_arguments(parser: argparse.ArgumentParser) -> None:
+    """The tool, what it is given, and what its questions are answered with."""
+    add_tool_arguments(parser)
+    parser.add_argument(
+        "--answer",
+        metavar="JSON",
+        action="append",
+        default=[],
+        help="to a question of the tool's: its form, true or false; again for the next one",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="where a picture of the answer goes, or a sound or a file; also a folder",
+    )
+
+
+def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tool", help="`callboard tools` lists those of a running host")
+    parser.add_argument(
+        "--json",
+        metavar="ARGS",
+        default="{}",
+        dest="arguments",
+        help="- reads them from stdin, @FILE from a file",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ends as :data:`callboard_programs.cli.outcome.EXITS` says."""
+
+    went_out = False
+
+    def work() -> Json:
+        nonlocal went_out
+        given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
+        instance = choose(arguments.instance)
+        token = instance.token
+        client = Client(instance.url, token, capabilities=ASKABLE, asked=answers.asked, key=token)
+        with client, answers.missing_told():
+            went_out = True
+            return call_tool(client, arguments.tool, given, show, wait=arguments.wait)
+
+    try:
+        return told(work, arguments.tool, arguments.out)
+    except KeyboardInterrupt:
+        became = (
+            "the call is cancelled, and what it changed is put back, unless it is a job, which "
+            "goes on"
+        )
+        if not went_out:
+            became = "the call had not gone out, and nothing has run"
+        print(f"\ncallboard: stopped; {became}", file=sys.stderr)
+        raise
+
+
+def given_arguments(text: str) -> dict[str, Any]:
+    """The arguments, wherever they come from. Raises PeerError."""
+    try:
+        # Bytes: PowerShell may pipe UTF-16, or a mark before it, and JSON's reader sees that.
+        if text == "-":
+            given = json.loads(sys.stdin.buffer.read())
+        elif text.startswith("@"):
+            path = Path(text[1:])
+            refuse_special(path)
+            given = json.loads(path.read_bytes())
+        else:
+            given = json.loads(text)
+    except OSError as error:
+        raise PeerError(f"--json {text} can't be read: {error.strerror}; - reads a pipe") from None
+    except ValueError as error:
+        hint = "; some shells take its quotes away: write @FILE, or - and pipe it"
+        raise PeerError(f"--json is not JSON: {error}{hint if text[:1] == '{' else ''}") from None
+    if not isinstance(given, dict):
+        raise PeerError("--json must be an object")
+    return given

@@ -1,0 +1,59 @@
+"""``callboard capabilities``: what a running instance offers, and taking some of it back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.transport.instances import Instance, answer_of
+from callboard.transport.rest.offering import PATH
+from callboard_programs.cli.instance import choose
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("withdraw", "restore"),
+        help="stop offering what follows until it is restored, or offer it again; "
+        "without it, show what is offered",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as filesystem.write")
+    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.action and not arguments.names:
+        raise PeerError(f"say what to {arguments.action}; `callboard capabilities` lists them")
+    instance = choose(arguments.instance)
+    change = {arguments.action: arguments.names} if arguments.action else None
+    offered = _ask(instance, change)
+    if arguments.json:
+        print(json.dumps(offered, indent=2))
+        return 0
+    for name in dict.fromkeys([*offered["offered_by_host"], *offered["withdrawn"]]):
+        print(f"{name:<24} {_state(name, offered)}")
+    return 0
+
+
+def _ask(instance: Instance, change: Json | None) -> Json:
+    if change is not None and instance.token is None:
+        raise HostError(
+            f"{instance.id} asks for no tokens, so it can't tell you from an agent: withdraw in "
+            "its panel, or start it with `--auth token`, or with `--deny NAME`"
+        )
+    answer = answer_of(instance, "GET" if change is None else "POST", PATH, change)
+    if answer is None:
+        raise HostError(f"{instance.id} does not answer now; see `callboard doctor`")
+    if "declared" not in answer:
+        raise PeerError(str(answer.get("detail") or "this instance is of an older callboard"))
+    return answer
+
+
+def _state(name: str, offered: Json) -> str:
+    if name in offered["withdrawn"]:
+        return "withdrawn"
+    return "offered" if name in offered["declared"] else "while somebody is there to be asked"

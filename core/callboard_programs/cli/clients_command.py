@@ -1,0 +1,74 @@
+"""``callboard clients``: who may connect, and who may no more."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import datetime
+
+from callboard.clients.book import ClientBook
+from callboard.errors import PeerError
+from callboard.ground.plain_text import plain, plain_json
+from callboard.transport.revoking import revoke
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs; without tokens")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    ending = actions.add_parser("revoke", help="let a client in no more; what it has open ends")
+    ending.add_argument("name", metavar="NAME")
+    approving = actions.add_parser("approve", help="let a client come from other machines, too")
+    approving.add_argument("name", metavar="NAME")
+    for action in (ending, approving):
+        # Or it would take back a --json before the action.
+        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "revoke":
+        return _revoke(arguments.name, as_json=arguments.json)
+    if arguments.action == "approve":
+        return _approve(arguments.name, as_json=arguments.json)
+    clients = ClientBook().all()
+    if arguments.json:
+        rows = [
+            {"name": one.name, "made": one.made, "remote": one.remote, "asks_from": one.asks_from}
+            for one in clients
+        ]
+        print(json.dumps(rows, indent=2))
+        return 0
+    if not clients:
+        print("no client has a token; `callboard config CLIENT` makes one")
+    for one in clients:
+        where = ", from other machines too" if one.remote else ""
+        if one.asks_from:
+            command = f"`callboard clients approve {one.name}`"
+            where = f", asks to come from {plain(one.asks_from)}: {command}"
+        print(f"{one.name:<24} since {datetime.fromtimestamp(one.made):%Y-%m-%d %H:%M}{where}")
+    return 0
+
+
+def _approve(name: str, *, as_json: bool) -> int:
+    if ClientBook().approve(name) is None:
+        raise PeerError(f"no client is called {name[:80]!r}; `callboard config CLIENT` lets one in")
+    if as_json:
+        print(plain_json({"name": name, "approved": True}))
+        return 0
+    print(f"{name} may connect from other machines, by `callboard gateway --listen`")
+    return 0
+
+
+def _revoke(name: str, *, as_json: bool) -> int:
+    unanswered = revoke(name)
+    if as_json:
+        silent_ids = [one.id for one in unanswered]
+        print(plain_json({"name": name, "revoked": True, "silent": silent_ids}))
+        return 0
+    for silent in unanswered:
+        print(
+            f"# {silent.id} ({silent.kind}) does not answer now; it notices by itself once it does",
+            file=sys.stderr,
+        )
+    print(f"{name} may connect no more")
+    return 0

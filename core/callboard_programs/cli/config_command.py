@@ -1,0 +1,113 @@
+"""``callboard config``: the configuration that connects an MCP client."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard.ground.plain_text import plain_json
+from callboard.panel.client_files import ClientFormat, bridge, formats, own_token, planned
+from callboard_programs.cli.install_link import install_link
+from callboard_programs.cli.instance import choose
+from callboard_programs.gateway.kept import gateway_url, instance_path
+from callboard_programs.gateway.running import started_gateway
+
+NO_BRIDGE = (
+    "this client starts the program 'callboard', which isn't installed for this user: install it "
+    "with `pipx install FILE`, where FILE is callboard's wheel or the folder of its source, then "
+    "come back"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("client", choices=sorted(formats()))
+    parser.add_argument("--name", help="what its token is called; by default, as the client")
+    parser.add_argument("--instance", metavar="ID")
+    parser.add_argument(
+        "--http", action="store_true", help="address and token instead of the bridge"
+    )
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="the gateway's address, which stays; with --instance, that one's",
+    )
+    parser.add_argument(
+        "--user", action="store_true", help="your own file, for all projects, not the project's"
+    )
+    parser.add_argument("--write", action="store_true", help="merge it into the client's file")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    known, name = formats()[arguments.client], arguments.name or arguments.client
+    if arguments.user:
+        known = known.users
+    if arguments.write and known.path is None:
+        raise PeerError("that client's file isn't known; print the configuration and paste it")
+    by_address = arguments.http or (arguments.gateway and not known.stdio)
+    if by_address:
+        entry = _http_entry(known, arguments)
+        lacks_bridge = False
+    else:
+        if arguments.gateway:
+            instance_path(arguments.instance)  # refuses what is no name there
+        lacks_bridge = bridge() is None
+        if arguments.write and lacks_bridge:
+            raise PeerError(NO_BRIDGE)
+        own_token(name)
+        entry = known.bridge(name, arguments.instance, gateway=arguments.gateway)
+    shown = {
+        "client": arguments.client,
+        "path": known.path and str(known.path),
+        "configuration": known.text(entry),
+        "link": None if by_address else install_link(arguments.client, entry),
+        "wrong": NO_BRIDGE if lacks_bridge else None,
+    }
+    if not arguments.write or known.path is None:
+        _show(known, {**shown, "written": False}, as_json=arguments.json)
+        return 0
+    change = planned(known, known.path, entry)
+    sys.stderr.writelines(change.difference)
+    if change.difference:
+        change.write()
+    if by_address and arguments.gateway:
+        started_gateway()  # a bridge starts it by itself
+    if arguments.json:
+        _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
+    elif not change.difference:
+        print(f"# {known.path} has it already", file=sys.stderr)
+    return 0
+
+
+def _show(known: ClientFormat, shown: Json, *, as_json: bool) -> None:
+    if as_json:
+        print(plain_json(shown))
+        return
+    print(shown["configuration"], end="")
+    if known.path is not None:
+        print(f"# for {known.title}: {known.path}", file=sys.stderr)
+    if shown["link"]:
+        print(f"# or open {shown['link']}", file=sys.stderr)
+    if shown["wrong"]:
+        print(f"# {shown['wrong']}", file=sys.stderr)
+
+
+def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str, Any]:
+    """One instance's address, or the gateway's, and the client's token."""
+    option = "--gateway" if arguments.gateway else "--http"
+    if known.stdio:
+        raise PeerError(f"{known.title} takes no local address; leave {option} out")
+    if arguments.write and known.shared:
+        raise PeerError(
+            f"{known.path} is shared with the project, and no place for a token; leave {option} "
+            "out, give --user for your own file, or leave --write out and paste it where only you "
+            "read it"
+        )
+    name = arguments.name or arguments.client
+    if arguments.gateway:
+        return known.entry(gateway_url(arguments.instance), own_token(name))
+    instance = choose(arguments.instance)
+    return known.entry(instance.url, None if instance.token is None else own_token(name))

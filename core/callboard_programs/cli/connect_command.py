@@ -1,0 +1,54 @@
+"""``callboard connect``: a bridge to the gateway of another machine."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from callboard.clients.kept_tokens import VARIABLE
+from callboard.errors import PeerError
+from callboard.ground.private_file import read_private
+from callboard_programs import bridge as stdio
+from callboard_programs.relay.address import AddressFinder
+
+_MOST_BYTES = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "address", metavar="ADDRESS", help="as `callboard gateway --listen` prints it, with its #"
+    )
+    parser.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"this client's own, which only you may read; {VARIABLE} holds it else",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    stdio.serve(AddressFinder(arguments.address, _token(arguments.token_file)))
+    return 0
+
+
+def _token(file: Path | None) -> str:
+    """Raises PeerError."""
+    if file is None:
+        token = os.environ.get(VARIABLE, "")
+    else:
+        try:
+            token = read_private(file, _MOST_BYTES).decode("ascii").strip()
+        except (OSError, ValueError) as error:
+            raise PeerError(f"{file} can't be used as a token: {error}") from None
+    if not token:
+        raise PeerError(
+            f"a token is needed, in {VARIABLE} or --token-file; on the gateway's machine, "
+            "`callboard config other --name NAME --gateway` prints one"
+        )
+    return token

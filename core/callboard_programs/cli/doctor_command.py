@@ -1,0 +1,273 @@
+"""``callboard doctor``: what is installed, what runs, what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import tornado
+
+from callboard import __version__
+from callboard.ground.plain_text import plain
+from callboard.host_kit.headless import pip_install
+from callboard.host_kit.system_libraries import blender_lacks
+from callboard.skills.discovery import (
+    has_skill,
+    scan_and_load,
+    search_paths,
+    site_skills,
+    skill_folders,
+)
+from callboard.skills.script_check import script_failures
+from callboard.transport.instances import Instance, announced, answer_of, folder, is_alive, listed
+from callboard_programs.cli import app_nap, blender_python, private_folders
+
+_OPTIONAL = {
+    "pxr": f"the OpenUSD host: {pip_install('usd')}",
+    "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
+}
+#: Of what a server tells of its skills.
+_MOST_BYTES = 64 * 2**20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--settings", action="store_true", help="what a server is started with here, and by whom"
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints one line a finding; 1 where something is wrong."""
+    if arguments.settings:
+        return _show_settings(as_json=arguments.json)
+    wrong, rows = 0, []
+    for good, line in findings():
+        rows.append({"ok": good, "message": line})
+        wrong += not good
+        if not arguments.json:
+            print(f"{'ok   ' if good else 'WRONG'} {line}")
+    if arguments.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+    return 1 if wrong else 0
+
+
+def _show_settings(*, as_json: bool) -> int:
+    from callboard.settings import absent, settled, sources, told
+
+    named = sources({})
+    misspelt = [line for good, line in _variables() if not good]
+    values, missing = settled(named), [*misspelt, *absent(named)]
+    if as_json:
+        rows = [
+            {"name": one.setting.name, "value": one.value, "by": [who for who, _ in one.by]}
+            for one in values
+        ]
+        print(json.dumps({"settings": rows, "wrong": missing}, indent=2, ensure_ascii=False))
+        return 1 if missing else 0
+    for line in map(told, values):
+        print(line)
+    for line in missing:
+        print(f"WRONG {line}")
+    return 1 if missing else 0
+
+
+def findings() -> Iterator[tuple[bool, str]]:
+    version = platform.python_version()
+    supported = (3, 10) <= sys.version_info[:2] <= (3, 14)
+    yield (
+        supported,
+        f"Python {version}"
+        + ("" if supported else ": 3.10 to 3.14 are supported; install callboard into one of them"),
+    )
+    yield True, f"callboard {__version__}, tornado {tornado.version}"
+    for module, purpose in _OPTIONAL.items():
+        if find_spec(module) is not None:
+            lacking = blender_lacks() if module == "bpy" else None
+            yield (
+                lacking is None,
+                f"{module} is installed" + (f", but {lacking}" if lacking else ""),
+            )
+        else:
+            yield True, f"{module} is not installed, and only needed for {purpose}"
+    yield from blender_python.findings()
+    served: set[str] = set()
+    yield from _instances(served)
+    yield from _gateway()
+    yield from _settings()
+    yield from _skills(served)
+    yield from _bundles()
+
+
+def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
+    """``served`` takes what the servers themselves say is wrong with their skills."""
+    yield from private_folders.findings(folder())
+    running = listed(everywhere=True)
+    for entry in running:
+        instance = entry.instance
+        if entry.state == "serving":
+            tools = "" if entry.tools is None else f"{entry.tools} tools "
+            yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
+            yield from _served_skills(instance, served)
+        elif entry.state == "elsewhere":
+            where = f"runs on {plain(instance.machine)}, which shares this home"
+            yield True, f"{instance.name} (pid {instance.pid}) {where}"
+            continue
+        else:
+            busy = "is busy and answers late: wait, or look at its window for a dialog"
+            silent = "runs but does not answer: look at its window for a dialog, or end it"
+            how = busy if entry.state == "busy" else silent
+            yield False, f"{instance.name} (pid {instance.pid}) {how}"
+        command = app_nap.advice(instance.pid) if app_nap.SLOWS else None
+        if command is not None:
+            yield (
+                True,
+                (
+                    f"macOS slows {instance.name} (pid {instance.pid}) down in the background. "
+                    f"Where it answers late: `{command}`, then start it again"
+                ),
+            )
+    if not running:
+        yield True, "nothing runs; start a host, or `callboard serve`"
+
+
+def _settings() -> Iterator[tuple[bool, str]]:
+    from callboard.settings import SettingsError, absent, sources
+
+    yield from _variables()
+    try:
+        named = sources({})
+        files = [source.label for source in named]
+    except SettingsError as error:
+        yield False, f"settings: {error.message}"
+    else:
+        for line in absent(named):
+            yield False, line
+        if files:
+            yield True, f"settings by {', '.join(files)}: callboard doctor --settings shows them"
+
+
+def _variables() -> Iterator[tuple[bool, str]]:
+    from callboard.settings import unread_variables
+
+    for name, meant in unread_variables():
+        hint = f"; did you mean {meant}?" if meant else ""
+        yield meant is None, f"nothing reads the environment variable {plain(name)}{hint}"
+
+
+def _gateway() -> Iterator[tuple[bool, str]]:
+    """Of one that its clients may know and that doesn't run, too."""
+    from callboard_programs.gateway.kept import gateway_url, read_address
+    from callboard_programs.gateway.running import folder, running_gateway
+
+    known = [one for one in announced(folder()) if one.is_here]
+    running = running_gateway()
+    if running is not None:
+        yield True, f"the gateway serves at {running.url} (pid {running.pid})"
+        return
+    for one in known:
+        if is_alive(one):
+            yield (
+                False,
+                f"the gateway at {one.url} doesn't answer: end its process, {one.pid}, then "
+                "`callboard gateway`",
+            )
+            return
+    if known or read_address().token is not None:
+        yield (
+            True,
+            f"no gateway runs at {gateway_url(None)}, where one ran: whoever has that address "
+            "needs `callboard gateway`; the bridge `callboard stdio --gateway` starts it",
+        )
+
+
+def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:
+    """What it found wrong with its skills, in its own Python."""
+    answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
+    skills, failures = answer.get("skills"), answer.get("failures")
+    if not isinstance(skills, list) or not isinstance(failures, list):
+        yield False, f"{instance.name} doesn't tell which skills it has; see its log"
+        return
+    loaded = sum(isinstance(skill, dict) and bool(skill.get("loaded")) for skill in skills)
+    which = f"{instance.name} (pid {instance.pid})"
+    yield True, f"{which} has {len(skills)} skills, {loaded} of them loaded"
+    for failure in filter(lambda each: isinstance(each, dict), failures):
+        sentence = _sentence(failure)
+        served.add(sentence)
+        yield failure.get("kind") == "replaced", f"{which}: {sentence}"
+
+
+def _sentence(failure: Mapping[str, Any]) -> str:
+    """Of a failure as JSON, perhaps of another version's server."""
+    if failure.get("reference") == ".":
+        return plain(f"{failure.get('skill')}: {failure.get('message')}")
+    line = f", line {failure['line']}" if failure.get("line") else ""
+    place = f"skill {failure.get('skill')}, {failure.get('reference')}{line}"
+    return plain(f"{place}: {failure.get('message')}")
+
+
+def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
+    """What is wrong in this Python, beside what a server told."""
+    from callboard.settings import named_skill_paths
+
+    named = named_skill_paths()
+    for path in search_paths(extra=named):
+        if path in site_skills():
+            continue
+        set_so = path in named
+        where = "the setting skill_paths" if set_so else "CALLBOARD_SKILL_PATHS"
+        if not path.is_dir():
+            if set_so:
+                continue  # told with the settings
+            yield False, f"the skill path {path} does not exist; correct {where}"
+        elif not has_skill(path):
+            wanted = "name a skill's folder, or the one right above it"
+            yield False, f"no skill is in the skill path {path}; in {where} {wanted}"
+    skills, skipped = scan_and_load(extra_paths=named)
+    yield True, f"{len(skills)} skills are in the folders of this Python"
+    for skill in skills:
+        skipped += [*skill.failures, *script_failures(skill)]
+    told = {
+        _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)
+        for failure in skipped
+    }
+    for sentence, (good, name) in told.items():
+        if sentence not in served:
+            folder = None if good else _folder_of(name, search_paths(extra=named))
+            yield good, sentence if folder is None else f"{sentence}; mend it, then {_lint(folder)}"
+
+
+def _lint(folder: Path) -> str:
+    return f"`callboard lint {shlex.quote(str(folder))}`"
+
+
+def _folder_of(name: str, paths: Iterable[Path]) -> Path | None:
+    for path in paths:
+        with suppress(OSError):
+            for folder in skill_folders(path):
+                if folder.name == name:
+                    return folder
+    return None
+
+
+def _bundles() -> Iterator[tuple[bool, str]]:
+    from callboard.bundles.installed.loading import trouble_here
+    from callboard.bundles.installed.places import places
+
+    for place, scope in places([Path.cwd()]):
+        for bundle in place.installed():
+            trouble = trouble_here(bundle)
+            told = f"{bundle.manifest.version} ({scope})"
+            if trouble:
+                told = (
+                    f"not loaded, because {trouble}; or `callboard uninstall-skill {bundle.name}`"
+                )
+            yield trouble is None, f"bundle {bundle.name}: {told}"

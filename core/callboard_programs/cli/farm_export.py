@@ -1,0 +1,59 @@
+"""``callboard farm export``: the same work as ``farm run``, as a job for a render manager."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+
+from callboard.errors import PeerError
+from callboard.headless.numbers import count
+from callboard.headless.scene_host import settle_host
+from callboard.mapping.over import tasks_over
+from callboard_programs.cli.batch_command import add_scene_options
+from callboard_programs.cli.farm_options import add_work, work_of
+from callboard_programs.cli.task_lines import ended
+from callboard_programs.farm.flamenco import write_job
+from callboard_programs.farm.openjd import write_bundle
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_work(parser)
+    add_scene_options(parser)
+    kinds = parser.add_mutually_exclusive_group(required=True)
+    kinds.add_argument("--openjd", metavar="DIR", type=Path, help="where the job bundle goes")
+    kinds.add_argument(
+        "--flamenco", metavar="DIR", type=Path, help="where a job of Flamenco 3 goes"
+    )
+    parser.add_argument(
+        "--chunk", metavar="N", type=count, help="calls of one host, a task of Flamenco's (10)"
+    )
+    parser.add_argument("--name", help="the job's name; the tool's where none is given")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints ``{template | job, tasks, files}``."""
+    return ended(partial(_run, arguments))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    settle_host(arguments, arguments.over)
+    tasks = tasks_over(arguments.over)
+    # A session runs in a folder of its own.
+    for folders in (arguments.skills, arguments.roots):
+        folders[:] = [str(Path(folder).absolute()) for folder in folders]
+    name = arguments.name or arguments.tool
+    work = work_of(arguments)
+    if arguments.flamenco is not None:
+        first = "job"
+        folder = arguments.flamenco.absolute()
+        files = write_job(folder, name, work, tasks, arguments.chunk or 10)
+    elif arguments.chunk is not None:
+        raise PeerError("--chunk is for --flamenco; a session of --openjd keeps its host anyway")
+    else:
+        first = "template"
+        files = write_bundle(arguments.openjd.absolute(), name, work, tasks)
+    told = [str(file) for file in files]
+    print(json.dumps({first: told[0], "tasks": len(tasks), "files": told}))
+    return 0

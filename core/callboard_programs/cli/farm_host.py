@@ -1,0 +1,58 @@
+"""The process of a farm's host. `callboard farm worker` starts it, and nobody else does:
+``python -m callboard_programs.cli.farm_host``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from callboard.app import Callboard
+from callboard.content import Json
+from callboard.guest.inbox import MainThreadInbox
+from callboard.headless.serve import add_host, host_config, keep_stdout_clean, serve
+from callboard.host_kit.headless import make_host
+from callboard_programs.cli.farm_options import add_certificates, certificates_of
+from callboard_programs.farm.host_worker import HostWorker, Membership
+from callboard_programs.farm.security import security_of
+
+
+def main() -> int:
+    """Ends when it leaves the farm, or with its stdin."""
+    parser = argparse.ArgumentParser(prog="callboard_programs.cli.farm_host")
+    add_host(parser)
+    add_certificates(parser)
+    parser.add_argument("--member", type=json.loads, required=True)
+    arguments = parser.parse_args()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    config = host_config(arguments, 0, announce=False)
+    security = security_of(certificates_of(arguments))
+    out, guard = keep_stdout_clean(), threading.Lock()
+
+    def report(line: Json) -> None:
+        try:
+            with guard:
+                print(json.dumps(line), file=out, flush=True)
+        except OSError:
+            os._exit(1)  # the supervisor is gone, and whatever runs here belongs to nobody
+
+    inbox = MainThreadInbox()
+    host = make_host(arguments.host, inbox.post)
+    member = Membership(**arguments.member)
+    kind = f"host:{host.identity.kind}"
+    own = {kind: 1.0, f"{kind}-{host.identity.version}": 1.0}
+    member = replace(member, offers={**own, **member.offers})
+
+    def join(app: Callboard, stop: Callable[[], None]) -> None:
+        HostWorker(app, member, security, report, stop).start()
+
+    return serve(host, config, inbox, join, worker=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""Options that several of the farm's commands take."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from callboard.errors import PeerError
+from callboard.headless.ending import end_with_stdin
+from callboard.headless.numbers import amount, count, size
+from callboard.headless.scene_host import host_by_scene
+from callboard.headless.serve import add_host, host_options
+from callboard.mapping.host_process import GOODBYE
+from callboard_programs.cli.call_command import add_tool_arguments, given_arguments
+from callboard_programs.farm.orders import FarmWork
+from callboard_programs.farm.security import Certificates
+
+#: Seconds for a supervisor to end its host, and for a farm to end its supervisors: each has to
+#: outlive what it ends.
+SUPERVISOR_GOODBYE, FARM_GOODBYE = GOODBYE + 4.0, GOODBYE + 8.0
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """What is done, and over what."""
+    add_tool_arguments(parser)
+    add_host(parser)
+    host_by_scene(parser)
+    parser.add_argument(
+        "--over",
+        metavar="WHAT",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="files ('a/**/*.usd'), frames (1-100x2), or one FILE.jsonl or FILE.csv",
+    )
+    parser.add_argument(
+        "--need",
+        metavar="NAME=N",
+        type=amount,
+        action="append",
+        default=[],
+        help="hosts that offer it: gpu, host:blender-4.5.1, license-karma",
+    )
+    parser.add_argument(
+        "--skill",
+        metavar="NAME==VERSION",
+        action="append",
+        default=[],
+        help="hosts without this skill, in this version, refuse",
+    )
+
+
+def work_of(arguments: argparse.Namespace) -> FarmWork:
+    """What :func:`add_work` and the options about a scene read. Raises PeerError."""
+    return FarmWork(
+        arguments.tool,
+        given_arguments(arguments.arguments),
+        host_options(arguments),
+        open=not arguments.no_open,
+        save=arguments.save,
+        timeout=arguments.timeout,
+        needs=dict(arguments.need),
+        skills=dict(map(_wanted, arguments.skill)),
+    )
+
+
+def _wanted(text: str) -> tuple[str, str | None]:
+    name, equals, version = text.partition("==")
+    return name, version if equals else None
+
+
+def add_certificates(parser: argparse.ArgumentParser) -> None:
+    """What guards a farm of several machines."""
+    for name, what in (("ca", "whom to trust"), ("cert", "who this is"), ("key", "its key")):
+        parser.add_argument(f"--tls-{name}", metavar="PEM", type=Path, help=what)
+
+
+def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
+    """None where none are given. Raises PeerError for some without the others."""
+    given = (arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
+    if all(path is None for path in given):
+        return None
+    if any(path is None for path in given):
+        raise PeerError("--tls-ca, --tls-cert and --tls-key go together; give all three")
+    return Certificates(*given)
+
+
+def add_wear(parser: argparse.ArgumentParser) -> None:
+    """When a host's process makes room for a fresh one."""
+    parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after so many")
+    parser.add_argument(
+        "--max-memory",
+        metavar="BYTES",
+        type=size,
+        help="or once it holds so much, such as 4G; at twice as much it is killed",
+    )
+
+
+def wear_options(arguments: argparse.Namespace) -> Sequence[str]:
+    """What :func:`add_wear` read, for a command of its own."""
+    pairs = (("--max-tasks", arguments.max_tasks), ("--max-memory", arguments.max_memory))
+    return [f"{name}={value}" for name, value in pairs if value is not None]
+
+
+def add_attached(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attached", action="store_true", help="for a program that starts it: ends with its stdin"
+    )
+
+
+def end_attached(arguments: argparse.Namespace, stop: Callable[[], None], goodbye: float) -> None:
+    """Calls ``stop`` at the end of stdin, where :func:`add_attached` says so."""
+    if arguments.attached:
+        threading.Thread(target=end_with_stdin, args=[stop, goodbye], daemon=True).start()

@@ -1,0 +1,99 @@
+"""``callboard farm worker``: the supervisor of one host."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+from typing import Any
+
+from callboard.content import Json
+from callboard.headless.ending import Ending
+from callboard.headless.numbers import amount
+from callboard.headless.serve import add_host, host_options, warn_of_folders
+from callboard_programs.cli.farm_options import (
+    SUPERVISOR_GOODBYE,
+    add_attached,
+    add_certificates,
+    add_wear,
+    certificates_of,
+    end_attached,
+)
+from callboard_programs.farm.machine import offers
+from callboard_programs.farm.orders import LOST
+from callboard_programs.farm.security import require_private_address, security_of
+from callboard_programs.farm.supervisor import Supervisor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_host(parser)
+    parser.add_argument("--scheduler", metavar="ADDRESS", required=True, help="tcp://… or tls://…")
+    parser.add_argument("--name", default=socket.gethostname(), help="what its results call it")
+    parser.add_argument(
+        "--offer",
+        metavar="NAME=N",
+        type=amount,
+        action="append",
+        default=[],
+        help="what tasks may need: license-karma; gpu and memory=16e9 instead of what is found",
+    )
+    add_wear(parser)
+    add_certificates(parser)
+    add_attached(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a ready line for each of its hosts, one after the other."""
+    certificates = certificates_of(arguments)
+    require_private_address(arguments.scheduler, certificates)
+    security = security_of(certificates)
+    warn_of_folders(arguments)
+    options = [*host_options(arguments), *(certificates.options() if certificates else [])]
+    # A farm of this machine's own has shared it out among its hosts.
+    by_itself = {} if arguments.attached else offers()[0]
+    with tempfile.TemporaryDirectory(prefix="callboard-farm-") as folder:
+        member = {
+            "scheduler": arguments.scheduler,
+            "folder": folder,
+            "offers": {**by_itself, **dict(arguments.offer)},
+            "most_tasks": arguments.max_tasks,
+            "most_memory": arguments.max_memory,
+        }
+
+        def command(name: str) -> list[str]:
+            given = json.dumps({**member, "name": name})
+            host = [sys.executable, "-m", "callboard_programs.cli.farm_host", *options]
+            return [*host, f"--member={given}"]
+
+        supervisor = Supervisor(
+            command,
+            f"{arguments.name}-{os.getpid()}",
+            lambda line: print(json.dumps(line), flush=True),
+            lambda loss: _tell(arguments.scheduler, security, loss),
+            arguments.max_memory,
+        )
+        Ending(supervisor.stop)
+        end_attached(arguments, supervisor.stop, SUPERVISOR_GOODBYE)
+        supervisor.run()
+    return 0
+
+
+def _tell(scheduler: str, security: Any, loss: Json) -> None:
+    """Everybody who listens at the scheduler, where it is still there."""
+    print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
+
+    async def tell() -> None:
+        from distributed.core import rpc
+
+        given = security.get_connection_args("client")
+        async with rpc(scheduler, connection_args=given, timeout=5) as remote:
+            await remote.log_event(topic=LOST, msg=loss)
+
+    try:
+        asyncio.run(tell())
+    except (OSError, asyncio.TimeoutError) as error:
+        print(f"callboard: the scheduler wasn't told: {error}", file=sys.stderr, flush=True)

@@ -1,0 +1,141 @@
+"""``callboard gateway``: one address for every instance of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+
+from callboard.errors import PeerError
+from callboard.ground.plain_text import plain
+from callboard.headless.ending import Ending
+from callboard.headless.numbers import port_number, seconds
+from callboard_programs.gateway.certificate import Certificate, own_certificate
+from callboard_programs.gateway.gateway import Gateway
+from callboard_programs.gateway.kept_names import forget, kept_names
+from callboard_programs.gateway.other_machines import Outside, outside_address
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--port", type=port_number, help="the port of last time by default; 0 is any"
+    )
+    parser.add_argument("--auth", choices=("token", "none"), default="token")
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="open the gateway's page in the browser: of the one that runs, or of this one",
+    )
+    parser.add_argument(
+        "--idle",
+        type=seconds,
+        metavar="SECONDS",
+        help="end after so long without an instance and a client",
+    )
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", help="of this machine, for others: by TLS, with approval"
+    )
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; one is made else")
+    parser.add_argument("--key", type=Path, metavar="FILE")
+    parser.add_argument("--names", action="store_true", help="list what each name stands for")
+    parser.add_argument(
+        "--forget",
+        nargs="+",
+        metavar="NAME",
+        help="free these names for other scenes; 'unsaved' is all of unsaved scenes that are gone",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    if arguments.names or arguments.forget:
+        print(_forget(arguments.forget) if arguments.forget else _names())
+        return 0
+    if arguments.open and arguments.port is None:
+        from callboard_programs.gateway.page.opening import running_link
+
+        link = running_link()
+        if link is not None:
+            _open(link)
+            return 0
+    token = arguments.auth == "token"
+    gateway = Gateway(arguments.port, token=token, idle=arguments.idle, outside=_outside(arguments))
+    asyncio.run(_serve(gateway, opens=arguments.open))
+    return 0
+
+
+def _names() -> str:
+    """What each name stands for, a line each. Raises HostError."""
+    lines = [f"{name:<12} {plain(each.words)}" for name, each in kept_names().items()]
+    return "\n".join(lines) or "No name is given yet."
+
+
+def _forget(wanted: list[str]) -> str:
+    """Raises HostError, PeerError."""
+    forgotten = forget(wanted)
+    if not forgotten:
+        return "No name of an unsaved scene that is gone is kept; nothing was changed."
+    return f"Forgotten: {', '.join(forgotten)}. The next scenes that have no name get these."
+
+
+def _outside(arguments: argparse.Namespace) -> Outside | None:
+    """Raises PeerError, HostError."""
+    if (arguments.certificate is None) != (arguments.key is None):
+        raise PeerError("give both, --certificate FILE and --key FILE, or neither")
+    if arguments.listen is None:
+        return None
+    if arguments.auth == "none":
+        raise PeerError("other machines need a token each; leave --auth none out")
+    address, port = outside_address(arguments.listen)
+    if arguments.certificate is None:
+        return Outside(address, port, own_certificate(address))
+    return Outside(address, port, Certificate(arguments.certificate, arguments.key))
+
+
+def _open(link: str) -> None:
+    from callboard_programs.gateway.page.opening import open_link
+
+    opened = open_link(link)
+    told = "Opened. Should the browser not show it" if opened else "No browser is here; the link"
+    print(f"{told}, once, within ten minutes: {link}", file=sys.stderr, flush=True)
+
+
+async def _serve(gateway: Gateway, *, opens: bool) -> None:
+    loop, ending = asyncio.get_running_loop(), asyncio.Event()
+    Ending(lambda: _end(loop, ending))
+
+    def ready() -> None:
+        line = {
+            "event": "ready",
+            "url": gateway.url,
+            "token": gateway.token,
+            "pid": os.getpid(),
+            "page": (link := gateway.page_link()),
+        }
+        if gateway.remote_url is not None:
+            line["remote_url"] = gateway.remote_url
+        print(json.dumps(line), flush=True)
+        if gateway.remote_url is not None:
+            print(f"Other machines: callboard connect '{gateway.remote_url}'", file=sys.stderr)
+        print(
+            f"The gateway serves each instance at {gateway.url}/NAME (blender, blender_2, maya …)\n"
+            "Connect a client: callboard config claude-code --gateway (or cursor, vscode …)\n"
+            f"Its page, once, within ten minutes: {link}\nStop: Ctrl+C",
+            file=sys.stderr,
+            flush=True,
+        )
+        if opens:
+            # A browser may take its time; nobody else waits for it.
+            loop.run_in_executor(None, _open, link)
+
+    await gateway.serve(ready, ending)
+
+
+def _end(loop: asyncio.AbstractEventLoop, ending: asyncio.Event) -> None:
+    loop.call_soon_threadsafe(ending.set)

@@ -1,0 +1,63 @@
+"""``callboard install``: into a host, as its users install things."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain_json
+from callboard_programs.cli.progress_bar import meanwhile
+from callboard_programs.install.hosts import HOSTS, Installer, installer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_host(parser)
+    parser.add_argument(
+        "--archive",
+        metavar="FILE",
+        type=Path,
+        help="what to install; by default what came with callboard, or is built from this checkout",
+    )
+
+
+def add_host(parser: argparse.ArgumentParser) -> None:
+    """Which host, and where it is."""
+    parser.add_argument("host", choices=sorted(HOSTS))
+    parser.add_argument(
+        "--dir",
+        metavar="D",
+        type=Path,
+        help="the user folder of one version of the host, for 3ds Max an ApplicationPlugins"
+        " folder; without it every version found",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return tell(
+        arguments, lambda host, folder: host.install(folder, arguments.archive, arguments.dry_run)
+    )
+
+
+def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None], list[str]]) -> int:
+    """Does the work with the host's module and the folder that the arguments name, and prints the
+    lines that say what was done. Raises HostError."""
+    host = installer(arguments.host)
+    folder = None if arguments.dir is None else arguments.dir.absolute()
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise PeerError(f"--dir {arguments.dir} is a file; give a folder")
+    if not arguments.dry_run:
+        meanwhile(f"{arguments.host} is looked for and asked, which may take half a minute")
+    try:
+        lines = work(host, folder)
+    except OSError as error:
+        raise HostError(f"{error.strerror or error}: {error.filename}") from None
+    if arguments.json:
+        print(plain_json({"host": arguments.host, "dry_run": arguments.dry_run, "lines": lines}))
+        return 0
+    for line in lines or ["nothing to do"]:
+        print(("would " if arguments.dry_run and lines else "") + line)
+    return 0

@@ -1,0 +1,159 @@
+"""``callboard install-skill``: a skill bundle, from a folder or an archive."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from callboard.bundles.installed.install import InstalledBundle, InstallError
+from callboard.bundles.installed.loading import problem_of, skill_of, trouble_here
+from callboard.bundles.installed.places import PROVIDED
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain, plain_json
+from callboard_programs.cli.bundle_place import add_place, place_of
+from callboard_programs.cli.first_start import start_once
+from callboard_programs.cli.versions import is_older
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="PATH|ZIP", type=Path, help="a folder or an archive")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="answers one of its settings; again for each value of one that takes several",
+    )
+    parser.add_argument("--downgrade", action="store_true", help="over a newer version, too")
+    parser.add_argument(
+        "--no-start", action="store_true", help="don't run its server to see its tools"
+    )
+    add_place(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    place = place_of(arguments)
+    if arguments.scope == "site" and arguments.settings:
+        raise PeerError(
+            "answers are kept for one user, so a bundle of the site's takes no --set; give its "
+            "settings defaults in manifest.json"
+        )
+    try:
+        seen: list[str] = []
+        check = partial(_check, place.installed(), arguments, seen)
+        bundle = place.install(
+            arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
+        )
+        if arguments.scope == "site":
+            # Hosts can't write there, so none of them confirms what it has seen to load.
+            bundle = place.confirm(bundle.name)
+    except OSError as error:
+        raise HostError(f"it can't be installed: {error.strerror or error}") from None
+    lines = list(_told(bundle, seen, arguments))
+    if arguments.json:
+        here = {"scope": arguments.scope, "not_loaded": trouble_here(bundle), "lines": lines}
+        print(plain_json({**bundle.as_json(), **here}))
+        return 0
+    for line in lines:
+        print(plain(line))
+    return 0
+
+
+def _told(
+    bundle: InstalledBundle, seen: Sequence[str], arguments: argparse.Namespace
+) -> Iterator[str]:
+    yield f"{bundle.name} {bundle.manifest.version} is installed."
+    yield from seen
+    if bundle.previous:
+        yield f"{bundle.previous} is kept until this version has been seen to load."
+    if bundle.missing:
+        yield f"It would like what this host does not provide: {', '.join(bundle.missing)}."
+    if bundle.manifest.server is not None:
+        yield from _told_of_server(bundle, arguments)
+    yield "Hosts that run take it into use within seconds, others when they start."
+
+
+def _settings(written: Sequence[str]) -> dict[str, list[str]]:
+    """Raises PeerError."""
+    settings: dict[str, list[str]] = {}
+    for one in written:
+        key, separator, value = one.partition("=")
+        if not separator or not key:
+            raise PeerError(f"--set takes KEY=VALUE, not '{one[:80]}'")
+        settings.setdefault(key, []).append(value)
+    return settings
+
+
+def _told_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
+    """What its server will see, and whether it will run here."""
+    project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
+    named = "the host's project" if project is None else f"the project {project.resolve()}"
+    yield (
+        "Its server runs as you. It is told the workspace folders of whoever calls it: the roots "
+        "that the client names, within the artist's own where there are some; without them the "
+        f"artist's, else {named}."
+    )
+    for key, setting in bundle.manifest.settings.items():
+        if setting.kind == "directory" and key in bundle.answers:
+            answer = bundle.answers[key]
+            for folder in answer if isinstance(answer, (list, tuple)) else [answer]:
+                yield f"It was given the folder {folder} as '{key}'."
+    if trouble := trouble_here(bundle):
+        yield f"It can't be loaded here yet, because {trouble}."
+
+
+def _check(
+    there: Sequence[InstalledBundle],
+    arguments: argparse.Namespace,
+    seen: list[str],
+    bundle: InstalledBundle,
+) -> None:
+    """What can't load on any host isn't installed; ``there`` are those that are. Adds to ``seen``
+    what is worth telling. Raises InstallError."""
+    old = next((one.manifest.version for one in there if one.name == bundle.name), None)
+    used = "" if old is None else f"; {old} is still in use"
+    version = bundle.manifest.version
+    if old is not None and is_older(version, old) and not arguments.downgrade:
+        _ask_about(bundle.name, version, old)
+    skill = skill_of(bundle)
+    problem = None if skill is None else problem_of(skill)
+    if problem is None and bundle.manifest.server is not None and not arguments.no_start:
+        problem = _started(bundle, seen)
+    if problem is not None:
+        raise InstallError(
+            f"'{bundle.name}' can't be loaded, so it was not installed: {problem}{used}"
+        )
+
+
+def _ask_about(name: str, version: str, old: str) -> None:
+    """Raises InstallError where nobody says yes."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        question = f"{name} {old} is installed, which is newer. Install {version} over it? [y/N] "
+        print(question, end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            return
+        raise InstallError(f"'{name}' was not installed: {old} stays")
+    raise InstallError(
+        f"'{name}' was not installed: {old} is installed, which is newer than {version}; "
+        "add --downgrade to install it all the same"
+    )
+
+
+def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
+    """Why its server can't be used; None where it runs, or can't run here yet."""
+    if trouble_here(bundle) is not None:
+        return None  # told once it is installed: the machine lacks something, not the bundle
+    first = start_once(bundle)
+    if first.problem is None:
+        names = f": {', '.join(first.tools[:20])}" if first.tools else ""
+        seen.append(f"Its server runs, tools: {len(first.tools)}{names}.")
+    elif first.late:
+        seen.append(f"Its server {first.problem}; hosts go on trying.")
+    else:
+        return f"its server {first.problem}"
+    return None

@@ -1,0 +1,45 @@
+"""Which instance a command means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.ground.plain_text import plain
+from callboard.transport.instances import Instance, answer_of, listed
+
+#: Of what an instance tells of its tools.
+_MOST_BYTES = 16 * 2**20
+
+
+def choose(wanted: str | None) -> Instance:
+    """The instance whose id starts with ``wanted``, or the only one. Raises HostError."""
+    running = [entry.instance for entry in listed()]
+    matching = [i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted]
+    if len(matching) == 1:
+        return matching[0]
+    if not running:
+        raise HostError(
+            "no instance runs; start Maya, Blender … with callboard, or `callboard serve`"
+        )
+    names = ", ".join(map(_called, running))
+    if not matching:
+        raise HostError(f"no instance '{wanted}'; running: {names}")
+    raise HostError(f"several instances run; choose one with --instance: {names}")
+
+
+def scene_of(instance: Instance) -> str:
+    """The name of its open scene's file, which tells two of one kind apart; empty without one."""
+    return plain(Path(instance.scene).name) if instance.scene else ""
+
+
+def _called(instance: Instance) -> str:
+    return f"{instance.id} ({', '.join(filter(None, (instance.kind, scene_of(instance))))})"
+
+
+def tools_of(instance: Instance) -> list[Json] | None:
+    """Its tools, as ``tools/list`` has them; None where it doesn't answer."""
+    answer = answer_of(instance, "GET", "/v1/tools", most=_MOST_BYTES) or {}
+    tools = answer.get("tools")
+    return tools if isinstance(tools, list) else None

@@ -1,0 +1,78 @@
+"""``callboard lint``: checks skills, folders of skills and bundles."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain
+from callboard.settings import named_skill_paths
+from callboard.skills.discovery import search_paths
+from callboard_testing.lint.explain import Explained, explain
+from callboard_testing.lint.skill_lint import Finding, lint
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", type=Path, metavar="DIR|ZIP", nargs="+")
+    parser.add_argument("--strict", action="store_true", help="a warning counts as an error")
+    parser.add_argument("--json", action="store_true", help="a list of {file, line, …}")
+    parser.add_argument(
+        "--start", action="store_true", help="of a bundle: run its server to see its tools"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="show what tools take from their functions"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """One line per finding; 1 if any of them is an error, or, with --strict, if there is any."""
+    findings: list[Finding] = []
+    explained: list[Explained] = []
+    search = [*arguments.folders, *search_paths(extra=named_skill_paths())]
+    for folder in arguments.folders:
+        # Each of several is told apart by its folder.
+        place = "" if len(arguments.folders) == 1 else f"{folder.as_posix()}/"
+        for finding in _findings(folder, search, start=arguments.start):
+            findings.append(replace(finding, file=place + finding.file))
+        for one in explain(folder) if arguments.explain and folder.is_dir() else ():
+            explained.append(replace(one, source=place + one.source))
+    if arguments.json:
+        written = [asdict(finding) for finding in findings]
+        both = {"findings": written, "explained": [asdict(one) for one in explained]}
+        print(json.dumps(both if arguments.explain else written, indent=2))
+    else:
+        for finding in findings:
+            print(plain(str(finding)))
+        for one in explained:
+            _print(one)
+        if not findings:
+            print("callboard: nothing is wrong", file=sys.stderr)
+    return int(any(arguments.strict or finding.severity == "error" for finding in findings))
+
+
+def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
+    if not place.exists():
+        raise PeerError(f"{place} isn't there")
+    if not place.is_file() and not (place / "manifest.json").is_file():
+        return lint(place, search)
+    from callboard_programs.cli.bundle_source import findings_about  # brings what runs servers
+
+    try:
+        return findings_about(place, start=start)
+    except OSError as error:
+        raise HostError(f"{place} can't be read: {error.strerror or error}") from None
+
+
+def _print(one: Explained) -> None:
+    where = plain(f"{one.source}:{one.line}: tool '{one.tool}'")
+    if one.function is None:
+        print(f"{where}: no plain def to read a schema from; any arguments pass")
+        return
+    for key, value in one.gives.items():
+        print(plain(f"{where}: {key} from {one.function}(): {json.dumps(value)}"))
+    for annotation in one.unread:
+        print(f"{where}: '{plain(annotation)}' says nothing to JSON; any value passes")

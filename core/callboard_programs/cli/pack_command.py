@@ -1,0 +1,63 @@
+"""``callboard pack``: a bundle's folder as one file, after it was looked through."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+
+from callboard.bundles.installed.manifest import folder_name, read_manifest
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain, plain_json
+from callboard.ground.replacing import replacing
+from callboard_programs.cli.bundle_source import findings_about, unpacked
+
+#: All files get one date, so that the same folder makes the same file.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="by default NAME-VERSION.mcpb")
+    parser.add_argument(
+        "--no-start", action="store_true", help="don't run its server to see its tools"
+    )
+    parser.add_argument("--json", action="store_true", help="{file, findings}, one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the findings, and the file's path; 1 and no file where one is an error."""
+    if not arguments.folder.is_dir():
+        raise PeerError(f"{arguments.folder} is not a folder")
+    try:
+        findings = findings_about(arguments.folder, start=not arguments.no_start)
+        if not arguments.json:
+            for finding in findings:
+                print(plain(str(finding)))
+        good = all(finding.severity != "error" for finding in findings)
+        file = _pack(arguments.folder, arguments.out) if good else None
+    except OSError as error:
+        raise HostError(f"it can't be packed: {error.strerror or error}") from None
+    if arguments.json:
+        written = [asdict(finding) for finding in findings]
+        print(plain_json({"file": file and str(file), "findings": written}))
+    elif file is not None:
+        print(file)
+    return 0 if good else 1
+
+
+def _pack(source: Path, out: Path | None) -> Path:
+    """Raises UnpackError, OSError."""
+    with unpacked(source) as folder:
+        manifest = read_manifest(folder)
+        target = out or Path(f"{folder_name(manifest.name)}-{manifest.version}.mcpb")
+        with replacing(str(target)) as partial, zipfile.ZipFile(partial, "w") as archive:
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
+                entry.create_system = 3  # whose bits the modes are
+                archive.writestr(entry, path.read_bytes())
+    return target

@@ -1,0 +1,36 @@
+"""How far something is, in one line of the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from callboard.ground.plain_text import plain
+
+_WIDTH = 30
+
+
+def meanwhile(text: str) -> None:
+    """Says at a terminal what takes a while and tells nothing of itself."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(f"callboard: {text} …", file=sys.stderr, flush=True)
+
+
+def clear() -> None:
+    """Takes the bar away, for what is printed next."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def bar(done: float, total: float | None, text: str) -> None:
+    """Draws on stderr, over the line before where that is a terminal. ``text`` may be anybody's."""
+    text = plain(text)
+    ended = bool(total) and done >= (total or 0)
+    if total:
+        filled = round(_WIDTH * min(1.0, done / total))
+        line = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done:g}/{total:g} {text}"
+    else:
+        line = f"{done:g} {text}"
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line}", end="\n" if ended else "", file=sys.stderr, flush=True)
+    else:
+        print(line, file=sys.stderr, flush=True)

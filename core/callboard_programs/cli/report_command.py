@@ -1,0 +1,184 @@
+"""``callboard report``: what agents asked for and did not get, calls, errors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sqlite3
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from callboard.demand.period import parse_since
+from callboard.demand.report import build
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain
+from callboard.ground.regular_file import refuse_special
+from callboard.headless.numbers import count
+from callboard.records.reader import MAX_PAGE, Filter, Reader
+from callboard.records.store import default_folder
+from callboard_programs.cli.report_html import render
+
+_SHOWN = 10
+_LISTED = 20
+#: Characters of a call's arguments in a list.
+_ARGUMENTS = 60
+_KINDS = (("errors", "failed"), ("refused", "refused"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--call", metavar="ID", help="one call whole, with its traceback")
+    which.add_argument(
+        "--calls",
+        metavar="N",
+        nargs="?",
+        type=_listed,
+        const=_LISTED,
+        help=f"the last calls with their ids, the newest last; {_LISTED} without N, "
+        f"{MAX_PAGE} at most",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true")
+    form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
+
+
+def _listed(text: str) -> int:
+    number = count(text)
+    if number > MAX_PAGE:
+        raise argparse.ArgumentTypeError(
+            f"{number} are too many, {MAX_PAGE} at most; --since leaves older ones out, and the "
+            "report itself, without --calls, counts them all"
+        )
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        since = parse_since(arguments.since)
+    except ValueError as error:
+        raise PeerError(str(error)) from None
+    try:
+        if arguments.call is not None:
+            return _show_call(arguments.call, as_json=arguments.json)
+        if arguments.calls is not None:
+            return _list_calls(arguments.calls, since, as_json=arguments.json)
+        report = build(Reader(default_folder()), since=since)
+    except sqlite3.Error as error:
+        raise HostError(
+            f"the records can't be read: {error}. A damaged file is set aside when a host starts"
+        ) from None
+    if arguments.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    elif arguments.html is not None:
+        try:
+            refuse_special(arguments.html)
+            arguments.html.write_text(render(report), "utf-8")
+        except OSError as error:
+            raise HostError(f"{arguments.html} can't be written: {error.strerror}") from None
+    else:
+        _print(report)
+    return 0
+
+
+def _show_call(call_id: str, *, as_json: bool) -> int:
+    call = Reader(default_folder()).get(call_id)
+    if call is None:
+        raise PeerError(
+            f"no call '{call_id[:64]}' is kept; `callboard report --calls` lists the last ones, and"
+            " a failed call's answer names it as callboard/call"
+        )
+    entry = call.as_trace()
+    if as_json:
+        print(json.dumps(entry, indent=2))
+        return 0
+    why = entry.pop("result", None) if call.is_error else None
+    entry["started"] = datetime.fromtimestamp(call.started).astimezone().isoformat(" ", "seconds")
+    for key, value in entry.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        print(plain(f"{key:<16} {text}"))
+    for key, text in (why or {}).items():
+        print(plain(f"\n{key}:\n{text}"))
+    return 0
+
+
+def _list_calls(number: int, since: float | None, *, as_json: bool) -> int:
+    calls = Reader(default_folder()).recent(Filter(since=since), limit=number).calls[::-1]
+    if as_json:
+        print(json.dumps([call.as_trace() for call in calls], indent=2))
+        return 0
+    for call in calls:
+        when = datetime.fromtimestamp(call.started).strftime("%m-%d %H:%M:%S")
+        given = json.dumps(call.arguments, ensure_ascii=False)
+        given = given if len(given) <= _ARGUMENTS else f"{given[:_ARGUMENTS]}…"
+        print(
+            plain(
+                f"{when}  {call.call_id}  {call.outcome:<9}  {' '.join(call.tool.split())} {given}"
+            )
+        )
+    if not calls:
+        print("No call is kept of that time; --since all looks at the others.")
+    return 0
+
+
+def _print(report: dict[str, Any]) -> None:
+    _print_days(report)
+    _print_missing(report)
+    errors = report["topErrors"][:_SHOWN]
+    print("\nErrors:" if errors else "\nNo call failed.")
+    for entry in errors:
+        print(f"  {entry['count']:>4}  {entry['tool']}: {entry['message']}")
+    _print_more(report, "topErrors")
+    if report["unknownTools"]:
+        print("\nCalled, and not there:")
+    for entry in report["unknownTools"][:_SHOWN]:
+        print(f"  {entry['count']:>4}  {entry['tool']}")
+    if report["slowestTools"]:
+        print(f"\n{'Slowest tools':<42} {'calls':>6} {'median ms':>11} {'p95 ms':>11} main thread")
+    for entry in report["slowestTools"][:_SHOWN]:
+        print(
+            f"  {entry['tool']:<40} {entry['calls']:>6} {_ms(entry['medianMs'])} "
+            f"{_ms(entry['p95Ms'])} {_ms(entry['mainThreadP95Ms'])}"
+        )
+    _print_more(report, "slowestTools")
+
+
+def _print_missing(report: dict[str, Any]) -> None:
+    refused = set(report["refusedHere"])
+    missing = report["topMissingCapabilities"][:_SHOWN]
+    if not missing:
+        print("No capability was missing.")
+    for title, here in (("Not built, by sessions:", False), ("Refused here:", True)):
+        entries = [entry for entry in missing if (entry["capability"] in refused) == here]
+        if entries:
+            print(title)
+        for entry in entries:
+            print(
+                f"  {entry['sessions']:>4}  {entry['capability']}  ({entry['source']}, "
+                f"{entry['count']} times)"
+            )
+    _print_more(report, "topMissingCapabilities")
+    changes = report["changes"]
+    if changes is not None and changes["callsBefore"]:
+        for key, title in (("new", "New since the time before"), ("gone", "No more asked for")):
+            if changes[key]:
+                print(f"{title}: {', '.join(changes[key][:_SHOWN])}")
+
+
+def _print_more(report: dict[str, Any], key: str) -> None:
+    more = max(0, len(report[key]) - _SHOWN) + report["more"][key]
+    if more:
+        print(f"  +{more} more")
+
+
+def _print_days(report: dict[str, Any]) -> None:
+    print(f"{report['calls']} calls in {report['sessions']} sessions")
+    for day in [day for day in report["callsPerDay"] if day["calls"]][-_SHOWN:]:
+        notes = [f"{day[kind]} {name}" for kind, name in _KINDS if day[kind]]
+        print(f"  {day['date']}  {day['calls']:>6}  {', '.join(notes)}".rstrip())
+    print()
+
+
+def _ms(value: float | None) -> str:
+    return f"{value:>11.1f}" if value is not None else f"{'-':>11}"

@@ -1,0 +1,149 @@
+"""The pictures, sounds and files of a tool's result, as files."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError, SkillError
+from callboard.ground.plain_text import plain
+from callboard.ground.replacing import replacing_bytes
+from callboard_programs.client.tool_call import not_text
+
+_KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
+
+
+class ResultFile(NamedTuple):
+    """``kind`` is how it is called. ``holder`` is the part of the result that has its bytes."""
+
+    kind: str
+    data: bytes
+    suffix: str
+    holder: Json
+
+
+def files_in(result: Json) -> list[ResultFile]:
+    """What of a ``tools/call`` result isn't text. Raises SkillError for what can't be read."""
+    return [_file(block) for block in not_text(result.get("content", ()))]
+
+
+def require_place(out: str) -> None:
+    """Makes the folder that ``out`` ends with. Raises PeerError for a file in a folder that isn't
+    there, and for a folder that can't be made or takes none."""
+    path = Path(out)
+    if out.endswith(("/", os.sep)):
+        require_folder(out, path)
+        return
+    if not path.parent.is_dir():
+        raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
+    with suppress(OSError):  # of a name that is too long, which is told with the answer
+        if path.is_dir() or not path.exists():
+            _require_writable(out, path if path.is_dir() else path.parent)
+
+
+def require_folder(out: str, folder: Path) -> None:
+    """Makes the folder that ``--out`` leads to. Raises PeerError where it can't be made, or takes
+    no file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise PeerError(f"--out {out}: the folder can't be made: {why}; name another") from None
+    _require_writable(out, folder)
+
+
+def _require_writable(out: str, folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PeerError(f"--out {out}: no file can be made in {folder}; name another folder")
+
+
+def keep(files: list[ResultFile], out: str, name: str) -> None:
+    """Writes them: into the folder ``out``, called by ``name``, beside what is there; else over
+    that file, and each further one with a number. The result holds their paths instead of their
+    bytes, and stderr tells them. Raises HostError."""
+    path = Path(out)
+    try:
+        kept = keep_beside(path, name, files) if path.is_dir() else _keep_over(path, files)
+        for file, written in zip(files, kept, strict=True):
+            print(plain(f"callboard: {file.kind} is in {written}"), file=sys.stderr)
+    except OSError as error:
+        raise unkept(out, error) from None
+
+
+def unkept(out: object, error: OSError) -> HostError:
+    """What became of the answer, and what keeps it from being written."""
+    why = error.strerror or type(error).__name__
+    return HostError(f"the tool is done, but its answer can't be kept in {out}: {why}")
+
+
+def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
+    """Writes each into the folder, beside what is there. The result holds its path, which is told,
+    instead of its bytes. Any thread. Raises OSError, and then leaves nothing of that file."""
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    for file in files:
+        written = _beside(folder, name, file, numbers[file.suffix])
+        _point(file, written)
+        yield written
+
+
+def _keep_over(path: Path, files: list[ResultFile]) -> Iterator[Path]:
+    for index, file in enumerate(files):
+        written = path.with_name(f"{path.stem}-{index + 1}{path.suffix}") if index else path
+        if written.exists() and not written.is_file():  # a device or a pipe
+            written.write_bytes(file.data)
+        else:
+            with replacing_bytes(str(written)) as new:
+                new.write(file.data)
+        _point(file, written)
+        yield written
+
+
+def _point(file: ResultFile, written: Path) -> None:
+    for key in ("data", "blob", "text"):
+        file.holder.pop(key, None)
+    file.holder["file"] = str(written)
+
+
+def _file(block: Json) -> ResultFile:
+    holder = block.get("resource") if block["type"] == "resource" else block
+    if not isinstance(holder, dict):
+        raise SkillError("the tool answered with a file that is broken: it holds nothing")
+    kind = str(holder.get("mimeType", "application/octet-stream"))
+    suffix = mimetypes.guess_extension(kind) or ".bin"
+    told = f"{_KINDS[block['type']]} ({kind})"
+    if isinstance(text := holder.get("text"), str):
+        return ResultFile(told, text.encode("utf-8", "replace"), suffix, holder)
+    try:
+        encoded = holder.get("data") or holder.get("blob")
+        if not isinstance(encoded, str):
+            raise ValueError("it holds nothing")
+        data = base64.b64decode(encoded, validate=True)
+    except ValueError as error:
+        raise SkillError(f"the tool answered with {told} that is broken: {error}") from None
+    return ResultFile(told, data, suffix, holder)
+
+
+def _beside(folder: Path, name: str, file: ResultFile, numbers: Iterator[int]) -> Path:
+    while True:
+        number = next(numbers)
+        path = folder / f"{name}{f'-{number}' if number > 1 else ''}{file.suffix}"
+        try:
+            new = path.open("xb")
+        except FileExistsError:
+            continue
+        try:
+            with new:
+                new.write(file.data)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path

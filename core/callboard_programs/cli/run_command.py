@@ -1,0 +1,54 @@
+"""``callboard run``: one tool on one scene, by a host of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard.headless.numbers import seconds
+from callboard.headless.scene_host import host_by_scene, settle_host
+from callboard.headless.serve import add_host, host_options, warn_of_folders
+from callboard_programs.batch.warm_host import UNSAVED, WarmHost, is_changed
+from callboard_programs.cli.answers import ASKABLE, Answers
+from callboard_programs.cli.call_command import add_call_arguments, given_arguments
+from callboard_programs.cli.outcome import show, told
+from callboard_programs.cli.progress_bar import meanwhile
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_call_arguments(parser)
+    add_host(parser)
+    host_by_scene(parser)
+    parser.add_argument("--scene", metavar="FILE", help="open this scene first")
+    parser.add_argument("--save", action="store_true", help="save the scene where it came from")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for all of it")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ends as :data:`callboard_programs.cli.outcome.EXITS` says."""
+
+    def work() -> Json:
+        given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
+        if arguments.scene and not Path(arguments.scene).is_file():
+            raise PeerError(f"--scene {arguments.scene}: there is no such file")
+        settle_host(arguments, [arguments.scene or ""])
+        warn_of_folders(arguments)
+        meanwhile(f"{arguments.host} starts")
+        host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
+        with host, answers.missing_told():
+            result = host.run(
+                arguments.tool,
+                given,
+                scene=arguments.scene and str(Path(arguments.scene).absolute()),
+                save=arguments.save,
+                timeout=arguments.timeout,
+                notified=show,
+            )
+        if arguments.scene and not arguments.save and is_changed(result):
+            print(f"callboard: {UNSAVED}", file=sys.stderr)
+        return result
+
+    return told(work, arguments.tool, arguments.out)

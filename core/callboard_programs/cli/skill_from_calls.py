@@ -1,0 +1,122 @@
+"""``callboard new-skill --from-calls``: chooses the calls, and tries the skill once."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from callboard.calls.running_calls import server_of
+from callboard.demand.period import parse_since
+from callboard.errors import CallboardError, HostError, PeerError
+from callboard.records.model import CallRecord
+from callboard.records.reader import MAX_PAGE, Filter, Reader
+from callboard.records.redaction import Redactor
+from callboard.records.store import default_folder
+from callboard.settings import config_from
+from callboard.skills.discovery import BUNDLED, scan, search_paths
+from callboard.skills.from_calls.make import NewSkill, make_skill
+from callboard.skills.load import load_skill
+from callboard.skills.new_folder import write_folder
+
+#: Seconds of silence that end a conversation, where no session does.
+_SILENCE = 1800.0
+
+
+def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
+    """Writes the skill and returns its folder; says on stderr what isn't in it. Raises PeerError,
+    HostError, SkillError."""
+    calls = _chosen(Reader(default_folder()), ids, since)
+    paths = search_paths(extra=config_from({}).skill_paths)
+    skills = [one.skill for one in scan(paths, None, load_skill)[0]]
+    new = make_skill(name, calls, skills, Redactor().text)
+    folder = write_folder(parent, name, new.files)
+    when = [datetime.fromtimestamp(calls[at].started).strftime("%m-%d %H:%M") for at in (0, -1)]
+    print(
+        f"Of {len(calls)} calls, {' to '.join(when)}; `callboard report --calls` lists those that "
+        "are kept, with their ids",
+        file=sys.stderr,
+    )
+    for sentence in new.left_out:
+        print(f"Left out: {sentence}", file=sys.stderr)
+    if new.draft.wanted:
+        print(f"Inputs without a value: {', '.join(new.draft.wanted)}", file=sys.stderr)
+    _try_once(new, folder)
+    return folder
+
+
+def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
+    """Oldest first."""
+    try:
+        if ids:
+            calls = reader.several(ids)
+            if unknown := set(ids) - {call.call_id for call in calls}:
+                raise PeerError(
+                    f"no call {', '.join(sorted(unknown))[:200]} is kept; `callboard report "
+                    "--calls` and the panel's Activity show the calls that are"
+                )
+            return calls
+        return _newest_conversation(reader, parse_since(since))
+    except ValueError as error:
+        raise PeerError(str(error)) from None
+    except sqlite3.Error as error:
+        raise HostError(f"the records can't be read: {error}") from None
+
+
+def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
+    """Those of the newest call's session; of a client that opens one for each call, as ``callboard
+    call`` does, or that has none, all to the same server without a long silence in between."""
+    newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
+    if not newest:
+        raise PeerError("no call went well in that time; try --since all, or name calls by id")
+    last = newest[0]
+    where = Filter(since=since, client=last.client_name, host=last.host)
+    # Hosts of one kind take turns: what was tried in one is no part of what was done in another.
+    server = server_of(last.call_id)
+    page = reader.recent(where, limit=MAX_PAGE).calls
+    recent = [call for call in page if server_of(call.call_id) == server]
+    sizes = Counter(call.session for call in recent)
+    unbounded = last.session is None or sizes[last.session] == 1
+    calls: list[CallRecord] = []
+    for call in recent:
+        if unbounded and calls and calls[-1].started - call.started > _SILENCE:
+            break
+        singles = sizes[call.session] == sizes[last.session] == 1
+        if call.session == last.session or singles:
+            calls.append(call)
+    return calls[::-1]
+
+
+def _try_once(new: NewSkill, folder: Path) -> None:
+    """Runs it on an empty OpenUSD stage where it harms nobody: only tools that ship, only files in
+    a folder of its own. What they answer becomes what the test expects."""
+    steps = new.draft.steps
+    ships = all(step.skill.path.parent == BUNDLED for step in steps)
+    if not ships or any(one.required and one.file is None for one in new.draft.inputs):
+        return
+    if any(one.reads for one in new.draft.inputs) or "script.execute" in new.draft.needs:
+        return
+    from callboard_testing.skill_bench import SkillBench, ToolFailed  # a whole server
+
+    with tempfile.TemporaryDirectory(prefix="callboard-new-skill-") as place:
+        files = {
+            one.name: str(Path(place, one.file)) for one in new.draft.inputs if one.file is not None
+        }
+        try:
+            with SkillBench(folder) as bench:
+                full = f"{new.draft.name}.{new.draft.workflow}"
+                run = bench.call("workflows__run", name=full, inputs=files)
+        except (CallboardError, ToolFailed) as error:
+            print(f"It didn't run on an empty OpenUSD stage: {error}", file=sys.stderr)
+            return
+    results = {step["step"]: step.get("result") for step in run["steps"]}
+    for step in steps:
+        result = results.get(step.id)
+        step.result = result if isinstance(result, dict) else step.result
+    for path, text in new.draft.files().items():
+        (folder / path).write_text(text, encoding="utf-8")
+    print("It ran on an empty OpenUSD stage; its test expects what it answered.", file=sys.stderr)

@@ -1,0 +1,37 @@
+"""``callboard stdio``: a bridge for clients that speak stdio only."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+
+from callboard_programs import bridge as stdio
+from callboard_programs.relay.finder import Finder, HostFinder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="all instances, or the one with that name there; starts the gateway if none runs",
+    )
+    parser.add_argument("--client", metavar="NAME", help="whose token to present")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    stdio.serve(_finder(arguments), arguments.client)
+    return 0
+
+
+def _finder(arguments: argparse.Namespace) -> Finder:
+    """Raises PeerError."""
+    if not arguments.gateway:
+        return HostFinder(arguments.instance)
+    from callboard_programs.gateway.finder import GatewayFinder  # the bridge starts without it
+
+    return GatewayFinder(arguments.instance)

@@ -1,0 +1,114 @@
+"""The client for programs that wait: one session, on a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from callboard import __version__
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard_programs.client.http import Broken, Endpoint, Unreachable
+from callboard_programs.client.http_client import HttpClient, pass_over, refuse
+
+T = TypeVar("T")
+
+
+class Client:
+    """A context manager, for one thread that runs no loop of its own. Raises HostError when the
+    server can't be reached, RemoteError for its errors. ``timeout``: seconds without a sign of the
+    server's, which sends some even while it works. ``capabilities`` are what the client declares,
+    ``asked`` answers what the server asks for them, on the client's loop. ``key`` is the own token
+    of an instance, which it must prove to have before it is shown anything."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        timeout: float = 600.0,
+        *,
+        capabilities: Mapping[str, Any] | None = None,
+        asked: Callable[[str, Json], Awaitable[Json]] = refuse,
+        key: str | None = None,
+    ) -> None:
+        self._capabilities = capabilities or {}
+        self._notified: Callable[[str, Json], None] = pass_over
+        self._client = HttpClient(
+            Endpoint.at(url, token, patience=timeout, key=key),
+            asked=asked,
+            notified=lambda method, params: self._notified(method, params),
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Client:
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_tell)
+        try:
+            client = {"name": "callboard-cli", "version": __version__}
+            self._run(self._open(client))
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            try:
+                loop.run_until_complete(_end(self._client))
+            finally:
+                loop.close()
+
+    def request(
+        self,
+        method: str,
+        params: Json,
+        on_notification: Callable[[str, Json], None] = pass_over,
+    ) -> Json:
+        """Sends a request and waits for its result; notifications on the way are passed on."""
+        self._notified = on_notification
+        return self._run(self._client.request(method, params))
+
+    async def _open(self, client: Json) -> None:
+        await self._client.open(client, self._capabilities)
+        if self._capabilities:
+            self._client.listen()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop is None:
+            raise RuntimeError("use the client as a context manager: with Client(…) as client")
+        task = self._loop.create_task(work)
+        try:
+            return self._loop.run_until_complete(task)
+        except Unreachable as error:
+            reason = error.message.removeprefix("the host can't be reached: ")
+            raise HostError(
+                f"the server can't be reached: {reason}; see `callboard doctor`"
+            ) from None
+        except Broken as error:
+            raise HostError(error.message.replace("the host", "the server", 1)) from None
+        finally:
+            task.cancel()  # Ctrl-C leaves it waiting
+            if task.done() and not task.cancelled():
+                task.exception()  # or it ended this very task: who waits is told, nobody else
+
+
+def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Ctrl-C may land in any task; whoever pressed it knows."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
+
+
+async def _end(client: HttpClient) -> None:
+    await client.close()
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

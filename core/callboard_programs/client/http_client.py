@@ -1,0 +1,192 @@
+"""A client of one server over Streamable HTTP, in either era. On one loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import CallboardError, HostError, MethodNotFound, ParseError
+from callboard.protocol import jsonrpc
+from callboard.protocol.conversation import Conversation
+from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
+from callboard.protocol.jsonrpc import Id, Request
+from callboard.protocol.opening import Talk, open_talk
+from callboard.protocol.stateless import is_stateless
+from callboard_programs.client.http import Broken, Endpoint, HttpAnswer, exchange
+from callboard_programs.client.sent_headers import stateless_headers
+
+log = logging.getLogger(__name__)
+
+CANCELLED = "notifications/cancelled"
+#: What every POST has.
+POST_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+#: Seconds for the goodbye.
+GOODBYE = 1.0
+
+
+class RemoteError(CallboardError):
+    """The server answered with a JSON-RPC error."""
+
+
+class RefusedByHttp(HostError):
+    """HTTP's ``status`` says no, and no JSON-RPC error does."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the server answered {status}: {reason}")
+        self.status = status
+
+
+async def refuse(method: str, params: Json) -> Json:
+    """The answer of a client that can be asked nothing."""
+    raise MethodNotFound(f"Method not found: '{method[:80]}'")
+
+
+def pass_over(method: str, params: Json) -> None:
+    """Hears a notification that nobody waits for."""
+
+
+class HttpClient:
+    """Carries a conversation: each message is a POST, and what comes back on it is received.
+
+    ``talk`` says how the server is spoken to; without it, :meth:`open` finds out. Whoever waits
+    for an answer gets Unreachable where nobody took the request, Broken where its answer broke
+    off, RefusedByHttp where HTTP refused it, RemoteError where MCP did.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        talk: Talk | None = None,
+        *,
+        asked: Callable[[str, Json], Awaitable[Json]] = refuse,
+        notified: Callable[[str, Json], None] = pass_over,
+        session: Mapping[str, str] | None = None,
+    ) -> None:
+        """``session`` are the headers of one that is open already."""
+        self.talk = talk
+        self._endpoint = endpoint
+        self._conversation = Conversation(
+            self._send, asked, notified, refused=RemoteError, lost=HostError
+        )
+        self._session = dict(session or {})
+        self._posts: dict[object, asyncio.Task[None]] = {}
+
+    async def open(self, client: Mapping[str, Any], capabilities: Mapping[str, Any]) -> None:
+        """Opens a session, or finds that the server needs none."""
+        opening = open_talk(self._conversation, client, capabilities, sessions_first=True)
+        self.talk = await opening
+        # Each POST has a connection of its own: what follows must not overtake the greeting.
+        await asyncio.gather(*self._posts.values())
+
+    def listen(self) -> None:
+        """From now on hears, until it is closed, what a session asks and tells on its own account,
+        as a job does whose call was answered."""
+        if self._session:
+            self._start(object(), self._listen())
+
+    async def request(self, method: str, params: Json) -> Json:
+        """The result."""
+        assert self.talk is not None
+        meta = {**self.talk.meta({}), **params.get("_meta", {})}
+        return await self._conversation.request(
+            method, {**params, "_meta": meta} if meta else params
+        )
+
+    async def close(self) -> None:
+        """Ends what is under way, and the session, if its server can be told soon."""
+        self._conversation.lose("the client was closed")
+        for task in list(self._posts.values()):
+            task.cancel()
+        if self._session:
+            try:
+                await asyncio.wait_for(self._goodbye(), GOODBYE)
+            except (HostError, asyncio.TimeoutError):
+                return
+
+    async def _goodbye(self) -> None:
+        async with exchange(self._endpoint, "DELETE", self._session):
+            pass
+
+    # -- messages -------------------------------------------------------------------------------
+
+    def _send(self, message: Json) -> None:
+        request_id = message.get("id") if "method" in message else None
+        if message.get("method") == CANCELLED and not self._session:
+            # Without a session, closing the connection cancels (2026-07-28, Streamable HTTP).
+            task = self._posts.get(message["params"]["requestId"])
+            if task is not None:
+                task.cancel()
+            return
+        key: object = object() if request_id is None else request_id
+        self._start(key, self._post(message, request_id))
+
+    def _start(self, key: object, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._posts[key] = task
+        task.add_done_callback(lambda _: self._posts.pop(key, None))
+
+    async def _listen(self) -> None:
+        headers = {"Accept": "text/event-stream", **self._session}
+        try:
+            async with exchange(self._endpoint, "GET", headers) as answer:
+                await self.hear(answer)
+        except HostError as error:
+            log.debug("the session's own stream ended: %s", error.message)
+
+    async def hear(self, stream: HttpAnswer) -> None:
+        """Takes what comes on a session's own stream, until it ends. Raises Broken."""
+        async for received in stream.messages():
+            self._conversation.received(received)
+
+    async def _post(self, message: Json, id: Id | None) -> None:
+        headers = {**POST_HEADERS, **self._headers(message)}
+        try:
+            body = jsonrpc.encode(message)
+            async with exchange(self._endpoint, "POST", headers, body) as answer:
+                await self._take(answer, message, id)
+        except (CallboardError, ValueError) as error:
+            if id is not None:
+                self._conversation.interrupt(id, error)
+
+    async def _take(self, answer: HttpAnswer, message: Json, id: Id | None) -> None:
+        if answer.status >= 400:
+            self._conversation.received(_refusal(answer.status, await answer.body(), id))
+            return
+        session = answer.header(SESSION_HEADER)
+        async for received in answer.messages():
+            if session is not None and received.get("id") == id and "result" in received:
+                version = received["result"].get("protocolVersion", "")
+                self._session = {SESSION_HEADER: session, VERSION_HEADER: str(version)}
+                session = None
+            self._conversation.received(received)
+        raise Broken("the server closed the connection without an answer")
+
+    def _headers(self, message: Json) -> Mapping[str, str]:
+        if "method" in message and "id" in message:
+            request = Request(message["id"], message["method"], message["params"])
+            if is_stateless(request, {}):
+                return stateless_headers(request, None)
+        return self._session
+
+
+def _refusal(status: int, body: bytes, id: Id | None) -> Json:
+    """The JSON-RPC error that a refusal is. Raises RefusedByHttp where it is none."""
+    try:
+        answer = jsonrpc.decode(body)
+    except ParseError:
+        answer = None
+    if not isinstance(answer, dict):
+        reason = body[:200].decode("utf-8", "replace") or "no reason given"
+    elif isinstance(answer.get("error"), dict):
+        if id is not None and answer.get("id") == id:
+            return answer
+        reason = str(answer["error"].get("message"))
+    else:
+        reason = str(answer.get("detail", "no reason given"))  # a problem (RFC 9457)
+    raise RefusedByHttp(status, reason)

@@ -1,0 +1,155 @@
+"""One tool call from outside, to its end, and its failure in one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from callboard.content import Json
+from callboard.errors import (
+    CALL_TIMEOUT,
+    CAPABILITY_MISSING,
+    HOST_BUSY,
+    HOST_OFFLINE,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PAUSED,
+    REFUSED_BY_ARTIST,
+    UNKNOWN_TOOL,
+    CallboardError,
+    HostError,
+    PeerError,
+)
+from callboard.jobs.tools import LONGEST_WAIT, STATUS
+from callboard_programs.client.http_client import RemoteError, pass_over
+
+#: The kinds of a result's blocks that hold a file.
+NOT_TEXT = ("image", "audio", "resource")
+
+Notified = Callable[[str, Json], None]
+
+#: The tool ran and failed, or its server did.
+FAILED = "failed"
+#: What was asked for is wrong: the same again fails again.
+WRONG = "wrong"
+#: No host runs that could be meant, or it went away.
+UNREACHABLE = "unreachable"
+#: By the host's capabilities, or by the artist.
+REFUSED = "refused"
+#: The host is busy or paused, or the time was over: later it may go.
+BUSY = "busy"
+#: The tool asked, and nobody answered.
+UNANSWERED = "unanswered"
+
+_BY_CODE = {
+    INVALID_PARAMS: WRONG,
+    INVALID_REQUEST: WRONG,
+    METHOD_NOT_FOUND: WRONG,
+    HOST_OFFLINE: UNREACHABLE,
+    CAPABILITY_MISSING: REFUSED,
+    REFUSED_BY_ARTIST: REFUSED,
+    HOST_BUSY: BUSY,
+    PAUSED: BUSY,
+    CALL_TIMEOUT: BUSY,
+}
+
+
+class NobodyAnswered(PeerError):
+    """A tool asked, and nobody was there to answer."""
+
+
+class FailedCall(CallboardError):
+    """A tool answered with an error. ``result`` is the whole of it."""
+
+    def __init__(self, result: Json) -> None:
+        super().__init__("\n".join(part.get("text", "") for part in result.get("content", [])))
+        self.result = result
+        #: JSON-RPC's, where the arguments never came to the tool.
+        self.code = result.get("_meta", {}).get("callboard/code", self.code)
+
+
+class Requester(Protocol):
+    """A client of a server, wherever that is."""
+
+    def request(self, method: str, params: Json, on_notification: Notified = pass_over) -> Json: ...
+
+
+def call_tool(
+    client: Requester, tool: str, given: Json, notified: Notified = pass_over, *, wait: bool = True
+) -> Json:
+    """The tool's result; for a tool that answers with a job the job's, or its handle where nobody
+    is to ``wait``. Raises FailedCall, RemoteError, HostError."""
+    result = _requested(client, tool, given, notified)
+    job = result.get("structuredContent")
+    if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":
+        result = _ended(client, job, notified)
+    if result.get("isError"):
+        raise FailedCall(result)
+    return result
+
+
+def content_of(result: Json) -> Any:
+    """What a tool's result is for programs."""
+    return result.get("structuredContent", result.get("content"))
+
+
+def not_text(blocks: Iterable[Any]) -> list[Json]:
+    """Those of a result's ``content`` that are pictures, sounds and embedded files."""
+    return [b for b in blocks if isinstance(b, dict) and b.get("type") in NOT_TEXT]
+
+
+def beside(result: Json) -> list[Json]:
+    """The pictures, sounds and files that ``content_of`` leaves out."""
+    return not_text(result.get("content", ())) if "structuredContent" in result else []
+
+
+def failure(error: CallboardError) -> Json:
+    """``{kind, message, code?, data?, call?}``: ``code`` is JSON-RPC's, ``call`` is the id that
+    the records know."""
+    told: Json = {"kind": kind_of(error), "message": error.message}
+    if isinstance(error, RemoteError):
+        told["code"] = error.code
+    if error.data is not None:
+        told["data"] = error.data
+    if isinstance(error, FailedCall):
+        call = error.result.get("_meta", {}).get("callboard/call")
+        return {**told, "call": call} if call else told
+    return told
+
+
+def kind_of(error: CallboardError) -> str:
+    """One of the words above."""
+    if isinstance(error, NobodyAnswered):
+        return UNANSWERED
+    unknown = UNREACHABLE if isinstance(error, HostError) else FAILED
+    return _BY_CODE.get(error.code, unknown)
+
+
+def never_goes(error: CallboardError) -> bool:
+    """Whether the same tool fails so with all arguments, on this kind of host."""
+    unknown = isinstance(error, RemoteError) and error.message.startswith(UNKNOWN_TOOL)
+    return unknown or error.code == CAPABILITY_MISSING
+
+
+def _requested(client: Requester, tool: str, given: Json, notified: Notified) -> Json:
+    params = {"name": tool, "arguments": given, "_meta": {"progressToken": "call"}}
+    return client.request("tools/call", params, notified)
+
+
+def _ended(client: Requester, job: Json, notified: Notified) -> Json:
+    """What the job's call is answered with. Raises RemoteError for a job that has no result."""
+    asked = {"job_id": job["job_id"], "wait_s": LONGEST_WAIT, "whole": True}
+    while job["status"] == "working":
+        state = _requested(client, STATUS, asked, notified)
+        if state.get("isError"):
+            return state
+        job = state["structuredContent"]
+    if isinstance(ended := job.get("result"), dict):
+        return ended
+    error = job.get("error") or {}
+    raise RemoteError(
+        error.get("message") or f"the job was {job['status']}",
+        code=error.get("code"),
+        data=error.get("data"),
+    )

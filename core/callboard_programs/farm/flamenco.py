@@ -1,0 +1,62 @@
+"""A farm's work as a job of Flamenco 3, Blender's render manager.
+
+Its job types are JavaScript, see https://flamenco.blender.org/usage/job-types/. Ours holds nothing
+of a job: names and arguments stay in files, where nobody takes them for code or for variables.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.errors import InvalidParams, PeerError
+from callboard.mapping.tasks import Task
+from callboard_programs.farm.job_folder import write_files
+from callboard_programs.farm.orders import FarmWork
+
+SCRIPT, JOB, ORDERS, HOST = "callboard.js", "job.json", "orders.jsonl", "host.json"
+_PLATFORMS = {"win32": "windows"}
+
+
+def write_job(
+    folder: Path, name: str, work: FarmWork, tasks: Sequence[Task], chunk: int
+) -> list[Path]:
+    """Writes a job's files into ``folder``, absolute, which is made; they are returned, the job
+    first. A task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
+    if work.needs:
+        raise PeerError("Flamenco knows no amounts; leave --need away and give job.json a tag")
+    if "{" in str(folder):
+        raise PeerError(f"{folder} can't be in a job: Flamenco begins its variables with {{")
+    settings = {"folder": str(folder), "calls": len(tasks), "chunk": chunk}
+    job = {
+        "name": name,
+        "type": "callboard",
+        "priority": 50,
+        "submitter_platform": _PLATFORMS.get(sys.platform, sys.platform),
+        "settings": {**settings, "callboard": "callboard"},
+    }
+    texts = {
+        JOB: json.dumps(job, indent=2) + "\n",
+        SCRIPT: (files("callboard_programs.farm") / "flamenco.js").read_text("utf-8"),
+        ORDERS: "".join(json.dumps(order) + "\n" for order in _orders(work, tasks)),
+        HOST: json.dumps({"options": list(work.host_options)}) + "\n",
+    }
+    return write_files(folder, texts)
+
+
+def _orders(work: FarmWork, tasks: Sequence[Task]) -> Iterator[Json]:
+    for task in tasks:
+        yield {"index": task.index, "file": task.file, **work.order(task, task.key)}
+
+
+def host_of(folder: Path) -> list[str]:
+    """The options of a job's hosts. Raises InvalidParams."""
+    try:
+        options: list[str] = json.loads((folder / HOST).read_text("utf-8"))["options"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidParams(f"{folder / HOST} can't be read: {error}") from None
+    return options

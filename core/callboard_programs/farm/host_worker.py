@@ -1,0 +1,222 @@
+"""A host's own side of the farm: a Dask worker whose tasks are calls of the host's tools."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any
+
+from callboard.app import Callboard
+from callboard.content import Json
+from callboard.errors import CallboardError, InvalidParams
+from callboard_programs.client.tool_call import FailedCall, failure, never_goes
+from callboard_programs.farm.orders import Asker, carried_out, perform_by, printed, require_version
+from callboard_programs.farm.own_calls import TYPED, OwnClient
+from callboard_programs.farm.security import quiet
+
+#: Seconds for the last results to be fetched before a host makes room for a fresh one.
+FETCHING = 5.0
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How a host takes part. ``most_memory`` is in bytes; what a host has is told by ``offers``."""
+
+    scheduler: str
+    name: str
+    folder: str
+    offers: Mapping[str, float] = field(default_factory=dict)
+    most_tasks: int | None = None
+    most_memory: int | None = None
+
+
+class HostExecutor(Executor):
+    """What Dask hands its tasks to, one after the other. The thread here only waits: the tool runs
+    on the host's main thread, by the host's dispatcher, like every other call."""
+
+    def __init__(self, serve: Callable[[SimpleQueue[Any]], None]) -> None:
+        self._waiting: SimpleQueue[Any] = SimpleQueue()
+        threading.Thread(
+            target=serve, args=[self._waiting], name="callboard-farm", daemon=True
+        ).start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._waiting.put((future, fn, args, kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """The process ends with its last task, or is ended."""
+
+
+class HostWorker:
+    """The Dask worker of the host that ``app`` serves in. Its supervisor hears what happens by
+    ``report``; ``ended`` is called when it has left the farm. Both from any thread."""
+
+    def __init__(
+        self,
+        app: Callboard,
+        member: Membership,
+        security: Any,
+        report: Callable[[Json], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """``security`` is Dask's."""
+        self._catalog, self._dispatcher = app.catalog, app.dispatcher
+        self._client_of = lru_cache(maxsize=16)(partial(OwnClient, app))
+        self._member, self._security = member, security
+        self._report, self._ended = report, ended
+        self._done = 0
+        self._running: str | None = None
+        self._last = ""
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="callboard-dask", daemon=True).start()
+
+    # -- Dask's thread ----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._work())
+        except Exception as error:
+            print(f"the farm can't be joined: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
+        self._ended()
+
+    async def _work(self) -> None:
+        from distributed import Worker
+
+        quiet()
+        member = self._member
+        self._loop = asyncio.get_running_loop()
+        perform_by(self._perform)
+        loopback = "127.0.0.1" if "//127." in member.scheduler else None
+        self._worker = Worker(
+            member.scheduler,
+            nthreads=1,
+            name=member.name,
+            host=loopback,
+            executor=HostExecutor(self._serve),
+            resources=dict(member.offers),
+            memory_limit=0,
+            dashboard=False,
+            dashboard_address="127.0.0.1:0",
+            local_directory=member.folder,
+            security=self._security,
+            plugins=[_cancelled_by(self._cancelled)],
+        )
+        async with self._worker:
+            self._report({"event": "ready", "worker": member.name, "pid": os.getpid()})
+            await self._worker.finished()
+
+    def _cancelled(self, key: str) -> None:
+        if key == self._running:
+            self._report({"event": "cancelled", "key": key})
+
+    async def _retire(self) -> None:
+        """Leaves in order: nothing that is done is lost, nothing that waits has begun."""
+        patience = monotonic() + FETCHING
+        # The last result may not be there yet; what was fetched is forgotten.
+        while (
+            self._worker.data or self._last in self._worker.state.tasks
+        ) and monotonic() < patience:
+            await asyncio.sleep(0.01)
+        await self._worker.close_gracefully()
+
+    # -- the executor's thread --------------------------------------------------------------------
+
+    def _serve(self, waiting: SimpleQueue[Any]) -> None:
+        try:
+            while (why := self._worn_out()) is None:
+                future, fn, args, kwargs = waiting.get()
+                if future.set_running_or_notify_cancel():
+                    _settle(future, fn, args, kwargs)
+            self._report({"event": "recycled", "why": why})
+            asyncio.run_coroutine_threadsafe(self._retire(), self._loop)
+        except BaseException as error:
+            # Without this thread the worker would take tasks and never begin one.
+            print(f"the host can't go on: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
+
+    def _worn_out(self) -> str | None:
+        """Why a fresh process should go on."""
+        member = self._member
+        if member.most_tasks is not None and self._done >= member.most_tasks:
+            return f"it did {self._done} tasks"
+        if member.most_memory is not None and (used := _memory()) > member.most_memory:
+            return f"it held {used} bytes"
+        return None
+
+    def _perform(self, order: Json) -> Json:
+        self._running = order["key"]
+        self._report({"event": "began", "key": order["key"], "timeout": order["timeout"]})
+        began = monotonic()
+        try:
+            answer = self._answered(order)
+            took = round(monotonic() - began, 3)
+            return {**answer, "worker": self._member.name, "seconds": took}
+        finally:
+            self._done += 1
+            self._running, self._last = None, order["key"]
+            self._report({"event": "ended", "key": order["key"]})
+
+    def _answered(self, order: Json) -> Json:
+        try:
+            self._require(order["skills"])
+            asker = Asker(*order["asker"]) if "asker" in order else TYPED
+            return carried_out(self._client_of(asker), order)
+        except Exception as error:
+            if self._dispatcher.closed:
+                # What the end of the host broke off is no failure: its worker is lost with it.
+                threading.Event().wait()
+            if not isinstance(error, CallboardError):
+                raise
+            words = printed(error.result) if isinstance(error, FailedCall) else {}
+            told = {"status": "failed", "value": failure(error), "printed": words}
+            return {**told, "never": never_goes(error)}
+
+    def _require(self, needed: Mapping[str, str | None]) -> None:
+        """Raises InvalidParams where a skill isn't here in that version."""
+        if not needed:
+            return
+        skills = {known.skill.name: known.skill.version for known in self._catalog.known}
+        for name, version in needed.items():
+            if name not in skills:
+                raise InvalidParams(f"{self._member.name} has no skill '{name}'; install it there")
+            require_version(self._member.name, name, skills[name], version)
+
+
+def _cancelled_by(heard: Callable[[str], None]) -> Any:
+    """A plug-in of Dask's worker that hears when nobody wants a running task any more."""
+    from distributed.diagnostics.plugin import WorkerPlugin
+
+    class Cancelled(WorkerPlugin):
+        def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
+            if start == "executing" and finish not in ("memory", "error"):
+                heard(key)
+
+    return Cancelled()
+
+
+def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    try:
+        value = fn(*args, **kwargs)
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+def _memory() -> int:
+    """Bytes that this process holds."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)

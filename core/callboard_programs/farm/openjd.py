@@ -1,0 +1,143 @@
+"""A farm's work as a job bundle of Open Job Description, which render managers take.
+
+The template's shape is ``jobtemplate-2023-09``, of
+https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard.mapping.tasks import Task
+from callboard_programs.farm.job_folder import write_files
+from callboard_programs.farm.orders import FarmWork
+
+TEMPLATE, ORDERS, ASSETS = "template.json", "orders.jsonl", "asset_references.json"
+#: Seconds for a host to start and to end, and for a cancelled task to put back what it changed.
+STARTS, ENDS, UNDONE = 180, 60, 30
+#: Amounts that the specification has a name for; memory is in bytes here, in MiB there.
+_AMOUNTS = {
+    "gpu": ("amount.worker.gpu", 1.0),
+    "vcpu": ("amount.worker.vcpu", 1.0),
+    "memory": ("amount.worker.memory", 1 / 2**20),
+}
+_HERE = "{{Session.WorkingDirectory}}"
+
+
+def write_bundle(folder: Path, name: str, work: FarmWork, tasks: Sequence[Task]) -> list[Path]:
+    """Writes the bundle's files into ``folder``, which is made; they are returned. ``name`` is the
+    job's. Raises PeerError."""
+    texts = {
+        TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
+        ORDERS: "".join(json.dumps(order) + "\n" for order in orders(work, tasks)),
+        ASSETS: json.dumps(_assets(tasks), indent=2) + "\n",
+    }
+    return write_files(folder, texts)
+
+
+def orders(work: FarmWork, tasks: Sequence[Task]) -> Iterator[Json]:
+    """What :mod:`.session_host` performs, a line for each task."""
+    for task in tasks:
+        order = work.order(task, task.key)
+        # The manager's own limit ends the process that would count here.
+        del order["timeout"]
+        yield {"index": task.index, "file": task.file, **order}
+
+
+def template(name: str, work: FarmWork, count: int) -> Json:
+    """The job: its host starts once in a session, each task is a call of one of ``count``."""
+    session = ["farm", "session"]
+    options = _literal(work.host_options)
+    run: Json = _action([*session, "task", _HERE, "{{Param.Orders}}", "{{Task.Param.Index}}"])
+    run["args"] += ["--results", "{{Param.Results}}"]
+    run["cancelation"] = {"mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": UNDONE}
+    if work.timeout is not None:
+        run["timeout"] = max(1, round(work.timeout))
+    step: Json = {
+        "name": "Tasks",
+        "stepEnvironments": [
+            {
+                "name": "Host",
+                "script": {
+                    "actions": {
+                        "onEnter": _action([*session, "enter", _HERE, *options], STARTS),
+                        "onExit": _action([*session, "leave", _HERE], ENDS),
+                    }
+                },
+            }
+        ],
+        "parameterSpace": {
+            "taskParameterDefinitions": [
+                {"name": "Index", "type": "INT", "range": f"0-{count - 1}" if count > 1 else "0"}
+            ]
+        },
+        "script": {"actions": {"onRun": run}},
+    }
+    if work.needs:
+        step["hostRequirements"] = {"amounts": [_amount(*need) for need in work.needs.items()]}
+    return {
+        "specificationVersion": "jobtemplate-2023-09",
+        "name": name,
+        "parameterDefinitions": [
+            {
+                "name": "Callboard",
+                "type": "STRING",
+                "default": "callboard",
+                "description": "The command, where it isn't on the path.",
+            },
+            _path("Orders", "FILE", "IN", ORDERS, "What each task calls."),
+            _path("Results", "DIRECTORY", "OUT", "results", "A line of JSON for each task."),
+        ],
+        "steps": [step],
+    }
+
+
+def _action(args: list[str], timeout: int | None = None) -> Json:
+    limit = {} if timeout is None else {"timeout": timeout}
+    return {"command": "{{Param.Callboard}}", "args": args, **limit}
+
+
+def _path(name: str, kind: str, flow: str, default: str, description: str) -> Json:
+    return {
+        "name": name,
+        "type": "PATH",
+        "objectType": kind,
+        "dataFlow": flow,
+        "default": default,
+        "description": description,
+    }
+
+
+def _literal(options: Sequence[str]) -> list[str]:
+    """Raises PeerError for what the format would read as an expression: it knows no escape."""
+    for option in options:
+        if "{{" in option:
+            raise PeerError(f"'{option}' can't be in a template, where {{{{ begins an expression")
+    return list(options)
+
+
+def _amount(name: str, least: float) -> Json:
+    known, factor = _AMOUNTS.get(name, (None, 1.0))
+    return {
+        "name": known or "amount." + re.sub(r"[^a-z0-9_]", "_", name.lower()),
+        "min": least * factor,
+    }
+
+
+def _assets(tasks: Sequence[Task]) -> Mapping[str, Any]:
+    """What Deadline Cloud carries to its workers besides the parameters' own files."""
+    scenes = [task.file for task in tasks if task.file]
+    inputs = {"filenames": scenes, "directories": []}
+    return {
+        "assetReferences": {
+            "inputs": inputs,
+            "outputs": {"directories": []},
+            "referencedPaths": [],
+        }
+    }

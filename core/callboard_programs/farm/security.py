@@ -1,0 +1,81 @@
+"""Who may speak with a farm's scheduler: whoever reaches it, so it is reached on this machine
+alone, or by those who hold a certificate."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from callboard.errors import HostError, PeerError
+from callboard.host_kit.headless import pip_install
+
+
+class Certificates(NamedTuple):
+    """PEM files: who is trusted, who one is, and the key that proves it."""
+
+    ca: Path
+    cert: Path
+    key: Path
+
+    def options(self) -> list[str]:
+        """For another command of the farm's."""
+        return [f"--tls-{name}={path.absolute()}" for name, path in self._asdict().items()]
+
+
+def security_of(certificates: Certificates | None) -> Any:
+    """Dask's own. Raises HostError where a file can't be read, and saying what to install."""
+    try:
+        from distributed.security import Security
+    except ImportError as error:
+        raise HostError(f"a farm needs `{pip_install('farm')}`: {error}") from None
+    quiet()
+
+    if certificates is None:
+        return Security(require_encryption=False)
+    for path in certificates:
+        if not path.is_file():
+            raise HostError(f"{path} is no file; name the PEM files of this farm")
+    files = {"tls_ca_file": str(certificates.ca)}
+    for role in ("client", "worker", "scheduler"):
+        files |= {
+            f"tls_{role}_cert": str(certificates.cert),
+            f"tls_{role}_key": str(certificates.key),
+        }
+    return Security(require_encryption=True, **files)
+
+
+def quiet(level: int = logging.ERROR) -> None:
+    """Dask tells only what goes wrong."""
+    logging.getLogger("distributed").setLevel(level)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_private(host: str, certificates: Certificates | None) -> None:
+    """Raises PeerError where others could reach what no certificate guards."""
+    if certificates is None and not is_loopback(host):
+        raise PeerError(
+            f"{host} is not this machine alone, and whoever reaches a scheduler runs what they "
+            "like: give --tls-ca, --tls-cert and --tls-key, or stay on 127.0.0.1"
+        )
+
+
+def require_private_address(address: str, certificates: Certificates | None) -> None:
+    """The same for an address such as ``tcp://10.0.0.4:8786``."""
+    host: str | None = None
+    with suppress(ValueError):
+        split = urlsplit(address)
+        if split.scheme in ("tcp", "tls") and split.port:
+            host = split.hostname
+    if host is None:
+        raise PeerError(f"{address} is no scheduler's address; give one like tcp://127.0.0.1:8786")
+    require_private(host, certificates)

@@ -1,0 +1,179 @@
+"""The process beside a farm's host: it starts it, watches it, ends it and starts the next one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import CALL_TIMEOUT
+from callboard.mapping.host_process import START, HostLost, HostProcess
+
+#: Seconds between two looks at the process.
+LOOK = 0.25
+#: Seconds that a cancelled task has to end by itself.
+GRACE = 1.0
+#: Seconds after which a process that somebody stopped (SIGSTOP) is given up.
+STOPPED = 5.0
+#: Seconds for a host that makes room to leave the farm.
+LEAVING = 30.0
+#: So many times the memory after which a host makes room, it is ended in the midst of a task.
+TOO_MUCH = 2
+#: Seconds before the next try where a host doesn't start any more.
+PAUSE = 5.0
+
+
+@dataclass
+class _Task:
+    key: str
+    #: When it must be over, and why it is ended then.
+    end: float | None
+    why: str
+    code: int | None
+
+
+class Supervisor:
+    """Keeps one host in the farm. :meth:`run` on one thread, :meth:`stop` on any."""
+
+    def __init__(
+        self,
+        command: Callable[[str], Sequence[str]],
+        name: str,
+        tell_ready: Callable[[Json], None],
+        tell_lost: Callable[[Json], None],
+        most_memory: int | None = None,
+    ) -> None:
+        """``command`` starts a host of a given name, which is another one each time.
+        ``tell_ready`` gets each host's ready line, ``tell_lost`` ``{worker, key, why, code}``.
+        ``most_memory`` is in bytes; a task may hold twice as much while it works."""
+        self._command = command
+        self._name = name
+        self._tell_ready, self._tell_lost = tell_ready, tell_lost
+        self._most_memory = most_memory
+        self._heard: SimpleQueue[Json | None] = SimpleQueue()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Ends the host in order, and :meth:`run`."""
+        self._stopped = True
+        self._heard.put(None)
+
+    def run(self) -> None:
+        """Host after host. Raises HostLost where the first one doesn't start."""
+        for number in count(1):
+            name = f"{self._name}-{number}"
+            try:
+                self._keep(name)
+            except HostLost as error:
+                if number == 1 and not self._was_ready:
+                    raise
+                lost = {"worker": name, "key": self._task.key if self._task else None}
+                self._tell_lost({**lost, "why": error.message, "code": error.code})
+                if not self._was_ready:
+                    self._rest()
+            if self._stopped:
+                return
+
+    def _rest(self) -> None:
+        """Until it is worth while to try again."""
+        try:
+            self._heard.get(timeout=PAUSE)
+        except Empty:
+            return
+
+    def _keep(self, name: str) -> None:
+        """One host, to its end. Raises HostLost where that came unasked."""
+        self._task: _Task | None = None
+        self._was_ready = self._recycled = False
+        self._heard = SimpleQueue()
+        with HostProcess(self._command(name)) as process:
+            threading.Thread(target=self._listen, args=[process, self._heard], daemon=True).start()
+            watch = _Watch(process, self._most_memory)
+            start = monotonic() + START
+            while not self._stopped:
+                try:
+                    line = self._heard.get(timeout=LOOK)
+                except Empty:
+                    if not self._was_ready and monotonic() > start:
+                        process.kill("it didn't start in time", CALL_TIMEOUT)
+                    watch.end_where_due(self._task)
+                    continue
+                if line is None:
+                    break
+                if line.get("event") == "ready":
+                    watch.look_at(line["pid"])
+                self._take(line)
+            if not self._stopped and not self._recycled:
+                raise process.lost()
+
+    @staticmethod
+    def _listen(process: HostProcess, heard: SimpleQueue[Json | None]) -> None:
+        while (line := process.line()) is not None:
+            heard.put(line)
+        heard.put(None)
+
+    def _take(self, line: Json) -> None:
+        """What the host says of itself."""
+        event = line.get("event")
+        if event == "ready":
+            self._was_ready = True
+            self._tell_ready(line)
+        elif event == "began":
+            seconds = line["timeout"]
+            end = None if seconds is None else monotonic() + seconds
+            why = f"it took longer than {seconds:g} s" if seconds else ""
+            self._task = _Task(line["key"], end, why, CALL_TIMEOUT)
+        elif event == "ended":
+            self._task = None
+        elif event == "cancelled" and self._task and self._task.key == line["key"]:
+            self._task.end = monotonic() + GRACE
+            self._task.why, self._task.code = "its task was cancelled", None
+        elif event == "recycled":
+            self._recycled = True
+            self._task = _Task("", monotonic() + LEAVING, "it didn't leave in order", None)
+
+
+class _Watch:
+    """Looks whether a process is late, holds too much, or was stopped from outside."""
+
+    def __init__(self, process: HostProcess, most_memory: int | None) -> None:
+        self._process, self._most_memory = process, most_memory
+        self._stopped_since: float | None = None
+        self.look_at(process.pid)
+
+    def look_at(self, pid: int) -> None:
+        """What was started may be a program that starts the host."""
+        import psutil
+
+        self._gone = psutil.Error
+        with suppress(psutil.Error):  # it may have ended since
+            self._about: Any = psutil.Process(pid)
+
+    def end_where_due(self, task: _Task | None) -> None:
+        now = monotonic()
+        if task is not None and task.end is not None and now > task.end:
+            self._process.kill(task.why, task.code)
+        try:
+            stopped = self._about.status() == "stopped"
+            held = self._about.memory_info().rss
+        except self._gone:
+            return
+        # A host that makes room has no task, and its last result is still fetched.
+        most = self._most_memory if task is not None and task.key else None
+        if most is not None and held > TOO_MUCH * most:
+            self._process.kill(
+                f"its task held {held} bytes, more than {TOO_MUCH} times --max-memory; give it "
+                "more, or mend what leaks"
+            )
+        if not stopped:
+            self._stopped_since = None
+        elif self._stopped_since is None:
+            self._stopped_since = now
+        elif now - self._stopped_since > STOPPED:
+            self._process.kill("it was stopped from outside")

@@ -1,0 +1,139 @@
+"""The instances that one session works with, and their tools under names of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import count
+
+from callboard.calls.invisible import shown
+from callboard.content import Json
+from callboard.demand import request_capability
+from callboard.errors import CallboardError, HostOffline
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.session import Session, SessionRequest
+from callboard.protocol.subscriptions import Topic
+from callboard.protocol.tool_names import is_tool_name
+from callboard_programs.gateway.conversations import HostConversation, converse, end_conversation
+from callboard_programs.gateway.directory import LIST_PATIENCE, LONGEST_NAME
+from callboard_programs.gateway.names import HostNames
+from callboard_programs.relay.host_side import HostSide
+from callboard_programs.relay.pages import objects_in, pages
+
+log = logging.getLogger(__name__)
+
+_CHANGED: tuple[Topic, ...] = ("tools", "prompts")
+
+
+class Attachments:
+    """Of one session. On the gateway's loop."""
+
+    def __init__(self, session: Session, names: HostNames) -> None:
+        self.session = session
+        self._names = names
+        self._conversations: dict[str, HostConversation] = {}
+        #: The token that its client showed last.
+        self.token = ""
+        #: Whose tools are listed, in the order of attaching.
+        self.listed: list[str] = []
+        self._numbers = count(1)
+
+    def sides(self) -> Iterator[HostSide]:
+        for conversation in self._conversations.values():
+            yield conversation.side
+
+    def side(self, name: str) -> HostSide:
+        """The session's way to an instance, opened for its first use."""
+        if name not in self._conversations:
+            conversation = converse(name, self._names, self.session.holder, self.token)
+            conversation.side.adopt(self.session)
+            self._conversations[name] = conversation
+        return self._conversations[name].side
+
+    async def attach(self, name: str) -> None:
+        """Raises HostOffline."""
+        side = self.side(name)
+        if await side.keeper.current() is None:
+            side.keeper.offline.check()
+            raise HostOffline(f"{name} can't be attached: {side.keeper.offline.reason}")
+        if name not in self.listed:
+            self.listed.append(name)
+            self._tell()
+
+    async def detach(self, name: str) -> bool:
+        """Whether it was attached."""
+        if name not in self.listed:
+            return False
+        self.listed.remove(name)
+        self._tell()
+        await end_conversation(self._conversations.pop(name))
+        return True
+
+    async def end(self) -> None:
+        conversations = list(self._conversations.values())
+        self._conversations.clear()
+        await asyncio.gather(*(end_conversation(each) for each in conversations))
+
+    # -- tools ----------------------------------------------------------------------------------
+
+    async def tools(self, request: SessionRequest) -> list[Json]:
+        """The tools of what is attached, as each host lists them to this client."""
+        lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
+        tools = [tool for listed in lists for tool in listed]
+        # Each host has it; an agent needs it once.
+        asks = [tool for tool in tools if tool["name"].endswith(_ASK)]
+        rest = [tool for tool in tools if not tool["name"].endswith(_ASK)]
+        return rest + [{**tool, "name": request_capability.TOOL_NAME} for tool in asks[:1]]
+
+    async def _tools(self, name: str, request: SessionRequest) -> list[Json]:
+        side = self.side(name)
+        try:
+            listed = await asyncio.wait_for(self._listed_by(side, request), LIST_PATIENCE)
+        except (CallboardError, asyncio.TimeoutError) as error:
+            # Those of the others, and the gateway's own, don't wait for it.
+            log.warning("%s doesn't list its tools: %s", name, error or "it is late")
+            listed = side.keeper.offline.known.lists["tools"]
+        return [
+            shown({**tool, "name": prefixed(name, tool["name"])})
+            for tool in listed
+            if is_tool_name(tool.get("name"))
+        ]
+
+    async def _listed_by(self, side: HostSide, request: SessionRequest) -> list[Json]:
+        async def ask(params: Json) -> Json:
+            # The client's own numbers are numbers; no two requests of a session may share an id.
+            asked = Request(f"callboard-list-{next(self._numbers)}", "tools/list", params)
+            return await side.handle(SessionRequest(self.session, asked, request))
+
+        return [tool async for page in pages(ask) for tool in objects_in(page, "tools")]
+
+    def target(self, tool: str) -> tuple[str, str] | None:
+        """Which attached instance's tool a prefixed name is."""
+        if tool == request_capability.TOOL_NAME and self.listed:
+            return self.listed[0], tool
+        name, _, own = tool.partition("__")
+        if name not in self.listed or not own:
+            return None
+        for listed in self.side(name).keeper.offline.known.lists["tools"]:
+            if prefixed(name, str(listed.get("name"))) == tool:
+                return name, str(listed["name"])
+        return name, own
+
+    def _tell(self) -> None:
+        for topic in _CHANGED:
+            self.session.notify(f"notifications/{topic}/list_changed")
+
+
+_ASK = f"__{request_capability.TOOL_NAME}"
+
+
+def prefixed(name: str, tool: str) -> str:
+    """A tool's name in a list of several instances; one that is too long for clients is cut, and
+    told apart by a digest."""
+    whole = f"{name}__{tool}"
+    if len(whole) <= LONGEST_NAME:
+        return whole
+    digest = sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{whole[: LONGEST_NAME - 9]}_{digest}"

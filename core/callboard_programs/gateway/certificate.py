@@ -1,0 +1,81 @@
+"""The certificate that the gateway shows to other machines."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import ssl
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard.ground.folders import data_folder
+
+#: Days.
+_LASTS = 3650
+#: Seconds for a key and a certificate to be made.
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """PEM files."""
+
+    certificate: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        """Raises HostError."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ValueError) as error:
+            raise HostError(f"{self.certificate} and {self.key} can't be used: {error}") from None
+        return context
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the certificate, in hex. Raises HostError."""
+        try:
+            _, mark, rest = self.certificate.read_text("ascii").partition(ssl.PEM_HEADER)
+            first = mark + rest.partition(ssl.PEM_FOOTER)[0] + ssl.PEM_FOOTER
+            return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
+        except (OSError, ValueError) as error:
+            raise HostError(f"{self.certificate} is no certificate: {error}") from None
+
+
+def own_certificate(address: str) -> Certificate:
+    """One for this address, made by OpenSSL's command at the first time. Raises HostError."""
+    folder = data_folder() / "certificates"
+    name = address.replace(":", "-")
+    made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
+    if made.certificate.is_file() and made.key.is_file():
+        return made
+    program = shutil.which("openssl")
+    if program is None:
+        raise HostError(
+            "a certificate is needed, and there is no `openssl` to make one: install it, or give "
+            "one of your own with --certificate FILE --key FILE"
+        )
+    # The key is this user's alone, as its folder is.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command = [program, "req", "-x509", *kind, "-days", str(_LASTS)]
+    about = ["-subj", "/CN=callboard", "-addext", f"subjectAltName=IP:{address}"]
+    files = ["-keyout", str(made.key), "-out", str(made.certificate)]
+    try:
+        done = subprocess.run(
+            [*command, *about, *files],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError(f"openssl can't make a certificate: {error}") from None
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:]
+        raise HostError(f"openssl can't make a certificate: {' '.join(last)}")
+    made.key.chmod(0o600)
+    return made

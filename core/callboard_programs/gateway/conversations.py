@@ -1,0 +1,125 @@
+"""Clients' conversations with named instances, each in its client's own name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from callboard.clients.holder import ANYONE, LOCAL, SILENCE, TokenHolder
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.peer import ClientInfo
+from callboard.protocol.stateless import CLIENT_KEY
+from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.mcp import Reply
+from callboard.transport.instances import Instance
+from callboard_programs.gateway.names import HostNames, NameFinder
+from callboard_programs.relay.host_side import HostSide
+
+#: Stateless clients that are kept connected.
+STATELESS_LIMIT = 256
+
+
+@dataclass(eq=False)
+class HostConversation:
+    """Lasts as long as a session, or for stateless clients until they are silent."""
+
+    name: str
+    holder: TokenHolder
+    side: HostSide
+    keeping: asyncio.Task[Any]
+    #: Tells the host that the client is initialized, until that is done.
+    opening: asyncio.Task[Any] | None = None
+    #: Stateless requests under way, and when the last one came.
+    requests: int = 0
+    last_used: float = field(default_factory=monotonic)
+
+
+def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> HostConversation:
+    """Begins one with the token that its client showed. On the gateway's loop."""
+
+    def present(instance: Instance) -> str | None:
+        # A client's own token is as good for every host of this user's; the gateway's isn't.
+        return instance.token if holder in (LOCAL, ANYONE) else token
+
+    side = HostSide(NameFinder(name, names), None, present, holder)
+    return HostConversation(name, holder, side, asyncio.ensure_future(side.run()))
+
+
+async def end_conversation(conversation: HostConversation) -> None:
+    """Tells the host that the client is gone."""
+    conversation.keeping.cancel()
+    await conversation.side.end()
+
+
+def shown_token(headers: Mapping[str, str]) -> str:
+    """The token that a request came with."""
+    return headers.get("Authorization", "").partition(" ")[2].strip()
+
+
+class StatelessConversations:
+    """Those of clients without sessions: by instance, by client, and by what it calls itself."""
+
+    def __init__(self, names: HostNames) -> None:
+        self._names = names
+        self._kept: dict[tuple[str, TokenHolder, str], HostConversation] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def answer(
+        self,
+        name: str,
+        exchange: Exchange,
+        reply: Reply,
+        message: Request,
+        *,
+        rewritten: bool = False,
+    ) -> None:
+        """Answers a request by that instance. ``rewritten`` is one that another request stood for,
+        whose headers were checked."""
+        conversation = self._conversation(name, exchange, message)
+        conversation.requests += 1
+        try:
+            headers = None if rewritten else exchange.headers
+            status, response = await conversation.side.answer_stateless(message, reply, headers)
+        finally:
+            conversation.requests -= 1
+            conversation.last_used = monotonic()
+        exchange.on_gone = None
+        reply.finish([] if response is None else [response], status=status)
+
+    def end(self, holder: TokenHolder) -> None:
+        """Ends a client's."""
+        self._end([key for key in self._kept if key[1] == holder])
+
+    def expire(self) -> None:
+        """Ends what has been silent for too long."""
+        oldest = monotonic() - SILENCE
+        self._end([key for key in self._idle() if self._kept[key].last_used < oldest])
+
+    async def close(self) -> None:
+        self._end(list(self._kept))
+        await asyncio.gather(*self._ending)
+
+    def _conversation(self, name: str, exchange: Exchange, message: Request) -> HostConversation:
+        meta = message.params.get("_meta")
+        info = ClientInfo.read(meta.get(CLIENT_KEY) if isinstance(meta, dict) else None)
+        key = (name, exchange.holder, info.name)
+        conversation = self._kept.pop(key, None)
+        if conversation is None:
+            self._end(self._idle()[: max(0, len(self._kept) - STATELESS_LIMIT + 1)])
+            token = shown_token(exchange.headers)
+            conversation = converse(name, self._names, exchange.holder, token)
+        self._kept[key] = conversation  # the last one is who asked last
+        return conversation
+
+    def _idle(self) -> list[tuple[str, TokenHolder, str]]:
+        return [key for key, conversation in self._kept.items() if not conversation.requests]
+
+    def _end(self, keys: list[tuple[str, TokenHolder, str]]) -> None:
+        for key in keys:
+            ending = end_conversation(self._kept.pop(key))
+            task = asyncio.get_running_loop().create_task(ending)
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)

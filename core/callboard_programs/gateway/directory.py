@@ -1,0 +1,149 @@
+"""What the running instances offer: learned once, kept up to date, searched."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import InvalidParams
+from callboard.protocol.tool_names import is_tool_name
+from callboard.skills.model import SkillMetadata, ToolDeclaration
+from callboard.skills.search import SearchIndex
+from callboard.transport.instances import ListedInstance
+from callboard_programs.gateway.names import HostNames, NameFinder
+from callboard_programs.relay.keeper import HostKeeper
+from callboard_programs.relay.known import Known
+from callboard_programs.relay.link import Link
+
+#: Characters that a client takes for a tool's name.
+LONGEST_NAME = 63
+#: Seconds after which instances are asked again whether they serve.
+STALE_AFTER = 2.0
+#: Seconds that the lists of all instances wait for the one of a single one.
+LIST_PATIENCE = 5.0
+
+
+class Directory:
+    """On the gateway's loop. Each instance is asked in the gateway's own name, once somebody wants
+    to know."""
+
+    def __init__(self, names: HostNames) -> None:
+        self._names = names
+        self._keepers: dict[str, tuple[HostKeeper, asyncio.Task[None]]] = {}
+        self._indexed: dict[str, Known] = {}
+        self._index = SearchIndex()
+        self._looked = 0.0
+
+    async def running(self) -> dict[str, ListedInstance]:
+        """By name, as of a moment ago. Takes up to two seconds where one is silent."""
+        if monotonic() - self._looked < STALE_AFTER and not self._names.changed():
+            return self._names.current()
+        running = await asyncio.to_thread(self._names.refresh)
+        self._looked = monotonic()
+        return running
+
+    async def resolve(self, wanted: object) -> str:
+        """The name of the instance that a name or an id means. Raises InvalidParams."""
+        # Whether it still runs, and has its scene, its conversation finds out.
+        name = self._known_as(wanted)
+        if name is not None:
+            return name
+        running = await self.running()
+        name = self._known_as(wanted)
+        if name is not None:
+            return name
+        there = ", ".join(running) or "none; start an application with callboard"
+        raise InvalidParams(f"no instance is called {str(wanted)[:80]!r}; running: {there}")
+
+    def _known_as(self, wanted: object) -> str | None:
+        if isinstance(wanted, str) and self._names.standing(wanted) is not None:
+            return wanted
+        running = self._names.current()
+        return next((n for n, entry in running.items() if wanted == entry.instance.id), None)
+
+    async def known(self, name: str) -> Known | None:
+        """What an instance offers; None where it doesn't answer."""
+        keeper = self.keeper(name)
+        return None if await keeper.current() is None else keeper.offline.known
+
+    def keeper(self, name: str) -> HostKeeper:
+        """The gateway's own connection to an instance."""
+        if name in self._keepers and self._is_anothers(name):
+            self._forget(name)
+        if name not in self._keepers:
+            finder = NameFinder(name, self._names, remembers=False)
+            keeper = HostKeeper(finder, _nothing_to_prepare, lambda: None)
+            keeper.client_info = {"name": "callboard-gateway"}
+            keeper.begin()
+            self._keepers[name] = keeper, asyncio.ensure_future(keeper.run())
+        return self._keepers[name][0]
+
+    def _is_anothers(self, name: str) -> bool:
+        """Whether the instance that is connected to has another name now."""
+        link, entry = self._keepers[name][0].link, self._names.current().get(name)
+        return link is not None and entry is not None and link.instance.id != entry.instance.id
+
+    async def offers(self) -> dict[str, Known | None]:
+        """Of each instance that serves."""
+        running = await self.running()
+        for name in [name for name in self._keepers if name not in running]:
+            self._forget(name)
+        # One that is silent would be waited for.
+        serving = [name for name, entry in running.items() if entry.state == "serving"]
+        offered = await asyncio.gather(*map(self.known, serving))
+        return dict(zip(serving, offered, strict=True))
+
+    async def search(self, query: str, limit: int, only: str | None) -> list[Json]:
+        """The tools that fit best, of all instances or of one."""
+        for name, known in (await self.offers()).items():
+            if known is not None and self._indexed.get(name) is not known:
+                self._indexed[name] = known
+                self._index.add(_as_skill(name, known))
+        hits = self._index.search(query, limit if only is None else len(self._index), "tool")
+        return [
+            {
+                "instance": hit.skill,
+                "tool": hit.name.partition("__")[2],
+                "description": hit.description,
+            }
+            for hit in hits
+            if only in (None, hit.skill)
+        ][:limit]
+
+    def close(self) -> None:
+        for name in list(self._keepers):
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        keeper, task = self._keepers.pop(name)
+        task.cancel()
+        if keeper.link is not None:
+            keeper.link.close()
+        self._indexed.pop(name, None)
+        self._index.remove(name)
+
+
+async def _nothing_to_prepare(link: Link) -> None:
+    """The directory opens no session."""
+
+
+def _as_skill(name: str, known: Known) -> SkillMetadata:
+    """An instance's list, as the search knows lists: a skill's."""
+    tools = tuple(
+        ToolDeclaration(
+            tool["name"],
+            _text(tool.get("description")),
+            schema if isinstance(schema := tool.get("inputSchema"), dict) else {},
+            title=_text(tool.get("title")),
+        )
+        for tool in known.lists["tools"]
+        if is_tool_name(tool.get("name"))
+    )
+    return SkillMetadata(name, "", Path(name), tools=tools)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

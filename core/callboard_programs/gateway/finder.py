@@ -1,0 +1,38 @@
+"""Finds the gateway for the stdio bridge, and starts it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from callboard.errors import HostError
+from callboard.transport.instances import Instance
+from callboard_programs.gateway.kept import instance_path
+from callboard_programs.gateway.names import NAME
+from callboard_programs.gateway.running import started_gateway
+from callboard_programs.relay.finder import OneServerFinder
+from callboard_programs.relay.known import GATEWAY
+
+
+class GatewayFinder(OneServerFinder):
+    """Finds all instances, or the one that has a name there. One that can't be started is tried
+    again for a request, not all the time."""
+
+    def __init__(self, name: str | None) -> None:
+        """Raises PeerError for what is no name."""
+        self._path = instance_path(name)
+        matched = None if name is None else NAME.fullmatch(name)
+        kind = GATEWAY if matched is None else matched[1]
+        super().__init__(kind, "the gateway's tools choose among instances")
+
+    def find(self) -> Instance | None:
+        self._look_again = False
+        try:
+            gateway = started_gateway()
+        except HostError as error:
+            self.reason = error.message
+            return None
+        self.reason = ""
+        return replace(gateway, url=gateway.url + self._path)
+
+    def running(self) -> list[Instance]:
+        return []

@@ -1,0 +1,181 @@
+"""The gateway's process: its listener, its addresses, and who may use them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from time import monotonic, time
+
+from callboard.clients.artist_key import make_artist_key
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import TokenHolder, new_token
+from callboard.errors import HostError
+from callboard.protocol.subscriptions import Topic
+from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.listener import Listener
+from callboard.transport.instances import Announcement, Instance, new_id
+from callboard_programs.gateway import running
+from callboard_programs.gateway.conversations import StatelessConversations
+from callboard_programs.gateway.directory import Directory
+from callboard_programs.gateway.kept import KeptAddress, keep_address, read_address
+from callboard_programs.gateway.kept_names import kept_names
+from callboard_programs.gateway.named_hosts import PREFIX, NamedHosts
+from callboard_programs.gateway.names import HostNames
+from callboard_programs.gateway.other_machines import Outside, RemoteListener
+from callboard_programs.gateway.own_endpoint import OwnEndpoint
+from callboard_programs.gateway.own_server import GatewayServer
+from callboard_programs.gateway.page.door import BELOW, PageAccess, PageDoor
+from callboard_programs.gateway.page.endpoint import PageEndpoint
+from callboard_programs.gateway.page.watching import PageFeed
+from callboard_programs.relay.keeper import LOOK_EVERY
+from callboard_programs.relay.known import GATEWAY
+
+log = logging.getLogger(__name__)
+
+#: Other instances have others.
+LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
+
+
+class Gateway:
+    """On one loop, which is its own."""
+
+    def __init__(
+        self,
+        port: int | None = None,
+        *,
+        token: bool = True,
+        idle: float | None = None,
+        outside: Outside | None = None,
+    ) -> None:
+        """``port`` None is the one of last time, 0 any; ``token`` is whether one is asked for.
+        After ``idle`` seconds in which nothing needs it, it ends; None is never. ``outside`` is
+        where other machines reach it, if they do."""
+        self.id = new_id()
+        self._idle = idle
+        self._kept = read_address()
+        self._port = self._kept.port if port is None else port
+        self.token = (self._kept.token or new_token()) if token else None
+        self._clients = ClientBook()
+        self._names = HostNames()
+        self._listener = Listener()
+        self._remote = None if outside is None else RemoteListener(outside, self._clients)
+        self._stateless = StatelessConversations(self._names)
+        self._named = NamedHosts(self._names, self._stateless)
+        self._directory = Directory(self._names)
+        self._server = GatewayServer(self._names, self._directory)
+        self._own = OwnEndpoint(self._server, self._stateless)
+        self._door = PageDoor()
+        self._feed = PageFeed(self._names, self._clients)
+        self._access: PageAccess
+        self._page = PageEndpoint(self._door, self._feed, lambda: self._access)
+        self._watching: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.port}/mcp"
+
+    def page_link(self) -> str:
+        """Opens the gateway's page in one browser. On its loop, once it serves."""
+        return self._page.link()
+
+    @property
+    def remote_url(self) -> str | None:
+        """For `callboard connect` on other machines."""
+        return None if self._remote is None else self._remote.url
+
+    async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
+        """Calls ``ready`` once it serves, and ends with ``ending``. Raises HostError."""
+        kept_names()  # without them it would give names that are given
+        try:
+            self._listener.bind(self._port)
+        except OSError as error:
+            raise HostError(
+                f"can't listen on port {self._port} ({error.strerror or error}): another gateway "
+                "may run; else choose another port with --port, which is kept from then on"
+            ) from None
+        if self._port and self.token is not None:
+            self._keep(KeptAddress(self._port, self.token))
+        try:
+            make_artist_key()
+        except OSError as error:
+            log.warning("the page can show and do nothing: its key can't be kept: %s", error)
+        if self._remote is not None:
+            self._remote.take_port()
+            self._remote.route("/mcp", self._own)
+            self._remote.route(PREFIX, self._named)
+            await self._remote.open()
+        self._listener.route("/v1/healthz", self._is_well)
+        self._listener.route("/mcp", self._own)
+        self._listener.route(PREFIX, self._named)
+        self._listener.route("/", self._page)
+        self._listener.route(BELOW, self._page)
+        for kept in (self._named.sessions, self._own.sessions, self._stateless):
+            self._listener.sweeps.watch(kept.expire)
+        self._listener.sweeps.watch(self._clients.reread)
+        self._clients.revoked.watch(self._end_client)
+        self._access = PageAccess(self._listener.port, self.token, self._clients.find, self._door)
+        await self._listener.start(self._access)
+        self._watching = asyncio.ensure_future(self._watch(ending))
+        announcement = Announcement(running.folder())
+        started = time()
+        announcement.begin(
+            Instance(self.id, GATEWAY, "Gateway", self.url, self.token, os.getpid(), started)
+        )
+        try:
+            ready()
+            await ending.wait()
+        finally:
+            announcement.end()
+            self._watching.cancel()
+            self._page.close()
+            self._feed.close()
+            self._directory.close()
+            self._own.close()
+            await asyncio.gather(self._named.stop(), self._server.close(), self._stateless.close())
+            await self._listener.stop()
+            if self._remote is not None:
+                await self._remote.stop()
+
+    def _keep(self, address: KeptAddress) -> None:
+        try:
+            keep_address(address)
+        except OSError as error:
+            log.warning("port and token can't be kept for the next start: %s", error)
+
+    def _is_well(self, exchange: Exchange) -> None:
+        exchange.respond_json(200, {"instance": self.id})
+
+    @property
+    def _needed(self) -> bool:
+        """Whether there is an instance to reach, or a client."""
+        clients = len(self._named.sessions) + len(self._own.sessions)
+        return bool(clients or self._names.current() or self._listener.busy)
+
+    async def _watch(self, ending: asyncio.Event) -> None:
+        """Names whoever comes, in the order of coming: who came before another one went is not
+        its successor. Ends a gateway that nothing needs."""
+        generation, needed = 0, monotonic()
+        while True:
+            try:
+                if await asyncio.to_thread(self._names.changed):
+                    await asyncio.to_thread(self._names.refresh)
+            except OSError as error:
+                log.warning("the instances can't be looked at: %s", error)
+            if generation != self._names.generation:
+                generation = self._names.generation
+                for topic in LISTED_OF_ALL:
+                    self._own.subscriptions.list_changed(topic)
+            if self._needed:
+                needed = monotonic()
+            elif self._idle is not None and monotonic() - needed >= self._idle:
+                ending.set()
+            await asyncio.sleep(LOOK_EVERY)
+
+    def _end_client(self, holder: TokenHolder) -> None:
+        for ended in (self._named, self._own, self._stateless):
+            ended.end(holder)
+        self._listener.end(holder)
+        if self._remote is not None:
+            self._remote.end(holder)

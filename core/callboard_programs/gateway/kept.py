@@ -1,0 +1,59 @@
+"""The gateway's address and token, which outlive it: one file in the user's data folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from callboard.errors import PeerError
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
+from callboard_programs.gateway.names import NAME
+
+#: Where a gateway listens that never listened anywhere. No system gives it to a program by chance.
+PORT = 17797
+_MOST_BYTES = 4000
+
+
+@dataclass(frozen=True)
+class KeptAddress:
+    """``token`` is the gateway's own, for this user's command line."""
+
+    port: int = PORT
+    token: str | None = None
+
+
+def read_address() -> KeptAddress:
+    """What was kept, or the first address where nothing usable was."""
+    try:
+        value = json.loads(read_private(_file(), _MOST_BYTES))
+        port, token = value["port"], value["token"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return KeptAddress()
+    if type(port) is not int or not 0 < port < 65536 or not isinstance(token, str) or not token:
+        return KeptAddress()
+    return KeptAddress(port, token)
+
+
+def keep_address(address: KeptAddress) -> None:
+    """Only this user reads it. Raises OSError."""
+    write_private(_file(), json.dumps(asdict(address)))
+
+
+def gateway_url(name: str | None) -> str:
+    """The address that the gateway has, whether it runs or not; of one instance where its name is
+    given. Raises PeerError for what is no name."""
+    return f"http://127.0.0.1:{read_address().port}/mcp{instance_path(name)}"
+
+
+def instance_path(name: str | None) -> str:
+    """What the gateway's address ends with for an instance; nothing for all of them. Raises
+    PeerError for what is no name."""
+    if name is not None and NAME.fullmatch(name) is None:
+        raise PeerError(f"{name[:80]!r} is no name of the gateway's; one is blender, or blender_2")
+    return "" if name is None else f"/{name}"
+
+
+def _file() -> Path:
+    return data_folder() / "gateway.json"

@@ -1,0 +1,156 @@
+"""What each name of the gateway's stands for: one file in the user's data folder, which outlives
+every gateway."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.ground.file_lock import lock
+from callboard.ground.folders import data_folder
+from callboard.ground.private_file import read_private, write_private
+from callboard.transport.instances import Instance, announced
+from callboard.transport.instances import folder as instances_folder
+
+#: In place of a name: all of unsaved scenes that are gone.
+UNSAVED = "unsaved"
+_MOST_BYTES = 16 * 2**20
+#: Seconds to wait for another gateway, or a command, that changes the file.
+_PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An application and its scene: the file, or for an unsaved scene the instance. ``instance``
+    and ``opened`` are where it was open last."""
+
+    kind: str
+    title: str
+    machine: str
+    scene: str | None
+    instance: str
+    opened: int
+
+    @staticmethod
+    def of(instance: Instance) -> Standing:
+        at = (instance.machine, instance.scene, instance.id, instance.opened)
+        return Standing(instance.kind, instance.name, *at)
+
+    @property
+    def words(self) -> str:
+        """For a sentence."""
+        file = self.scene or f"the unsaved scene of instance {self.instance}"
+        return f"{file} in {self.title} on {self.machine}"
+
+    def told(self) -> Json:
+        """For an error's data."""
+        about = {"application": self.kind, "scene": self.scene, "instance": self.instance}
+        return {**about, "machine": self.machine}
+
+    def is_open_in(self, instance: Instance) -> bool:
+        """Whether this very scene is there, under whatever file's name."""
+        here = self.instance == instance.id
+        same = self.scene is not None and _key(self.scene) == _key(instance.scene)
+        return here and (same or self.opened == instance.opened >= 0)
+
+    def is_file_in(self, instance: Instance) -> bool:
+        """Whether the same application has the same file open."""
+        at, where = (self.kind, self.machine), (instance.kind, instance.machine)
+        return self.scene is not None and at == where and _key(self.scene) == _key(instance.scene)
+
+    def is_unsaved_in(self, instance: Instance) -> bool:
+        """Whether it was never saved, and its instance has something open."""
+        return self.scene is None and self.instance == instance.id
+
+    def leads_to(self, instance: Instance) -> bool:
+        """Whether one of these holds."""
+        same = self.is_open_in(instance) or self.is_file_in(instance)
+        return same or self.is_unsaved_in(instance)
+
+
+def _key(scene: str | None) -> str | None:
+    return None if scene is None else os.path.normcase(os.path.normpath(scene))
+
+
+def file() -> Path:
+    """Where the names are."""
+    return data_folder() / "gateway-names.json"
+
+
+def stamp() -> object:
+    """Another value once the file is another one."""
+    try:
+        status = file().stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino
+
+
+def kept_names() -> dict[str, Standing]:
+    """By name, the oldest first. Raises HostError where the file can't be read: names that begin
+    anew would lead elsewhere."""
+    try:
+        value = json.loads(read_private(file(), _MOST_BYTES))
+        return {name: _read(each) for name, each in value["names"].items()}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise HostError(
+            f"the gateway's names can't be read ({file()}: {error}); put the file right, or "
+            "remove it, and every name begins anew"
+        ) from None
+
+
+@contextmanager
+def changing() -> Iterator[dict[str, Standing]]:
+    """The names, to be changed in the block, and kept at its end. No other process changes them
+    meanwhile. Raises HostError, OSError."""
+    path = file()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("ab") as locked:
+        lock(locked.fileno(), _PATIENCE)
+        names = kept_names()
+        before = dict(names)
+        yield names
+        if names != before:
+            values = {name: asdict(each) for name, each in names.items()}
+            write_private(path, json.dumps({"names": values}))
+
+
+def forget(wanted: Sequence[str]) -> list[str]:
+    """Gives names free, for a person; which they were. Raises HostError, and PeerError for what is
+    no name."""
+    running = {instance.id for instance in announced(instances_folder())}
+
+    def is_gone(standing: Standing) -> bool:
+        return standing.scene is None and standing.instance not in running
+
+    try:
+        with changing() as names:
+            unknown = [name for name in wanted if name not in names and name != UNSAVED]
+            if unknown:
+                name = unknown[0][:80]
+                raise PeerError(f"no name {name!r} is kept; see callboard gateway --names")
+            gone = [name for name, each in names.items() if UNSAVED in wanted and is_gone(each)]
+            forgotten = [*dict.fromkeys([*(n for n in wanted if n != UNSAVED), *gone])]
+            for name in forgotten:
+                del names[name]
+    except OSError as error:
+        raise HostError(f"the gateway's names can't be changed: {error}") from None
+    return forgotten
+
+
+def _read(value: Json) -> Standing:
+    known = {each.name: value[each.name] for each in fields(Standing)}
+    standing = Standing(**known)
+    texts = [getattr(standing, name) for name in ("kind", "title", "machine", "instance")]
+    scene = standing.scene
+    if not all(isinstance(text, str) for text in (*texts, "" if scene is None else scene)):
+        raise TypeError("a name's text isn't one")
+    return replace(standing, opened=int(standing.opened))

@@ -1,0 +1,127 @@
+"""``/mcp/<name>``: one instance and nothing else, over its restarts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Notification, Request, Response
+from callboard.protocol.session import Session, TooManySessions
+from callboard.transport.http.access import Refusal
+from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.mcp import SESSION_ENDED, Reply, StreamableHttp, fail, refuse_session
+from callboard_programs.gateway.conversations import (
+    HostConversation,
+    StatelessConversations,
+    converse,
+    end_conversation,
+    shown_token,
+)
+from callboard_programs.gateway.names import NAME, HostNames
+
+PREFIX = "/mcp/"
+
+
+class NamedHosts(StreamableHttp):
+    """Every name's endpoint. On the gateway's loop."""
+
+    def __init__(self, names: HostNames, stateless: StatelessConversations) -> None:
+        super().__init__(self._closed)
+        self._names = names
+        self._in_sessions: dict[str, HostConversation] = {}
+        self._without = stateless
+
+    def __call__(self, exchange: Exchange) -> None:
+        if NAME.fullmatch(_name(exchange)) is None:
+            exchange.refuse(Refusal(404, "no instance can have that name; /mcp lists them"))
+        else:
+            super().__call__(exchange)
+
+    async def stop(self) -> None:
+        """Ends every session, and tells the hosts so."""
+        conversations = list(self._in_sessions.values())
+        self._in_sessions.clear()
+        self.close()
+        await asyncio.gather(*(end_conversation(each) for each in conversations))
+
+    # -- sessions -------------------------------------------------------------------------------
+
+    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        task = self.start(self._initialize(exchange, reply, message))
+        exchange.on_gone = task.cancel
+
+    async def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        try:
+            self.sessions.room()
+        except TooManySessions as full:
+            refuse_session(exchange, message, full)
+            return
+        conversation = converse(
+            _name(exchange), self._names, exchange.holder, shown_token(exchange.headers)
+        )
+        client = None
+        try:
+            response = await conversation.side.initialize(message)
+            client = conversation.side.client
+        finally:
+            exchange.on_gone = None
+            if client is None:
+                self._end(conversation)
+        if client is not None:
+            try:
+                self.sessions.room()  # others may have come meanwhile
+            except TooManySessions as full:
+                self._end(conversation)
+                refuse_session(exchange, message, full)
+                return
+            self._in_sessions[client.session.id] = conversation
+            self.sessions.add(client.session)
+            reply.introduce(client.session)
+        reply.finish([response], status=200 if client is not None else 400)
+
+    def session_of(self, exchange: Exchange) -> Session | None:
+        session = super().session_of(exchange)
+        if session is not None and self._in_sessions[session.id].name != _name(exchange):
+            fail(exchange, 404, PeerError("this session belongs to another address"))
+            return None
+        return session
+
+    def answer(
+        self, session: Session, message: Request, reply: Reply
+    ) -> Coroutine[Any, Any, Json | None]:
+        return self._in_session(session, message, reply)
+
+    async def _in_session(self, session: Session, message: Request, reply: Reply) -> Json | None:
+        conversation = self._in_sessions.get(session.id)
+        if conversation is None:  # it ended before this began
+            return jsonrpc.error_message(message.id, PeerError(SESSION_ENDED))
+        if conversation.opening is not None and not conversation.opening.done():
+            await asyncio.wait([conversation.opening])
+        return await conversation.side.answer(message, reply)
+
+    def receive(self, session: Session, message: Notification | Response) -> None:
+        conversation = self._in_sessions[session.id]
+        task = self.start(conversation.side.receive(message))
+        if isinstance(message, Notification) and message.method == "notifications/initialized":
+            conversation.opening = task  # no request may overtake it
+
+    def _closed(self, session: Session) -> None:
+        conversation = self._in_sessions.pop(session.id, None)
+        if conversation is not None:
+            self._end(conversation)
+
+    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+        task = self.start(self._without.answer(_name(exchange), exchange, reply, message))
+        # Closing the response stream cancels (2026-07-28, Streamable HTTP).
+        exchange.on_gone = task.cancel
+
+    def _end(self, conversation: HostConversation) -> None:
+        self.start(end_conversation(conversation))
+
+
+def _name(exchange: Exchange) -> str:
+    return exchange.path.removeprefix(PREFIX)

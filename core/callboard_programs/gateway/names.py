@@ -1,0 +1,224 @@
+"""Which name each running instance has: that of its scene, which is given to no other one."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from threading import Lock
+
+from callboard.content import Json
+from callboard.errors import HostError, NotThatScene
+from callboard.transport import instances
+from callboard.transport.instances import Instance, ListedInstance
+from callboard_programs.gateway import kept_names
+from callboard_programs.gateway.kept_names import Standing
+from callboard_programs.relay.finder import OneServerFinder, announced_files
+
+log = logging.getLogger(__name__)
+
+#: A kind, and a number from 2 on. Kinds that can't be part of an address get no name.
+NAME = re.compile(r"([a-z0-9]{1,32})(?:_([2-9]|[1-9][0-9]{1,3}))?")
+_LAST_NUMBER = 9999
+
+
+class HostNames:
+    """The names, as the file keeps them, and who runs by them. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[str, Standing] = {}
+        self._named: dict[str, ListedInstance] = {}
+        self._files: object = None
+        self._stamp: object = None
+        self._complaint = ""
+        #: Another number once another instance has a name, or an answer.
+        self.generation = 0
+
+    def changed(self) -> bool:
+        """Whether instances came, went or opened another scene since the last look, or a name was
+        forgotten."""
+        return announced_files() != self._files or kept_names.stamp() != self._stamp
+
+    def current(self) -> dict[str, ListedInstance]:
+        """Those that ran at the last look, by name, in the order of the names' making."""
+        with self._lock:
+            return dict(self._named)
+
+    def standing(self, name: str) -> Standing | None:
+        """What a name stands for, as of the last look."""
+        with self._lock:
+            return self._kept.get(name)
+
+    def kept(self) -> dict[str, Standing]:
+        """All names, as of the last look."""
+        with self._lock:
+            return dict(self._kept)
+
+    def refresh(self) -> dict[str, ListedInstance]:
+        """Those that run, looked at now. Takes up to two seconds where one is silent."""
+        files = announced_files()
+        running = instances.listed()
+        with self._lock:
+            # One that is silent may be gone in a moment, and no file tells.
+            silent = any(entry.state != "serving" for entry in running)
+            self._files = None if silent else files
+            before = dict(self._named)
+            self._assign(running)
+            self.generation += self._named != before
+            return dict(self._named)
+
+    def _assign(self, running: Sequence[ListedInstance]) -> None:
+        """Gives each instance the name that stands for its scene, or a new one."""
+        try:
+            kept = kept_names.kept_names()
+            named, assigned = _assigned(dict(kept), running)
+            if assigned != kept:
+                with kept_names.changing() as names:
+                    named, assigned = _assigned(names, running)
+            self._complain("")
+        except (HostError, OSError) as error:
+            # A name that isn't kept would lead elsewhere after the next start: none is new.
+            self._complain(f"no instance gets a new name: {error}")
+            named, assigned = _assigned(dict(self._kept), running)
+            assigned = {name: assigned[name] for name in self._kept}
+        self._stamp = kept_names.stamp()
+        self._named = {name: named[name] for name in assigned if name in named}
+        self._kept = dict(assigned)
+
+    def _complain(self, words: str) -> None:
+        if words and words != self._complaint:
+            log.warning("%s", words)
+        self._complaint = words
+
+
+def _assigned(
+    kept: dict[str, Standing], running: Sequence[ListedInstance]
+) -> tuple[dict[str, ListedInstance], dict[str, Standing]]:
+    """Who runs by which name, and what the names stand for then. The surest proof goes first: the
+    scene that an instance never closed, then its file, then the instance of an unsaved one."""
+    named: dict[str, ListedInstance] = {}
+    left = {entry.instance.id: entry for entry in running}
+    proofs: tuple[Callable[[Standing, Instance], bool], ...] = (
+        Standing.is_open_in,
+        Standing.is_file_in,
+        Standing.is_unsaved_in,
+    )
+    for proof in proofs:
+        for name, standing in list(kept.items()):
+            if name in named:
+                continue
+            proved = (entry for entry in left.values() if proof(standing, entry.instance))
+            if (entry := next(proved, None)) is not None:
+                named[name] = left.pop(entry.instance.id)
+                kept[name] = Standing.of(entry.instance)
+    for entry in list(left.values()):
+        if (free := _free(entry.instance.kind, kept)) is not None:
+            named[free] = entry
+            kept[free] = Standing.of(entry.instance)
+    return named, kept
+
+
+def _free(kind: str, kept: dict[str, Standing]) -> str | None:
+    if NAME.fullmatch(kind) is None:
+        return None
+    candidates = (kind if n == 1 else f"{kind}_{n}" for n in range(1, _LAST_NUMBER + 1))
+    return next((name for name in candidates if name not in kept), None)
+
+
+class NameFinder(OneServerFinder):
+    """Finds the instance that has a name, for one conversation. Where it ``remembers``, it never
+    leads to another scene than before, though the name was forgotten and given anew."""
+
+    def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
+        matched = NAME.fullmatch(name)
+        super().__init__(matched[1] if matched else None, f"this address is {name}'s only")
+        self._name = name
+        self._names = names
+        self._remembers = remembers
+        self._look_again = True
+        self._seen = 0
+        #: What the conversation means, once it has been there.
+        self._meant: Standing | None = None
+
+    def find(self) -> Instance | None:
+        self._look_again = False
+        entry = self._names.refresh().get(self._name)
+        self._seen = self._names.generation
+        self.reason, self.refusal = "", None
+        standing = self._meant or self._names.standing(self._name)
+        if entry is not None and not self._is_meant(entry.instance):
+            self.refusal = not_that_scene(self._name, standing, self._names.current())
+        elif entry is not None and entry.state == "serving":
+            self._remember(entry.instance)
+            return entry.instance
+        elif entry is not None:
+            how = "is busy and" if entry.state == "busy" else "runs, but"
+            self.reason = f"{self._name} {how} does not answer now"
+            self._look_again = True
+        elif standing is None:
+            self.reason = f"no {self._name} runs"
+        else:
+            self._miss(standing)
+        return None
+
+    def _miss(self, standing: Standing) -> None:
+        """Says why none is found though the name stands for something."""
+        there = self._names.current()
+        ended = all(entry.instance.id != standing.instance for entry in there.values())
+        # Who worked there waits for its file.
+        waits = ended and standing.scene is not None and (self._meant is not None or not there)
+        if waits:
+            self.reason = f"{self._name} is gone, and is back once {standing.words} runs again"
+        else:
+            self.refusal = not_that_scene(self._name, standing, there)
+
+    def _remember(self, instance: Instance) -> None:
+        if self._remembers:
+            self._meant = Standing.of(instance)
+
+    def _is_meant(self, instance: Instance) -> bool:
+        return self._meant is None or self._meant.leads_to(instance)
+
+    def changed(self) -> bool:
+        # Somebody else may have looked.
+        return super().changed() or self._seen != self._names.generation or self._names.changed()
+
+    def leads_to(self, instance: Instance) -> bool:
+        there = instances.announced_as(instance.id)
+        if there is not None and Standing.of(there) == self._meant:
+            return True
+        entry = self._names.refresh().get(self._name)
+        same = entry is not None and entry.instance.id == instance.id
+        if entry is None or not same or not self._is_meant(entry.instance):
+            return False
+        self._seen = self._names.generation
+        self._remember(entry.instance)
+        return True
+
+    def running(self) -> list[Instance]:
+        entry = self._names.refresh().get(self._name)
+        return [] if entry is None else [entry.instance]
+
+
+def not_that_scene(
+    name: str, standing: Standing | None, there: dict[str, ListedInstance]
+) -> NotThatScene:
+    """The refusal of a call by a name that leads to no scene of its own now."""
+    rows: list[Json] = [
+        {"name": each, **Standing.of(entry.instance).told()} for each, entry in there.items()
+    ]
+    listed = ", ".join(f"{row['name']} ({row['scene'] or 'unsaved'})" for row in rows[:20])
+    stood = "nothing" if standing is None else standing.words
+    saved = standing is not None and standing.scene is not None
+    again = " until it is open again" if saved else ""
+    return NotThatScene(
+        f"not that scene: {name!r} stands for {stood}, which isn't open. Retrying does not help"
+        f"{again}. Call by a name that is there: {listed or 'none'}. A person gives the name to "
+        f"another scene by `callboard gateway --forget {name}`.",
+        data={
+            "name": name,
+            "stood_for": None if standing is None else standing.told(),
+            "names": rows,
+        },
+    )

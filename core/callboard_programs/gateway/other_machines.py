@@ -1,0 +1,117 @@
+"""What the gateway is for other machines: TLS, each client's own token, and the user's approval."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import TokenHolder, new_token
+from callboard.errors import HostError, PeerError
+from callboard.transport.http.access import Access, Refusal, bearer
+from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.listener import Listener
+from callboard_programs.gateway.certificate import Certificate
+
+log = logging.getLogger(__name__)
+
+#: Where it listens unless it is told.
+PORT = 17798
+
+
+@dataclass(frozen=True)
+class Outside:
+    """An address of this machine, and what is shown there."""
+
+    address: str
+    port: int
+    certificate: Certificate
+
+
+def outside_address(text: str) -> tuple[str, int]:
+    """An address and a port of ``192.168.1.5``, ``192.168.1.5:17798`` or ``[fe80::1]:17798``.
+    Raises PeerError."""
+    address, colon, port = text.rpartition(":")
+    if not colon or (text.count(":") > 1 and not text.startswith("[")):
+        address, port = text, str(PORT)
+    address = address.strip("[]")
+    try:
+        number, parsed = int(port), ip_address(address)
+    except ValueError:
+        raise PeerError(f"{text[:80]!r} is no address of this machine, such as 10.0.0.5") from None
+    if parsed.is_unspecified or not 0 <= number < 65536:
+        raise PeerError("give the address of one network, such as 10.0.0.5, not that of all")
+    return address, number
+
+
+class RemoteListener(Listener):
+    """On the gateway's loop."""
+
+    def __init__(self, outside: Outside, clients: ClientBook) -> None:
+        super().__init__(outside.address)
+        self._outside = outside
+        self._clients = clients
+        #: Who is waited with, by id, so that it is said and written down once.
+        self._waiting: set[str] = set()
+
+    @property
+    def url(self) -> str:
+        """With the fingerprint, by which `callboard connect` knows it."""
+        return f"https://{self._host}/mcp#sha256={self._outside.certificate.fingerprint()}"
+
+    @property
+    def _host(self) -> str:
+        address = self._outside.address
+        return f"[{address}]:{self.port}" if ":" in address else f"{address}:{self.port}"
+
+    def take_port(self) -> None:
+        """Raises HostError."""
+        try:
+            self.bind(self._outside.port)
+        except OSError as error:
+            why = error.strerror or error
+            raise HostError(f"can't listen on {self._outside.address}: {why}") from None
+
+    async def open(self) -> None:
+        """Raises HostError."""
+        # The gateway's own token is for this machine: nobody knows this one.
+        access = Access(self.port, new_token(), self._find, hosts=[self._host])
+        await self.start(access, self._outside.certificate.context())
+
+    def _find(self, token: str) -> TokenHolder | Refusal | None:
+        known = self._clients.entry(token)
+        if known is None:
+            return None
+        if known.remote:
+            return self._clients.find(token)
+        why = "was turned away" if known.turned_away else "may not come from other machines yet"
+        return Refusal(
+            403,
+            f"{known.name} {why} (its token's fingerprint: {known.fingerprint}): on the machine of "
+            "the gateway, its page, an application's panel or "
+            f"`callboard clients approve {known.name}` lets it in",
+        )
+
+    def turned_away(self, exchange: Exchange) -> None:
+        """Whoever has a token and isn't approved asks the user by coming."""
+        known = self._clients.entry(bearer(exchange.headers))
+        if known is None or known.remote or known.turned_away or known.id in self._waiting:
+            return
+        self._waiting.add(known.id)
+        log.warning(
+            "%s asks from another machine; let it in with `callboard clients approve %s`",
+            known.name,
+            known.name,
+        )
+        program = exchange.headers.get("User-Agent", "")
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, _ask, known.id, exchange.address, program)
+
+
+def _ask(id: str, address: str, program: str) -> None:
+    try:
+        ClientBook().ask(id, address, program)
+    except HostError as error:
+        log.warning("no page and no panel can be asked: %s", error.message)

@@ -1,0 +1,227 @@
+"""The page at ``/`` and what it asks for below ``/page/``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, get_args
+
+from callboard.calls.consent import Decision
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import LOCAL
+from callboard.content import Json
+from callboard.errors import CallboardError, HostError, PeerError
+from callboard.protocol import jsonrpc
+from callboard.transport.http.access import Refusal
+from callboard.transport.http.exchange import Exchange
+from callboard.transport.instances import Instance
+from callboard_programs.gateway.page import asking
+from callboard_programs.gateway.page.door import (
+    BELOW,
+    ENTER,
+    LINK,
+    PAGE_HEADER,
+    PageAccess,
+    PageDoor,
+    read_query,
+)
+from callboard_programs.gateway.page.watching import PageFeed
+
+log = logging.getLogger(__name__)
+
+_FILES = Path(__file__).with_name("static")
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+#: Nothing from elsewhere, nothing inline, no text taken for markup.
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_ACTS = ("cancel", "undo", *get_args(Decision))
+#: What is done with a client that asks to come from another machine.
+_WORDS = {"approve": True, "turn_away": False}
+_TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
+
+
+class PageEndpoint:
+    """On the gateway's loop. Who comes here holds the cookie, or for a link a token."""
+
+    def __init__(self, door: PageDoor, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
+        """``access`` is there once the gateway listens."""
+        self._door = door
+        self._feed = feed
+        self._access = access
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._answers: dict[tuple[str, str], Callable[[Exchange], Awaitable[None]]] = {
+            ("POST", "/page/act"): self._act,
+            ("GET", "/page/picture"): self._picture,
+            ("GET", "/page/report"): self._report,
+            ("GET", "/page/calls"): self._calls,
+            ("GET", "/page/trace"): self._trace,
+        }
+
+    def __call__(self, exchange: Exchange) -> None:
+        asked = (exchange.method, exchange.path)
+        if asked == ("POST", LINK):
+            self._make_link(exchange)
+        elif asked == ("GET", ENTER):
+            self._enter(exchange)
+        elif asked == ("GET", "/page/events"):
+            if self._is_page(exchange):
+                exchange.on_gone = self._feed.attend(exchange.open_stream(_HEADERS))
+        elif asked in self._answers:
+            if self._is_page(exchange):
+                self._start(exchange, self._answers[asked])
+        elif exchange.method == "GET":
+            self._file(exchange)
+        else:
+            exchange.refuse(Refusal(404, "nothing is served here; the page is at /"))
+
+    def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+
+    # -- coming in --------------------------------------------------------------------------
+
+    def link(self) -> str:
+        """Opens the page in one browser, once, within ten minutes."""
+        return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._door.new_code()}"
+
+    def _make_link(self, exchange: Exchange) -> None:
+        if exchange.holder != LOCAL:
+            exchange.refuse(
+                Refusal(403, "only the gateway's own token makes a link, not that of a client")
+            )
+            return
+        exchange.respond_json(200, {"url": self.link()}, _HEADERS)
+
+    def _enter(self, exchange: Exchange) -> None:
+        entry = self._door.enter(read_query(exchange.query).get("code", ""))
+        if entry is None:
+            exchange.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
+            return
+        cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
+        # Not by a redirect: behind one that began in another program, the cookie isn't sent.
+        text = (
+            '<!doctype html><meta charset="utf-8"><title>callboard</title>'
+            '<link rel="icon" href="/page/icon.svg">'
+            f'<meta http-equiv="refresh" content="0;url=/#{entry.secret}">'
+        )
+        headers = {**_HEADERS, "Set-Cookie": cookie}
+        exchange.respond(200, text.encode(), _TYPES[".html"], headers)
+
+    def _is_page(self, exchange: Exchange) -> bool:
+        """Whether the page itself asks; else it is told so. What changes something names where it
+        comes from too."""
+        secret = exchange.headers.get(PAGE_HEADER, "")
+        cookie = self._access().cookie_of(exchange.headers)
+        if not self._door.belongs(cookie, secret):
+            exchange.refuse(
+                Refusal(403, "open the page again: run `callboard gateway --open` on this machine")
+            )
+            return False
+        if exchange.method == "POST" and "Origin" not in exchange.headers:
+            exchange.refuse(Refusal(403, "a request that changes something needs an Origin"))
+            return False
+        return True
+
+    # -- answering --------------------------------------------------------------------------
+
+    def _file(self, exchange: Exchange) -> None:
+        name = "index.html" if exchange.path == "/" else exchange.path.removeprefix(BELOW)
+        # By its name alone: nothing in it may lead anywhere.
+        files = {path.name: path for path in _FILES.iterdir() if path.suffix in _TYPES}
+        path = files.get(name)
+        if path is None:
+            exchange.refuse(Refusal(404, "nothing is served here; the page is at /"))
+            return
+        exchange.respond(200, path.read_bytes(), _TYPES[path.suffix], _HEADERS)
+
+    def _start(self, exchange: Exchange, answer: Callable[[Exchange], Awaitable[None]]) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(exchange, answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        exchange.on_gone = task.cancel
+
+    async def _run(self, exchange: Exchange, answer: Callable[[Exchange], Awaitable[None]]) -> None:
+        try:
+            await answer(exchange)
+        except CallboardError as error:
+            exchange.on_gone = None
+            status = 400 if isinstance(error, PeerError) else 502
+            exchange.refuse(Refusal(status, error.message[:1000]))
+        except Exception:
+            log.exception("%s %s failed", exchange.method, exchange.path)
+            exchange.on_gone = None
+            exchange.refuse(Refusal(500, "internal error; the log has the details"))
+
+    async def _act(self, exchange: Exchange) -> None:
+        body = jsonrpc.decode(exchange.body)
+        if not isinstance(body, dict) or body.get("do") not in (*_ACTS, *_WORDS):
+            raise PeerError(f"say what to do: one of {', '.join((*_ACTS, *_WORDS))}")
+        id = body.get("id")
+        if not isinstance(id, str) or not id:
+            raise PeerError("say of which call, question or client: id")
+        if body["do"] in _WORDS:
+            # Not the gateway's own book, which its loop reads: writing waits for other processes.
+            await asyncio.to_thread(lambda: ClientBook().answer(id, yes=_WORDS[body["do"]]))
+            self._respond(exchange, {"done": True})
+            return
+        instance = self._instance(body.get("instance"), body.get("instance_id"))
+        self._respond(exchange, await asking.act(instance, {"do": body["do"], "id": id}))
+
+    async def _picture(self, exchange: Exchange) -> None:
+        asked = read_query(exchange.query)
+        tool = _TOOLS.get(asked.get("by", ""))
+        if tool is None:
+            raise PeerError("a picture is made by viewport or look")
+        instance = self._instance(asked.get("instance"), asked.get("id"))
+        made = await asking.picture(instance, tool)
+        exchange.on_gone = None
+        exchange.respond(200, made.data, made.mime_type, _HEADERS)
+
+    async def _report(self, exchange: Exchange) -> None:
+        self._respond(exchange, await asking.report(read_query(exchange.query).get("since", "7d")))
+
+    async def _calls(self, exchange: Exchange) -> None:
+        self._respond(exchange, await asking.ended_calls())
+
+    async def _trace(self, exchange: Exchange) -> None:
+        self._respond(exchange, await asking.trace(read_query(exchange.query).get("call", "")))
+
+    def _instance(self, name: Any, id: Any) -> Instance:
+        """The instance that the page means. Raises HostError where another one has its name."""
+        entry = self._feed.entry(name)
+        if entry is None or entry.instance.id != id:
+            raise HostError("that instance is gone; nothing was done")
+        return entry.instance
+
+    @staticmethod
+    def _respond(exchange: Exchange, value: Json) -> None:
+        exchange.on_gone = None
+        exchange.respond_json(200, value, _HEADERS)

@@ -1,0 +1,110 @@
+"""A folder that both instances may touch, for the file between them, and that file's end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
+
+#: Where an instance tells the roots of whoever asks.
+ROOTS = "host://roots"
+
+
+async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
+    """The largest folder that is in roots of both, and that the source may write to. Raises
+    PeerError with what to do where there is none."""
+    there, here = await _roots_of(source), await _roots_of(far)
+    for root in there:
+        for other in here:
+            inner = next((a for a, b in ((root, other), (other, root)) if _within(a, b)), None)
+            writable = not root["read_only"] and not (inner is other and other["read_only"])
+            if inner is not None and writable and Path(inner["path"]).is_dir():
+                return str(inner["path"])
+    told = [
+        f"{calls.name} has {_in_words(roots)}" for calls, roots in ((source, there), (far, here))
+    ]
+    raise PeerError(
+        f"no folder is a root of both: {told[0]}, {told[1]}. Ask the artist to add one folder as a "
+        "root in both (panel, Roots), or start the client with a root that holds what both work on"
+    )
+
+
+async def own_root(source: InstanceCalls, folder: str) -> str:
+    """``folder``, where the source may make one of its own: below a root of its. Raises PeerError
+    with what to do where that isn't so."""
+    try:
+        roots = await _told_roots(source)
+    except CallRefused:
+        return folder  # the source judges by itself
+    inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
+    if any(not root["read_only"] for root in inside):
+        return folder
+    where = "in a read-only root" if inside else "outside of the roots"
+    raise PeerError(
+        f"folder {folder} is {where} of {source.name}, which has {_in_words(roots)}: it makes no "
+        "folder there. Give a folder below a root that it may write to, leave folder out where "
+        "both have a root in common, or ask the artist to add this one (panel, Roots)"
+    )
+
+
+class SharedFile:
+    """The file, in a folder of its own below a common root. The folder is named so that nobody can
+    guess it; the source makes it."""
+
+    def __init__(self, root: str, stem: str) -> None:
+        self.folder = Path(root, f"transfer_{token_hex(6)}")
+        self.path = str(self.folder / f"{stem}.usdc")
+
+    async def end(self, *, used: bool) -> list[str]:
+        """Removes it. What was written beside it, textures, stays where the far scene uses it, and
+        is told."""
+        return await asyncio.to_thread(self._end, used)
+
+    def _end(self, used: bool) -> list[str]:
+        if not used:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return []
+        with suppress(OSError):
+            Path(self.path).unlink()
+        with suppress(OSError):
+            self.folder.rmdir()
+        return [str(each) for each in sorted(self.folder.rglob("*")) if each.is_file()]
+
+
+async def _roots_of(calls: InstanceCalls) -> list[dict[str, Any]]:
+    try:
+        return await _told_roots(calls)
+    except CallRefused as refused:
+        raise PeerError(f"{refused.message}; give folder, a path below a root of both") from None
+
+
+async def _told_roots(calls: InstanceCalls) -> list[dict[str, Any]]:
+    """Raises CallRefused."""
+    told = (await calls.read(ROOTS)).get("roots")
+    return [
+        {"path": os.path.realpath(each["path"]), "read_only": bool(each.get("read_only"))}
+        for each in (told if isinstance(told, list) else ())
+        if isinstance(each, dict) and _is_folder(each.get("path"))
+    ]
+
+
+def _is_folder(path: object) -> bool:
+    return isinstance(path, str) and "\0" not in path and Path(path).is_absolute()
+
+
+def _within(inner: Json, outer: Json) -> bool:
+    return Path(inner["path"]).is_relative_to(outer["path"])
+
+
+def _in_words(roots: Sequence[Json]) -> str:
+    told = (root["path"] + " (read-only)" * root["read_only"] for root in roots)
+    return ", ".join(told) or "none"

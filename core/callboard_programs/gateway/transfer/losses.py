@@ -1,0 +1,236 @@
+"""What of an object isn't there as it was, by what both instances tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import dist
+from typing import Any
+
+from callboard.content import Json
+from callboard.ground.matrices import Rows
+from callboard_programs.gateway.transfer.pairs import Item
+from callboard_programs.gateway.transfer.scene_facts import SceneFacts, number, strings, vector
+
+#: Parts of a value that single precision and a change of units may cost.
+_CLOSE = 1e-4
+#: Colours and shares, which hosts may round to a byte.
+_SHADE = 4e-3
+#: Frames by which a key may be off.
+_FRAME = 1e-2
+#: Lengths of the scene's units, and plain numbers.
+_CAMERA = {"clip": True, "focus_distance": True, "fstop": False, "lens": False, "sensor": False}
+_LIGHT = {"power": False, "size": True, "angle": False, "blend": False}
+_MATERIAL = ("color", "metalness", "roughness", "ior", "transmission", "opacity")
+#: Reads a shape from a file at each frame.
+_LINKED = "mesh_sequence_cache"
+#: Objects that a loss names.
+_NAMED = 20
+_SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
+
+
+class Losses:
+    """Of one transfer: ``{what, was, is, objects, count}``, where ``is`` None says that it isn't
+    there."""
+
+    def __init__(self, source: SceneFacts, far: SceneFacts, pairs: Mapping[Item, Item]) -> None:
+        self._source, self._far, self._pairs = source, far, pairs
+        self._of_path = {path: item for item in pairs for path in item.paths}
+        #: Objects whose keys can't be compared by value: one side doesn't tell them.
+        self.unchecked: list[str] = []
+
+    def all(self, items: list[Item]) -> list[Json]:
+        """What several objects lost alike is told once."""
+        told_once: dict[str, Json] = {}
+        for item in items:
+            other = self._pairs.get(item)
+            if other is None:
+                told = [("object", self._source.objects[item.shape].get("type"), None)]
+            else:
+                told = [*self._places(item, other), *self._looks(item, other)]
+            for what, was, now in told:
+                lost: Json = {"what": what, "was": was, "is": now, "objects": [], "count": 0}
+                lost = told_once.setdefault(repr((what, was, now)), lost)
+                lost["count"] += 1
+                if lost["count"] <= _NAMED:
+                    lost["objects"].append(item.path)
+        return list(told_once.values())
+
+    # -- where it is ----------------------------------------------------------------------------
+
+    def _places(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
+        was, now = self._parent(item), self._far_parent(other)
+        if was is not None and now != was:
+            yield "parent", was, now
+        moving = self._source.moves(item.path) or self._far.moves(other.path)
+        if not moving:
+            here, there = self._far.world(other.path), self._source.world(item.path)
+            if not _same_place(there, here):
+                yield "place", _in_metres(there), _in_metres(here)
+        yield from self._keys(item, other)
+
+    def _keys(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
+        source, far = self._source, self._far
+        pace = far.fps / source.fps
+        was, now = _frames(source, item.path), _frames(far, other.path)
+        if not was and not now:
+            return
+        told = [round(frame * pace, 3) for frame in was]
+        if len(told) != len(now) or any(
+            abs(a - b) > _FRAME for a, b in zip(told, now, strict=True)
+        ):
+            yield "keys", told[:20], [round(frame, 3) for frame in now[:20]]
+        there, here = source.keys.get(item.path), far.keys.get(other.path)
+        if there is None or here is None:
+            self.unchecked.append(item.path)
+            return
+        by_frame = {round(number(key.get("frame")) or 0.0, 2): key for key in here}
+        still = not any(source.objects[p].get("key_count") for p in source.above(item.path))
+        for key in there:
+            frame = (number(key.get("frame")) or 0.0) * pace
+            match = by_frame.get(round(frame, 2))
+            if match is None:
+                continue
+            if still:
+                was_at, is_at = source.world(item.path, key), far.world(other.path, match)
+                if not _same_place(was_at, is_at):
+                    yield f"key at {frame:g}", _in_metres(was_at), _in_metres(is_at)
+            if key.get("interpolation") != match.get("interpolation"):
+                yield f"easing at {frame:g}", key.get("interpolation"), match.get("interpolation")
+
+    def _parent(self, item: Item) -> str | None:
+        for path in self._source.above(item.path):
+            other = self._pairs.get(self._of_path[path]) if path in self._of_path else None
+            if other is not None:
+                return other.path
+        return None
+
+    def _far_parent(self, other: Item) -> str | None:
+        known = {each.path for each in self._pairs.values()}
+        return next((p for p in self._far.above(other.path) if p in known), None)
+
+    # -- what it looks like -----------------------------------------------------------------------
+
+    def _looks(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
+        source, far = self._source, self._far
+        was, now = source.objects[item.shape], far.objects[other.shape]
+        if was.get("type") in _SHAPES and now.get("type") != was.get("type"):
+            yield "shape's own sizes", was["type"], now.get("type")
+        shown = (source.objects[item.path].get("visible"), far.objects[other.path].get("visible"))
+        if shown[0] != shown[1]:
+            yield "visible", *shown
+        if not _shades(vector(was.get("color")), vector(now.get("color"))):
+            yield "color", was.get("color"), now.get("color")
+        kinds, now_kinds = _modifiers(was), _modifiers(now)
+        if _LINKED in now_kinds:
+            yield "motion of the shape (linked to the file that is gone)", None, _LINKED
+        if kinds and not set(now_kinds) - {_LINKED}:
+            yield "modifiers", kinds, None
+        lenses = [_numbers(each.get("lens")) for each in (was, now)]
+        if item.shape not in source.cameras and not _close(*lenses):
+            yield "lens", was["lens"], now.get("lens")
+        yield from self._table(_CAMERA, source.cameras, far.cameras, item, other, "camera")
+        yield from self._table(_LIGHT, source.lights, far.lights, item, other, "light")
+        yield from self._materials(strings(was.get("materials")), strings(now.get("materials")))
+
+    def _table(
+        self,
+        fields: Mapping[str, bool],
+        there: Mapping[str, Json],
+        here: Mapping[str, Json],
+        item: Item,
+        other: Item,
+        kind: str,
+    ) -> Iterator[tuple[str, Any, Any]]:
+        was = next((there[path] for path in item.paths if path in there), None)
+        now = next((here[path] for path in other.paths if path in here), None)
+        if was is None:
+            return
+        if now is None:
+            yield kind, was.get("kind", kind), None
+            return
+        for name in ("kind", "projection"):
+            if was.get(name) != now.get(name):
+                yield name, was.get(name), now.get(name)
+        for name, length in fields.items():
+            if name == "focus_distance" and not was.get("fstop"):
+                continue  # everything is sharp
+            a, b = _numbers(was.get(name)), _numbers(now.get(name))
+            factors = (self._source.metres, self._far.metres) if length else (1.0, 1.0)
+            a, b = ([value * f for value in each] for each, f in zip((a, b), factors, strict=True))
+            if not _close(a, b):
+                yield f"{name}, in metres" if length else name, _single(a), _single(b)
+        if not _shades(vector(was.get("color")), vector(now.get("color"))):
+            yield f"{kind} color", was.get("color"), now.get("color")
+
+    def _materials(self, was: list[str], now: list[str]) -> Iterator[tuple[str, Any, Any]]:
+        if len(was) != len(now):
+            yield "materials", was, now
+        for there, here in zip(was, now, strict=False):
+            a, b = self._source.materials.get(there), self._far.materials.get(here)
+            if a is None or b is None:
+                continue
+            for name in _MATERIAL:
+                if not _shades(_numbers(a.get(name)), _numbers(b.get(name))):
+                    yield f"{name} of {there}", a.get(name), b.get(name)
+            if not _shades(_shining(a), _shining(b)):
+                yield f"emission of {there}", _shining(a), _shining(b)
+            slots = [set(x["textures"]) for x in (a, b) if isinstance(x.get("textures"), dict)]
+            if len(slots) == 2 and slots[0] != slots[1]:
+                yield f"textures of {there}", sorted(slots[0]), sorted(slots[1])
+
+
+def _modifiers(told: Json) -> list[str]:
+    listed = told.get("modifiers")
+    each = listed if isinstance(listed, list) else []
+    return [str(modifier.get("type")) for modifier in each if isinstance(modifier, dict)]
+
+
+def _frames(facts: SceneFacts, path: str) -> list[float]:
+    if path in facts.keys:
+        told = [number(key.get("frame")) for key in facts.keys[path]]
+        return [frame for frame in told if frame is not None]
+    return vector(facts.objects[path].get("keys")) or []
+
+
+def _same_place(a: Rows, b: Rows) -> bool:
+    size = max(1e-3, *(abs(value) for row in (*a, *b) for value in row))
+    return all(dist(x, y) <= _CLOSE * size for x, y in zip(a, b, strict=True))
+
+
+def _in_metres(rows: Rows) -> list[float]:
+    return [round(value, 6) for value in rows[3]]
+
+
+def _numbers(value: Any) -> list[float]:
+    single = number(value)
+    return (vector(value) or []) if single is None else [single]
+
+
+def _shining(material: Mapping[str, Any]) -> list[float]:
+    strength = number(material.get("emission_strength"))
+    color = vector(material.get("emission")) or []
+    return [value * (1.0 if strength is None else strength) for value in color]
+
+
+def _single(values: list[float]) -> Any:
+    rounded = [round(value, 6) for value in values]
+    return rounded[0] if len(rounded) == 1 else rounded or None
+
+
+def _close(a: list[float], b: list[float]) -> bool:
+    # What one of the two doesn't tell can't be compared; what it says is "nothing" can.
+    if not a:
+        return True
+    return len(a) == len(b) and all(
+        abs(x - y) <= _CLOSE * max(abs(x), abs(y), 1e-3) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _shades(a: list[float] | None, b: list[float] | None) -> bool:
+    if not a:
+        return True
+    return (
+        bool(b)
+        and len(a) == len(b or ())
+        and all(abs(x - y) <= _SHADE * max(1.0, abs(x)) for x, y in zip(a, b or (), strict=True))
+    )

@@ -1,0 +1,157 @@
+"""Which object there became which here. Hosts write one object as several prims, read several prims
+as one object, and name what is named already otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import dist
+
+from callboard_programs.gateway.transfer.scene_facts import SceneFacts
+
+#: What a group without a shape is called.
+_GROUPS = ("xform", "empty", "null", "transform", "group", "locator", "scope")
+#: What hosts append to a name that is taken.
+_SUFFIX = re.compile(r"[._]?\d+$")
+_STILL = 1e-6
+
+
+@dataclass(frozen=True)
+class Item:
+    """One object as the artist sees it: the one that is placed, and the one that holds the shape,
+    which may be the same."""
+
+    path: str
+    shape: str
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.path, self.shape)))
+
+
+def items_of(facts: SceneFacts) -> list[Item]:
+    """The asked objects, those before that others hang below."""
+    children = _children(facts)
+    items: list[Item] = []
+    taken: set[str] = set()
+    for path in sorted(facts.asked, key=lambda each: len(facts.above(each))):
+        if path in taken:
+            continue
+        shapes = [
+            child
+            for child in children.get(path, ())
+            if child.startswith(f"{path}/") and _is_shape_of(facts, child, path, children)
+        ]
+        shape = shapes[0] if len(shapes) == 1 else path
+        taken.add(shape)
+        items.append(Item(path, shape))
+    return items
+
+
+def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item, Item]:
+    """From each object of the source to what it became, as far as that is found. Takes seconds for
+    thousands that have one name but for a number."""
+    left = _Left(far)
+    became: dict[Item, Item] = {}
+    by_path = {path: item for item in there for path in item.paths}
+    for freedom in range(3):
+        for item in there:
+            if item in became:
+                continue
+            parent = next((by_path[p] for p in source.above(item.path) if p in by_path), None)
+            above = became.get(parent) if parent is not None else None
+            best = left.take(source, item, freedom, above)
+            if best is not None:
+                became[item] = best
+    children = _children(far)
+    for item, other in became.items():
+        # What was one object there may be an empty here, and the shape below it.
+        if other.shape == other.path and not _is_group(source, item.shape):
+            for path in children.get(other.path, ()):
+                child = left.by_path.get(path)
+                if child is not None and _is_shape_of(far, path, other.path, children):
+                    became[item] = Item(other.path, path)
+                    left.drop(child)
+                    break
+    return became
+
+
+class _Left:
+    """The far side's objects that stand for none of the source yet."""
+
+    def __init__(self, far: SceneFacts) -> None:
+        self._far = far
+        items = items_of(far)
+        self.by_path = {item.path: item for item in items}
+        self._names = {item: name_of(far, item.path) for item in items}
+        self._places = {item: far.world(item.path)[3] for item in items}
+        #: In the scene's order, by the whole name, and by the one without its number.
+        self._called: dict[str, dict[Item, None]] = {}
+        self._numbered: dict[str, dict[Item, None]] = {}
+        for item, name in self._names.items():
+            self._called.setdefault(identifier(name), {})[item] = None
+            self._numbered.setdefault(_stem(identifier(name)), {})[item] = None
+
+    def take(self, source: SceneFacts, item: Item, freedom: int, above: Item | None) -> Item | None:
+        """The one that fits best, which is taken, by the same name; with freedom 1 by one with a
+        number more, with 2 by one with another number. What is below ``above`` goes first."""
+        wanted = identifier(name_of(source, item.path))
+        named = self._numbered if freedom else self._called
+        fitting = list(named.get(_stem(wanted) if freedom == 2 else wanted, ()))
+        if above is not None:
+            below = [each for each in fitting if above.path in self._far.above(each.path)]
+            fitting = below or fitting
+        if not fitting:
+            return None
+        place = source.world(item.path)[3]
+        best = min(
+            fitting, key=lambda each: (self._names[each] != wanted, dist(place, self._places[each]))
+        )
+        self.drop(best)
+        return best
+
+    def drop(self, item: Item) -> None:
+        name = identifier(self._names[item])
+        del self.by_path[item.path], self._called[name][item], self._numbered[_stem(name)][item]
+
+
+def name_of(facts: SceneFacts, path: str) -> str:
+    return str(facts.objects[path].get("name", ""))
+
+
+def identifier(name: str) -> str:
+    """As USD files have it."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+def _children(facts: SceneFacts) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for path in facts.asked:
+        parent = facts.parent(path)
+        if parent is not None:
+            children.setdefault(parent, []).append(path)
+    return children
+
+
+def _is_shape_of(facts: SceneFacts, child: str, path: str, children: dict[str, list[str]]) -> bool:
+    if _is_group(facts, child) or not _is_group(facts, path) or children.get(child):
+        return False
+    flat = [value for row in facts.local(child) for value in row]
+    still = [float(i == j) for i in range(3) for j in range(3)] + [0.0] * 3
+    return all(abs(a - b) < _STILL for a, b in zip(flat, still, strict=True))
+
+
+def _is_group(facts: SceneFacts, path: str) -> bool:
+    return str(facts.objects[path].get("type", "")).lower() in _GROUPS
+
+
+def _stem(name: str) -> str:
+    return _SUFFIX.sub("", name)
+
+
+def added(far: SceneFacts, pairs: Iterable[Item]) -> list[str]:
+    """What is there now and stands for no object of the source."""
+    known = {path for item in pairs for path in item.paths}
+    return [path for path in far.asked if path not in known]

@@ -1,0 +1,203 @@
+"""What an instance's own tools tell of objects: where they are, what they look like, how they move.
+
+All that an instance says is somebody else's: what isn't as it should be is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from callboard.content import Json
+from callboard.ground.matrices import Rows, compose, times
+from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
+
+#: Objects of a page, and of a scene, that are still looked at.
+_PAGE, _MOST = 1000, 100_000
+_GET = "scene__get_object"
+#: Objects that are listed in the time in which one is asked for.
+_MANY = 10
+#: What makes Y the axis that points up.
+_UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+_NOWHERE: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+
+
+@dataclass(frozen=True)
+class SceneFacts:
+    """Some objects of one scene, in the order of the scene."""
+
+    metres: float
+    up: str
+    fps: float
+    #: As ``scene__get_object`` tells, by path; with those above them.
+    objects: Mapping[str, Json]
+    #: The paths that were asked for.
+    asked: tuple[str, ...]
+    cameras: Mapping[str, Json] = field(default_factory=dict)
+    lights: Mapping[str, Json] = field(default_factory=dict)
+    materials: Mapping[str, Json] = field(default_factory=dict)
+    #: As ``animation__list_keys`` tells, by path; without the port nothing.
+    keys: Mapping[str, list[Json]] = field(default_factory=dict)
+
+    def parent(self, path: str) -> str | None:
+        parent = self.objects.get(path, {}).get("parent")
+        return parent if isinstance(parent, str) else None
+
+    def above(self, path: str) -> list[str]:
+        """The objects above one, the nearest first."""
+        holders: list[str] = []
+        parent = self.parent(path)
+        while parent is not None and parent not in holders:
+            holders.append(parent)
+            parent = self.parent(parent)
+        return holders
+
+    def moves(self, path: str) -> bool:
+        """Whether it, or what it hangs below, has keys."""
+        return any(self.objects.get(p, {}).get("key_count") for p in (path, *self.above(path)))
+
+    def local(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
+        """Its transform below its parent; at a key that of the key."""
+        told = {**self.objects.get(path, {}), **(key or {})}
+        parts = (vector(told.get(name)) for name in ("translate", "rotate", "scale"))
+        translate, rotate, scale = parts
+        if translate is None or rotate is None or scale is None:
+            return _NOWHERE
+        return compose(translate, rotate, scale)
+
+    def world(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
+        """Its place in metres, Y up; the axes are as long as a unit of its own."""
+        rows = self.local(path, key)
+        for parent in self.above(path):
+            rows = times(rows, self.local(parent))
+        if self.up == "Z":
+            rows = times(rows, _UPRIGHT)
+        return [[value * self.metres for value in row] for row in rows]
+
+
+async def names_in(calls: InstanceCalls) -> dict[str, str | None]:
+    """Every object's path, and the path above it, in the scene's order. Raises CallRefused."""
+    told = await _pages(calls, "scene__list_objects", "objects")
+    return {each["path"]: each.get("parent") for each in told if isinstance(each.get("path"), str)}
+
+
+async def read_facts(
+    calls: InstanceCalls, tree: Mapping[str, str | None], asked: Iterable[str]
+) -> SceneFacts:
+    """Those of the asked objects of a scene. Raises CallRefused."""
+    asked = tuple(asked)
+    info = await calls.call("scene__scene_info")
+    wanted = dict.fromkeys(asked)
+    for path in asked:
+        above = tree.get(path)
+        while above is not None and above not in wanted:
+            wanted[above] = None
+            above = tree.get(above)
+    objects = await _objects(calls, tree, list(wanted))
+    moving = [path for path in asked if objects[path].get("key_count")]
+    used = dict.fromkeys(name for path in asked for name in strings(objects[path].get("materials")))
+    return SceneFacts(
+        1 / (number(info.get("units_per_meter")) or 1.0),
+        str(info.get("up_axis")),
+        number(info.get("fps")) or 24.0,
+        objects,
+        asked,
+        await _listed(calls, "cameras", any("lens" in objects[path] for path in asked)),
+        await _listed(
+            calls, "lights", any({"energy", "intensity"} & objects[p].keys() for p in asked)
+        ),
+        await _each(calls, "materials__get", used),
+        {path: told["keys"] for path, told in (await _keys(calls, moving)).items()},
+    )
+
+
+def number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    return float(value)
+
+
+def vector(value: Any) -> list[float] | None:
+    """Some numbers; None where it is anything else."""
+    numbers = [number(each) for each in value] if isinstance(value, list) else []
+    return (
+        [each for each in numbers if each is not None] if numbers and None not in numbers else None
+    )
+
+
+def strings(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+async def _objects(
+    calls: InstanceCalls, tree: Mapping[str, str | None], wanted: Sequence[str]
+) -> dict[str, Json]:
+    if len(wanted) * _MANY < len(tree):
+        told = await asyncio.gather(*(calls.call(_GET, {"name": path}) for path in wanted))
+        return dict(zip(wanted, told, strict=True))
+    listed = await _pages(calls, "scene__list_objects", "objects", {"details": True})
+    objects = {str(each.get("path")): each for each in listed}
+    gone = [path for path in wanted if path not in objects]
+    if gone:
+        raise CallRefused(
+            f"{calls.name} lists '{gone[0]}' no more; somebody works there: repeat it"
+        )
+    return {path: objects[path] for path in wanted}
+
+
+async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Json]:
+    """What one of the lists of a scene tells, by path; nothing where the instance has no such
+    list."""
+    if not there:
+        return {}
+    try:
+        told = await _pages(calls, f"{kind}__list", kind)
+    except CallRefused:
+        return {}
+    return {each["path"]: each for each in told if isinstance(each.get("path"), str)}
+
+
+async def _each(calls: InstanceCalls, tool: str, names: Iterable[str]) -> dict[str, Json]:
+    async def one(name: str) -> Json:
+        try:
+            return await calls.call(tool, {"name": name})
+        except CallRefused:
+            return {}
+
+    names = list(names)
+    told = await asyncio.gather(*map(one, names))
+    return {name: each for name, each in zip(names, told, strict=True) if each}
+
+
+async def _keys(calls: InstanceCalls, names: Iterable[str]) -> dict[str, Json]:
+    async def one(name: str) -> Json:
+        try:
+            return {"keys": await _pages(calls, "animation__list_keys", "keys", {"name": name})}
+        except CallRefused:
+            return {}
+
+    names = list(names)
+    told = await asyncio.gather(*map(one, names))
+    return {name: each for name, each in zip(names, told, strict=True) if each}
+
+
+async def _pages(
+    calls: InstanceCalls, tool: str, key: str, arguments: Json | None = None
+) -> list[Json]:
+    gathered: list[Json] = []
+    offset = 0
+    while offset < _MOST:
+        page = await calls.call(tool, {**(arguments or {}), "offset": offset, "limit": _PAGE})
+        entries = page.get(key)
+        gathered += (
+            [each for each in entries if isinstance(each, dict)]
+            if isinstance(entries, list)
+            else []
+        )
+        following = page.get("next_offset")
+        if not isinstance(following, int) or following <= offset:
+            return gathered
+        offset = following
+    raise CallRefused(f"{calls.name} lists more than {_MOST} {key}; transfer fewer objects at once")

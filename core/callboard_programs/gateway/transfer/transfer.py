@@ -1,0 +1,148 @@
+"""``instances__transfer``: one USD file from one instance into another, by their own tools.
+
+The source exports below a root of both, the far side imports in one call and so in one undo step,
+and what both then tell of each object is compared. What isn't there as it was is listed: nothing is
+claimed that wasn't read back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard_programs.gateway.transfer.common_folder import SharedFile, common_root, own_root
+from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
+from callboard_programs.gateway.transfer.losses import Losses
+from callboard_programs.gateway.transfer.pairs import (
+    Item,
+    added,
+    identifier,
+    items_of,
+    name_of,
+    paired,
+)
+from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
+from callboard_programs.gateway.transfer.ways import way_of
+
+#: Objects of one transfer, and entries that an answer lists; counts are complete.
+MOST_OBJECTS, LISTED = 2000, 100
+_STEPS = 5
+#: Seconds that a host which was to write or read may still be at it.
+_PATIENCE = 30.0
+
+
+async def transfer(
+    source: InstanceCalls,
+    far: InstanceCalls,
+    wanted: Sequence[str] | None,
+    folder: str | None,
+    progress: Callable[[int, int, str], None],
+) -> Json:
+    """The structured result. Raises PeerError; then nothing is left on the far side, unless the
+    message says so."""
+    if folder is not None and not Path(folder).is_absolute():
+        raise PeerError("folder must be an absolute path that both instances know")
+    out_of, into = await way_of(source, "export"), await way_of(far, "import")
+    root = await (own_root(source, folder) if folder else common_root(source, far))
+    progress(1, _STEPS, f"reading {source.name}")
+    tree = await names_in(source)
+    asked = _with_below(tree, None if wanted is None else await _paths(source, wanted))
+    there = await read_facts(source, tree, asked)
+    before = await names_in(far)
+    file = SharedFile(root, f"from_{identifier(source.name)}")
+    imported = False
+    try:
+        progress(2, _STEPS, f"exporting from {source.name}")
+        await out_of.write(file.path, wanted)
+        progress(3, _STEPS, f"importing into {far.name}")
+        await into.read(file.path)
+        imported = True
+    finally:
+        try:
+            if not imported:
+                await asyncio.shield(asyncio.gather(_settled(source), _settled(far)))
+        finally:
+            kept = await asyncio.shield(file.end(used=imported))
+    progress(4, _STEPS, f"reading {far.name}")
+    try:
+        after = await names_in(far)
+        here = await read_facts(far, after, [path for path in after if path not in before])
+    except CallRefused as refused:
+        raise PeerError(
+            f"the objects were imported into {far.name}, but couldn't be read back "
+            f"({refused.message}); look at them there, or take them back by scene__undo"
+        ) from None
+    progress(5, _STEPS, "comparing")
+    # Thousands of objects take a while, in which other clients call.
+    told = await asyncio.to_thread(_told, there, here)
+    return {"from": source.name, "to": far.name, **told, "kept_files": kept[:LISTED]}
+
+
+async def _settled(calls: InstanceCalls) -> None:
+    """A main thread that writes or reads the file can't be stopped, whoever was told to. Once it
+    answers again, it has done with it."""
+    with suppress(CallRefused, asyncio.TimeoutError):
+        await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
+
+
+def _told(there: SceneFacts, here: SceneFacts) -> Json:
+    items = items_of(there)
+    pairs = paired(there, items, here)
+    losses = Losses(there, here, pairs)
+    lost = losses.all(items)
+    extra = added(here, pairs.values())
+    return {
+        "transferred": len(pairs),
+        "objects": [{"from": a.path, "to": b.path} for a, b in pairs.items()][:LISTED],
+        "renamed": _renamed(there, here, pairs)[:LISTED],
+        "added": extra[:LISTED],
+        "added_count": len(extra),
+        "converted": {
+            "meters_per_unit": [there.metres, here.metres],
+            "up_axis": [there.up, here.up],
+            "fps": [there.fps, here.fps],
+        },
+        "lost": lost[:LISTED],
+        "lost_count": len(lost),
+        "unchecked_keys": losses.unchecked[:LISTED],
+        "undo": "one step: scene__undo there takes all of it back",
+    }
+
+
+def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) -> list[Json]:
+    names = ((name_of(there, a.path), name_of(here, b.path)) for a, b in pairs.items())
+    return [{"from": was, "to": now} for was, now in names if was != now]
+
+
+async def _paths(calls: InstanceCalls, wanted: Sequence[str]) -> list[str]:
+    """By what a scene calls them. Raises PeerError for one that isn't there."""
+    told = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
+    return [str(each.get("path")) for each in told]
+
+
+def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> list[str]:
+    """Those objects and what hangs below them, in the scene's order. Raises PeerError."""
+    chosen = set(tree if tops is None else tops)
+
+    def belongs(path: str) -> bool:
+        seen: set[str] = set()
+        at: str | None = path
+        while at is not None and at not in seen:
+            if at in chosen:
+                return True
+            seen.add(at)
+            at = tree.get(at)
+        return False
+
+    paths = [path for path in tree if belongs(path)]
+    if not paths:
+        raise PeerError("there is nothing to transfer: the scene is empty")
+    if len(paths) > MOST_OBJECTS:
+        raise PeerError(
+            f"these are {len(paths)} objects with what is below them; transfer at most "
+            f"{MOST_OBJECTS} at once: give fewer as objects"
+        )
+    return paths

@@ -1,0 +1,78 @@
+"""Which of its tools an instance writes and reads USD files with: those of ``exchange``, or, where
+the host has none, those of ``usd``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from callboard.content import Json
+from callboard.errors import PeerError
+from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
+from callboard_programs.gateway.transfer.scene_facts import strings
+
+_OTHER = "choose another instance, or another way, by tools__search"
+
+
+class Way(Protocol):
+    """Both raise CallRefused."""
+
+    async def write(self, path: str, objects: Sequence[str] | None) -> None: ...
+
+    async def read(self, path: str) -> None:
+        """One call, so that it is one undo step."""
+
+
+class ByExchange:
+    def __init__(self, calls: InstanceCalls) -> None:
+        self._calls = calls
+
+    async def write(self, path: str, objects: Sequence[str] | None) -> None:
+        chosen: Json = {} if objects is None else {"objects": list(objects)}
+        await self._calls.call("exchange__export", {"path": path, **chosen})
+
+    async def read(self, path: str) -> None:
+        await self._calls.call("exchange__import", {"path": path})
+
+
+class ByUsd:
+    """Its export knows the selection only, which is the artist's again afterwards."""
+
+    def __init__(self, calls: InstanceCalls) -> None:
+        self._calls = calls
+
+    async def write(self, path: str, objects: Sequence[str] | None) -> None:
+        if objects is None:
+            await self._calls.call("usd__export_usd", {"path": path})
+            return
+        selected = strings((await self._calls.call("scene__get_selection")).get("selection"))
+        steps = (
+            ("scene__select", {"names": list(objects)}),
+            ("usd__export_usd", {"path": path, "selected_only": True}),
+            ("scene__select", {"names": selected}),
+        )
+        asked = [{"tool": tool, "arguments": arguments} for tool, arguments in steps]
+        await self._calls.call("batch__run", {"calls": asked, "brief": True})
+
+    async def read(self, path: str) -> None:
+        await self._calls.call("usd__import_usd", {"path": path})
+
+
+async def way_of(calls: InstanceCalls, doing: str) -> Way:
+    """``doing`` is export or import. Raises PeerError where the instance can't, with what to do."""
+    try:
+        offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
+        if "exchange" not in offered and "usd" in offered:
+            return ByUsd(calls)
+        formats = (await calls.call("exchange__formats")).get("formats")
+    except CallRefused as refused:
+        raise PeerError(
+            f"{refused.message}; {calls.name} can't {doing} USD now: {_OTHER}", data=refused.data
+        ) from None
+    for each in formats if isinstance(formats, list) else ():
+        if isinstance(each, dict) and each.get("format") == "usd":
+            suffixes = each.get(doing)
+            if isinstance(suffixes, list) and ".usdc" in suffixes:
+                return ByExchange(calls)
+            raise PeerError(f"{calls.name} can't {doing} USD: {each.get('missing') or _OTHER}")
+    raise PeerError(f"{calls.name} doesn't know USD files; {_OTHER}")

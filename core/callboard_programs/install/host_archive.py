@@ -1,0 +1,46 @@
+"""How callboard gets into Maya, Houdini and 3ds Max: an archive is unpacked into a folder where
+the host looks, and makes one folder there that is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard_programs.install.archive import built, contents
+from callboard_programs.install.placed_files import place, remove
+
+
+@dataclass(frozen=True)
+class HostArchive:
+    """One host's archive. Paths have forward slashes."""
+
+    host: str
+    #: What people call the host.
+    name: str
+    #: The folder in the archive that is ours.
+    ours: str
+    #: A file of it by which the host finds the rest.
+    found_by: str
+
+    def install(self, folders: Sequence[Path], archive: Path | None, dry_run: bool) -> list[str]:
+        """Into each of the folders; says what it did. Raises HostError."""
+        chosen = archive or built(self.host)
+        files = contents(chosen)
+        strays = [
+            name for name in files if name != self.found_by and not name.startswith(f"{self.ours}/")
+        ]
+        if self.found_by not in files or strays:
+            raise HostError(f"{chosen.name} is not the archive for {self.name}")
+        lines: list[str] = []
+        for folder in folders:
+            lines += place(folder, files, dry_run=dry_run, ours=self.ours, beside=self.found_by)
+        return lines
+
+    def uninstall(self, folders: Sequence[Path], dry_run: bool) -> list[str]:
+        """Takes away what ``install`` put there."""
+        lines: list[str] = []
+        for folder in folders:
+            lines += remove(folder, dry_run=dry_run, ours=self.ours, beside=self.found_by)
+        return lines

@@ -1,0 +1,88 @@
+"""Where Houdini looks for packages: in the preferences folder of each version."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard_programs.install.documents import documents_folders
+from callboard_programs.install.host_archive import HostArchive
+
+ARCHIVE = HostArchive(
+    host="houdini",
+    name="Houdini",
+    ours="packages/callboard",
+    found_by="packages/callboard.json",
+)
+OLDEST = (20, 0)
+#: What Houdini puts its version for.
+_VERSION = "__HVER__"
+
+
+def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
+    """Into the version whose preferences folder that is, or all that are found. Raises
+    HostError."""
+    places = _places(folder)
+    if not places:
+        raise HostError(
+            "no Houdini since 20.0 was ever started here; name its preferences folder with --dir"
+        )
+    return ARCHIVE.install(places, archive, dry_run)
+
+
+def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
+    return ARCHIVE.uninstall(_places(folder), dry_run)
+
+
+def user_folders() -> dict[str, Path]:
+    """The versions that were started here."""
+    return {f"Houdini in {place}": place for place in _places(None)}
+
+
+def rewritten(folder: Path) -> list[Path]:
+    """None: it finds what is there when it starts."""
+    return []
+
+
+def made_elsewhere() -> list[Path]:
+    """None: setup never starts it."""
+    return []
+
+
+def _places(folder: Path | None) -> list[Path]:
+    if folder is not None:
+        return [folder]
+    return sorted({place for pattern in _preferences() for place in _existing(pattern)})
+
+
+def _existing(pattern: Path) -> Iterator[Path]:
+    index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
+    if index is None:
+        # One folder for whatever version; the package itself says which it is for.
+        yield from [pattern] if pattern.is_dir() else []
+        return
+    above = Path(*pattern.parts[:index])
+    named = re.compile(re.escape(pattern.parts[index]).replace(_VERSION, r"(\d+)\.(\d+)"))
+    for path in above.iterdir() if above.is_dir() else ():
+        match = named.fullmatch(path.name)
+        folder = path.joinpath(*pattern.parts[index + 1 :])
+        if match and (int(match[1]), int(match[2])) >= OLDEST and folder.is_dir():
+            yield folder
+
+
+def _preferences() -> list[Path]:
+    if named := os.environ.get("HOUDINI_USER_PREF_DIR"):
+        return [Path(named)]
+    if sys.platform == "darwin":
+        return [Path.home() / "Library" / "Preferences" / "houdini" / _VERSION]
+    homes = [Path.home()]
+    if sys.platform == "win32":
+        # A Houdini that some shell started with HOME has its preferences there, the same one
+        # started from the menu in the documents.
+        named = os.environ.get("HOME")
+        homes = [*([Path(named)] if named else []), *documents_folders()]
+    return [home / f"houdini{_VERSION}" for home in dict.fromkeys(homes)]

@@ -1,0 +1,52 @@
+"""Where 3ds Max looks for application bundles: in one folder of the user's, for all versions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard_programs.install.host_archive import HostArchive
+
+ARCHIVE = HostArchive(
+    host="3dsmax",
+    name="3ds Max",
+    ours="callboard",
+    found_by="callboard/PackageContents.xml",
+)
+
+
+def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
+    """Into that ApplicationPlugins folder, or the user's own. Raises HostError."""
+    return ARCHIVE.install([folder or _user_folder()], archive, dry_run)
+
+
+def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
+    """Raises HostError."""
+    return ARCHIVE.uninstall([folder or _user_folder()], dry_run)
+
+
+def user_folders() -> dict[str, Path]:
+    """The one for all versions, where one was started here."""
+    local = os.environ.get("LOCALAPPDATA")
+    if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
+        return {}
+    return {ARCHIVE.name: _user_folder()}
+
+
+def rewritten(folder: Path) -> list[Path]:
+    """None: it finds what is there when it starts."""
+    return []
+
+
+def made_elsewhere() -> list[Path]:
+    """None: setup never starts it."""
+    return []
+
+
+def _user_folder() -> Path:
+    roaming = os.environ.get("APPDATA")
+    if sys.platform != "win32" or not roaming:
+        raise HostError("3ds Max runs on Windows; name an ApplicationPlugins folder with --dir")
+    return Path(roaming) / "Autodesk" / "ApplicationPlugins"

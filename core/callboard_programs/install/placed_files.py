@@ -1,0 +1,131 @@
+"""What ``callboard install`` writes into a host's folders: noted file by file, so that it can be
+renewed and removed without touching anything else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard.ground.replacing import replacing
+
+#: What is written is listed in this file, in a folder that is ours alone.
+RECEIPT = ".callboard-installed.json"
+
+
+def place(
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    dry_run: bool,
+    ours: str = ".",
+    beside: str | None = None,
+) -> list[str]:
+    """Makes ``folder`` hold ``files``, names with forward slashes to content. They are below
+    ``ours``, which nobody else writes to, but for the one called ``beside``. Says what it did, or
+    would do; nothing where it is so already. Raises HostError where that would overwrite what
+    ``place`` didn't write, before it changes anything."""
+    known = _receipt(folder, ours, beside)
+    wanted = {name: _digest(data) for name, data in files.items()}
+    there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
+    foreign = [name for name, current in there.items() if current not in (None, known.get(name))]
+    foreign = [name for name in foreign if there[name] != wanted.get(name)]
+    if foreign:
+        raise HostError(
+            f"{folder / sorted(foreign)[0]} was not written by callboard install, or was changed "
+            "since; move it away first"
+        )
+    if there == {**dict.fromkeys(known, None), **wanted} and known == wanted:
+        return []
+    line = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
+    if dry_run:
+        return [line]
+    # What is cut short anywhere here can be finished, or removed, by the next run: a file is in
+    # the list when it comes, and gone when its line goes.
+    for name, digest in known.items():
+        if wanted.get(name) != digest:
+            _remove(folder, name)
+    _write(folder / ours / RECEIPT, json.dumps(wanted, indent=1).encode())
+    for name, data in files.items():
+        _write(folder / name, data)
+    return [line]
+
+
+def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
+    """Removes what ``place`` wrote and nobody changed; says what it did, and what it left."""
+    known = _receipt(folder, ours, beside)
+    if not known:
+        return []
+    changed = [n for n, digest in known.items() if _digest_of(folder / n) not in (None, digest)]
+    lines = [f"leave {folder / name}: it was changed" for name in sorted(changed)]
+    lines.append(f"remove {folder / ours} ({len(known) - len(changed)} files)")
+    if not dry_run:
+        for name in set(known).difference(changed):
+            _remove(folder, name)
+        (folder / ours / RECEIPT).unlink()
+        _remove_if_empty(folder / ours)
+    return lines
+
+
+def is_placed(folder: Path) -> bool:
+    """Whether ``place`` wrote there, all of it below ``folder``."""
+    return bool(_receipt(folder, ".", None))
+
+
+def _receipt(folder: Path, ours: str, beside: str | None) -> dict[str, str]:
+    try:
+        digests = json.loads((folder / ours / RECEIPT).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(digests, dict):
+        return {}
+    # Somebody may have written to it: names that lead to other places are not ours.
+    root = (folder / ours).resolve()
+    return {
+        name: digest
+        for name, digest in digests.items()
+        if isinstance(digest, str)
+        and "\0" not in name
+        and (name == beside or (folder / name).resolve().is_relative_to(root))
+    }
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _digest_of(path: Path) -> str | None:
+    """None where there is nothing; what is no plain file is like nothing we ever wrote."""
+    try:
+        return _digest(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return "unreadable"
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Half a file would look like one that somebody changed.
+    with replacing(str(path)) as partial:
+        Path(partial).write_bytes(data)
+
+
+def _remove(folder: Path, name: str) -> None:
+    path = folder / name
+    path.unlink(missing_ok=True)
+    # Python's own, made of ours.
+    caches = path.parent / "__pycache__"
+    for cached in caches.glob(f"{path.stem}.*.pyc"):
+        cached.unlink()
+    for above in (caches, *path.parents):
+        if above != caches and not above.is_relative_to(folder):
+            break
+        _remove_if_empty(above)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+        folder.rmdir()

@@ -1,0 +1,33 @@
+"""One server at an address that is given, on this machine or another."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from callboard.errors import PeerError
+from callboard.transport.instances import Instance
+from callboard_programs.client.http import Endpoint
+from callboard_programs.relay.finder import OneServerFinder
+from callboard_programs.relay.known import GATEWAY
+
+
+class AddressFinder(OneServerFinder):
+    """It is always there; whether it answers, connecting tells."""
+
+    def __init__(self, url: str, token: str | None) -> None:
+        """Raises PeerError."""
+        try:
+            Endpoint.at(url, token)
+            if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
+                raise ValueError("it must begin with https://")
+        except ValueError as error:
+            raise PeerError(f"{url[:200]!r} is no address of a gateway: {error}") from None
+        super().__init__(GATEWAY, "this address is one server's only")
+        self._instance = Instance("", GATEWAY, "The gateway", url, token, 0, 0.0)
+
+    def find(self) -> Instance | None:
+        self._look_again = False
+        return self._instance
+
+    def running(self) -> list[Instance]:
+        return [self._instance]

@@ -1,0 +1,220 @@
+"""Which of this machine's hosts the bridge is for: the chosen one, and later its successors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+from callboard.errors import CallboardError, HostError, NotThatScene
+from callboard.transport import instances
+from callboard.transport.instances import Instance
+from callboard_programs.relay.choosing import CHOOSE, names
+
+
+class Finder(Protocol):
+    """Says which running instance is meant. ``find`` and ``running`` are called in a thread."""
+
+    #: What the hosts that are meant are kept as, once known; None where any is.
+    kind: str | None
+    #: Why there is none, for the one who calls; empty where nothing runs at all.
+    reason: str
+    #: Whether the agent may choose: others run than the one that is waited for, if any is.
+    undecided: bool
+    #: What calls are refused with in place of ``reason``, where what runs isn't what is meant.
+    refusal: CallboardError | None
+
+    @property
+    def was_connected(self) -> bool: ...
+
+    def find(self) -> Instance | None:
+        """The host to connect to, if it runs. Takes up to two seconds where one is silent."""
+
+    def connected(self, instance: Instance) -> None:
+        """It is connected to."""
+
+    def changed(self) -> bool:
+        """Whether instances came or went since the last look that found none."""
+
+    def forget(self) -> None:
+        """Makes the next look a real one, though no file has changed."""
+
+    def leads_to(self, instance: Instance) -> bool:
+        """Whether that one is still meant, though files have changed. Takes up to two seconds
+        where one is silent."""
+
+    def running(self) -> list[Instance]:
+        """Those that the agent may choose from. Takes up to two seconds where one is silent."""
+
+    def choose(self, instance: Instance) -> None:
+        """Looks for that one from now on."""
+
+
+class HostFinder:
+    """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
+    for the only one. Once connected it stays with that instance, and after its end with the ones
+    of its kind that start later."""
+
+    def __init__(self, wanted: str | None) -> None:
+        #: What the user named; the agent doesn't choose others.
+        self.kind = self._limit = wanted
+        self._wanted = wanted
+        self._last: Instance | None = None
+        self._seen: object = None
+        #: Why there is none, for the one who calls; empty where nothing runs at all.
+        self.reason = ""
+        #: Whether the agent may choose: others run than the one that is waited for, if any is.
+        self.undecided = False
+        self.refusal: CallboardError | None = None
+
+    def leads_to(self, instance: Instance) -> bool:
+        # It is its artist's: whichever scene is opened there is meant. The next one must have it.
+        self._last = instances.announced_as(instance.id) or self._last
+        return True
+
+    def choose(self, instance: Instance) -> None:
+        """Looks for that one from now on."""
+        self._wanted, self._last = instance.id, None
+        self.forget()
+
+    def running(self) -> list[Instance]:
+        """Those that the agent may choose from. Takes up to two seconds where one is silent."""
+        serving = [entry.instance for entry in instances.listed() if entry.state == "serving"]
+        return [i for i in serving if self._limit is None or _is_meant(i, self._limit)]
+
+    def connected(self, instance: Instance) -> None:
+        self._last = instance
+
+    @property
+    def was_connected(self) -> bool:
+        return self._last is not None
+
+    def forget(self) -> None:
+        """Makes the next look a real one, though no file has changed."""
+        self._seen = None
+
+    def changed(self) -> bool:
+        """Whether instances came or went since the last look that found none."""
+        return announced_files() != self._seen
+
+    def find(self) -> Instance | None:
+        """The host to connect to, if it runs. Takes up to two seconds where one is silent."""
+        files = announced_files()
+        running = instances.listed()
+        serving = [entry.instance for entry in running if entry.state == "serving"]
+        busy = [entry.instance for entry in running if entry.state == "busy"]
+        silent = [entry.instance for entry in running if entry.state == "silent"]
+        self.refusal = None
+        # No other one is taken because the one that is meant is late.
+        chosen = self._choose([e.instance for e in running if e.state != "silent"])
+        self._seen = files
+        late = [] if chosen else self._choose(silent)
+        others = [] if chosen or late else self._successors(serving)
+        if self._last is not None and others:
+            self.refusal = _other_scene(self._last, others)
+        choosable = bool(others) or (self._limit is None and bool(serving))
+        self.undecided = len(chosen) > 1 or (not chosen and choosable)
+        if len(chosen) == 1 and chosen[0] in busy:
+            self.reason = f"{names(chosen)} is busy and does not answer now; call again soon"
+            self.forget()
+            return None
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            self.reason = (
+                f"several run; call {CHOOSE}, or name one with --instance: {names(chosen)}"
+            )
+        elif late:
+            self.reason = f"{names(silent)} runs, but does not answer now"
+            self.forget()
+        elif serving:
+            awaited = self._last.kind if self._last is not None else self._wanted
+            other = f", or call {CHOOSE}" if self._limit is None else ""
+            self.reason = f"waiting for {awaited}{other}; running: {names(serving)}"
+        else:
+            self.reason = ""
+        return None
+
+    def _choose(self, running: list[Instance]) -> list[Instance]:
+        last = self._last
+        if last is None:
+            wanted = self._wanted
+            return [i for i in running if wanted is None or _is_meant(i, wanted)]
+        for instance in running:
+            if instance.id == last.id:
+                return [instance]
+        same = [i for i in self._successors(running) if i.scene == last.scene]
+        return sorted(same, key=lambda instance: instance.started)[-1:]
+
+    def _successors(self, running: list[Instance]) -> list[Instance]:
+        """Those of its kind that began later, whatever they have open."""
+        last = self._last
+        if last is None:
+            return []
+        return [i for i in running if i.kind == last.kind and i.started >= last.started]
+
+
+class OneServerFinder(ABC):
+    """For one server and no other, which nobody chooses. Any thread."""
+
+    undecided = False
+
+    def __init__(self, kind: str | None, no_choice: str) -> None:
+        """``no_choice`` says why none can be chosen."""
+        self.kind = kind
+        self.reason = ""
+        self.refusal: CallboardError | None = None
+        self.was_connected = False
+        self._no_choice = no_choice
+        self._look_again = False
+
+    @abstractmethod
+    def find(self) -> Instance | None: ...
+
+    @abstractmethod
+    def running(self) -> list[Instance]: ...
+
+    def connected(self, instance: Instance) -> None:
+        self.was_connected = True
+
+    def leads_to(self, instance: Instance) -> bool:
+        return True
+
+    def changed(self) -> bool:
+        return self._look_again
+
+    def forget(self) -> None:
+        self._look_again = True
+
+    def choose(self, instance: Instance) -> None:
+        raise HostError(self._no_choice)
+
+
+def _is_meant(instance: Instance, wanted: str) -> bool:
+    return instance.id.startswith(wanted) or instance.kind == wanted
+
+
+def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
+    there = [{"name": i.id, "application": i.kind, "scene": i.scene} for i in later]
+    listed = ", ".join(f"{i.id} ({i.scene or 'unsaved'})" for i in later)
+    stood = last.scene or "an unsaved scene"
+    return NotThatScene(
+        f"not that scene: this conversation worked with {stood} in {last.name}, which is gone. "
+        f"Retrying does not help until it is open again. Call {CHOOSE} with the id of one that is "
+        f"there: {listed}",
+        data={
+            "name": last.id,
+            "stood_for": {"application": last.kind, "scene": last.scene, "instance": last.id},
+            "names": there,
+        },
+    )
+
+
+def announced_files() -> object:
+    """Another value once an instance came, went or opened another scene."""
+    files = []
+    for path in instances.folder().glob("*.json"):
+        try:
+            files.append((path.name, path.stat().st_mtime_ns))
+        except OSError:
+            continue  # withdrawn meanwhile
+    return sorted(files)

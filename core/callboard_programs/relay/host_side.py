@@ -1,0 +1,388 @@
+"""One client's conversation with hosts: it goes on over every one that comes and goes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from callboard.clients.holder import LOCAL, TokenHolder
+from callboard.content import Json
+from callboard.errors import (
+    HEADER_MISMATCH,
+    METHOD_NOT_FOUND,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_VERSION,
+    CallboardBug,
+    CallboardError,
+    PeerError,
+)
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Notification, Request, Response
+from callboard.protocol.peer import Peer, PeerRequest
+from callboard.protocol.revisions import REVISIONS
+from callboard.protocol.session import (
+    Answered,
+    Channel,
+    PeerEvent,
+    Session,
+    SessionEra,
+    SessionRequest,
+)
+from callboard.protocol.stateless import StatelessEra, status_of
+from callboard.protocol.subscriptions import SUBSCRIPTION_KEY
+from callboard_programs.client.http import Broken, Unreachable
+from callboard_programs.client.http_client import CANCELLED, RemoteError
+from callboard_programs.client.sent_headers import stateless_headers
+from callboard_programs.relay.finder import Finder
+from callboard_programs.relay.keeper import HostKeeper, Present, own_token
+from callboard_programs.relay.link import HostConnection, Link
+from callboard_programs.relay.listen import ALL_TOPICS, ListenStreams
+from callboard_programs.relay.offline import LostServer
+from callboard_programs.relay.pages import object_in
+from callboard_programs.relay.relay import Relay, result_of
+from callboard_programs.relay.wishes import remember, restore
+
+if TYPE_CHECKING:
+    from callboard_programs.relay.onto_sessions import OntoSessions
+    from callboard_programs.relay.onto_stateless import OntoStateless
+
+log = logging.getLogger(__name__)
+
+#: The HTTP status of errors that the specification prescribes one for; others travel with 200.
+_STATUSES = {
+    HEADER_MISMATCH: 400,
+    MISSING_CLIENT_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+
+
+@dataclass(eq=False)
+class RelayedClient:
+    """The client's session, as it opened it, for whichever host comes."""
+
+    request: Request
+    #: Its revision, its log level and what it watches.
+    session: Session
+    ready: bool = False
+
+
+class HostSide:
+    """The host that a client's requests go to, and its session there. To an era it is the server.
+    On one loop."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        channel: Channel | None = None,
+        present: Present = own_token,
+        holder: TokenHolder = LOCAL,
+    ) -> None:
+        """``channel`` takes what belongs to none of the client's requests, by default its session;
+        ``present`` says which token a host is shown; ``holder`` is who the client is."""
+        self._channel = channel or self
+        self._holder = holder
+        self._relay = Relay(self._channel)
+        self.keeper = HostKeeper(finder, self._prepare, self._tell_changed, present, self._heard)
+        self._lost = LostServer(self.keeper.offline)
+        self._era = SessionEra(self)
+        self._stateless = StatelessEra(self.keeper.offline)
+        self._lost_stateless = StatelessEra(self._lost)
+        #: None until the client has opened a session.
+        self.client: RelayedClient | None = None
+        self._streams = ListenStreams(self.keeper, self._relay)
+        #: For a host that knows sessions only: what answers in its place, and the era over it.
+        self._onto_sessions: tuple[OntoSessions, StatelessEra] | None = None
+
+    async def run(self) -> None:
+        """Keeps connected. Never ends by itself."""
+        await self.keeper.run()
+
+    async def end(self) -> None:
+        """Tells the host that the client is gone, and gives the connection up."""
+        if self._onto_sessions is not None:
+            await self._onto_sessions[0].close()
+        await self.keeper.end()
+
+    def send(self, message: Json) -> bool:
+        """To the client, on its session's own stream. What asks it something goes over that of a
+        request that waits where it has no other: the request may wait for the answer."""
+        if self.client is None:
+            return False
+        session = self.client.session
+        kept = session.send(message)
+        if "id" in message:
+            for request in list(session.inflight.values()):
+                request.flush_waiting()
+        return kept
+
+    def adopt(self, session: Session) -> None:
+        """Speaks for a session that the client has elsewhere, and has initialized."""
+        client: Json = {"name": session.client.name, "version": session.client.version}
+        if session.client.title:
+            client["title"] = session.client.title
+        opened = {
+            "protocolVersion": session.features.name,
+            "capabilities": dict(session.capabilities),
+            "clientInfo": client,
+        }
+        self.client = RelayedClient(Request("adopted", "initialize", opened), session, ready=True)
+        self.keeper.hear(self.client.request)
+
+    # -- what the client says -------------------------------------------------------------------
+
+    async def initialize(self, request: Request) -> Json:
+        """The response; ``client`` is another one where it isn't an error."""
+        self.keeper.hear(request)
+        link = await self.keeper.current()
+        try:
+            session, response = self._era.initialize(request, self._holder)
+        except CallboardError as error:
+            return jsonrpc.error_message(request.id, error)
+        client = RelayedClient(request, session)
+        if link is not None:
+            if link.session is not None:
+                await link.session.end()
+                link.session = None
+            try:
+                opened = await self._session_on(link, client)
+                response = opened.response or response
+            except Unreachable:
+                self.keeper.drop(link)
+        if "error" not in response:
+            version = response["result"]["protocolVersion"]
+            session.features = REVISIONS.get(version, session.features)
+            self.client = client
+        return {**response, "id": request.id}
+
+    async def answer(self, request: Request, channel: Channel) -> Json | None:
+        """The response to a request in the client's session; None where it was cancelled."""
+        self.keeper.hear(request)
+        if request.method == "ping":
+            return jsonrpc.result_message(request.id, {})
+        if self.client is None:
+            return jsonrpc.error_message(request.id, PeerError("initialize first"))
+        try:
+            return await self._era.answer(self.client.session, request, channel)
+        except Exception:
+            return _failed(request)
+
+    async def answer_stateless(
+        self, request: Request, channel: Channel, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, Json | None]:
+        """An HTTP status and the response to a request of 2026-07-28; None where ``channel`` has
+        it. ``headers`` came with it, where any could."""
+        self.keeper.hear(request)
+        try:
+            self._stateless.check(request, headers, self._holder)
+            response = await self._answer_stateless(request, channel, headers)
+        except CallboardError as error:
+            return status_of(error), jsonrpc.error_message(request.id, error)
+        except Answered:
+            return 200, None
+        except Exception:
+            return 200, _failed(request)
+        code = (response or {}).get("error", {}).get("code")
+        return _STATUSES.get(code, 200), response
+
+    async def receive(self, message: Notification | Response) -> None:
+        """Takes a message of the client's session that wants no answer."""
+        client = self.client
+        if client is None:
+            return
+        if isinstance(message, Response):
+            self._era.receive(client.session, message)
+            await self.tell(message)
+            return
+        cancelled = message.params.get("requestId") if message.method == CANCELLED else None
+        answered = jsonrpc.is_id(cancelled) and cancelled not in client.session.inflight
+        self._era.receive(client.session, message)
+        if not answered:
+            await self.tell(message)
+
+    async def tell(self, message: Notification | Response) -> None:
+        """Passes on what wants no answer."""
+        if isinstance(message, Response):
+            await self._relay.answered(message)
+            return
+        if self.client is not None and message.method == "notifications/initialized":
+            self.client.ready = True
+        link = self.keeper.link
+        if link is not None and link.session is not None:
+            told = jsonrpc.notification_message(message.method, message.params)
+            await link.session.send(told)
+
+    # -- what an era asks of its server -----------------------------------------------------------
+
+    def introduce(self, peer: Peer) -> Json:
+        return self.keeper.offline.introduce(peer)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """The host is told in the client's own words."""
+
+    async def handle(self, request: PeerRequest) -> Json:
+        """The host's result, or why there is none. Raises CallboardError."""
+        assert isinstance(request, SessionRequest)
+        request.flush_waiting()
+        result = await self._handle(request)
+        remember(request.session, request)
+        return result
+
+    async def _handle(self, request: SessionRequest) -> Json:
+        assert self.client is not None
+        passed_on = Request(request.id, request.method, request.params)
+        for _ in range(2):
+            link = await self.keeper.link_for(request)
+            if link is None:
+                break
+            try:
+                session = await self._session_on(link, self.client)
+                if link.era == "stateless":
+                    instead = cast("OntoStateless", session)
+                    response = await instead.respond(request, partial(self._exchange, link))
+                else:
+                    response = await self._exchange(
+                        link, passed_on, session.headers, request, session
+                    )
+            except Unreachable:
+                self.keeper.drop(link)
+                continue
+            except Broken:
+                return await self._lost.handle(request)
+            return result_of(response)
+        return await self.keeper.offline.handle(request)
+
+    async def _answer_stateless(
+        self, request: Request, channel: Channel, headers: Mapping[str, str] | None
+    ) -> Json | None:
+        schema = self.keeper.offline.known.tool_schema(request.params.get("name"))
+        passed_on = stateless_headers(request, schema) if headers is None else _of_mcp(headers)
+        if request.method == "subscriptions/listen":
+            if await self.keeper.current() is None:
+                self.keeper.offline.check()
+            return await self._streams.listen(request, channel, passed_on)
+        era = self._stateless
+        for _ in range(2):
+            link = await self.keeper.link_for(request)
+            if link is None:
+                break
+            if link.era == "sessions":
+                return (
+                    await self._over_sessions().answer(request, headers, channel, self._holder)
+                )[1]
+            try:
+                return await self._exchange(link, request, passed_on, channel)
+            except Unreachable:
+                self.keeper.drop(link)
+            except Broken:
+                era = self._lost_stateless
+                break
+        return (await era.answer(_first_round(request), headers, channel, self._holder))[1]
+
+    def _over_sessions(self) -> StatelessEra:
+        if self._onto_sessions is None:
+            from callboard_programs.relay.onto_sessions import OntoSessions  # few hosts need it
+
+            onto = OntoSessions(self.keeper, self._relay, self._exchange, self._lost)
+            era = StatelessEra(onto, lambda tool: self.keeper.offline.known.tool_schema(tool))
+            self._onto_sessions = onto, era
+        return self._onto_sessions[1]
+
+    async def _exchange(
+        self,
+        link: Link,
+        request: Request,
+        headers: Mapping[str, str],
+        channel: Channel,
+        session: HostConnection | None = None,
+    ) -> Json:
+        response = await self._relay.exchange(link, request, headers, channel, session)
+        if response is None:
+            raise Broken("the host closed the connection without an answer")
+        if not isinstance(response.get("error", response.get("result")), dict):
+            raise Broken("the host's answer is neither a result nor an error")
+        self.keeper.choice.add_to(request, response)
+        return response
+
+    # -- the client's session on a host ---------------------------------------------------------
+
+    async def _prepare(self, link: Link) -> None:
+        if self.client is not None:
+            await self._session_on(link, self.client)
+
+    async def _session_on(self, link: Link, client: RelayedClient) -> HostConnection:
+        """The client's session on that host, opened where it isn't yet. Raises Unreachable."""
+        if link.session is not None:
+            return link.session
+        async with link.opening:
+            if link.session is not None:
+                return link.session
+            request = client.request
+            if link.era != "stateless":
+                opening = jsonrpc.request_message(request.id, request.method, request.params)
+                session = await HostConnection.open(link, opening)
+                if session.unknown:
+                    link.era = "stateless"
+            if link.era == "stateless":
+                return await self._without_session(link, client)
+            if not session.headers:
+                return session  # refused; its response says why
+            session.read(lambda answer: self._relay.follow(answer, session))
+            link.session = session
+            if client.ready:
+                await restore(session, client.session)
+            return session
+
+    async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
+        """What stands for the session on a host that has none. Raises Unreachable, Broken."""
+        from callboard_programs.relay.onto_stateless import OntoStateless  # few hosts need it
+
+        called = object_in(client.request.params, "clientInfo")
+        link.session = instead = OntoStateless(link, called, client.session)
+        try:
+            await link.watch(client.session.watched)
+        except RemoteError as refused:
+            log.warning("%s lets nothing be watched: %s", link.instance.id, refused)
+        return instead
+
+    def _heard(self, link: Link, method: str, params: Json) -> None:
+        """Passes on what the host tells, where the client can't hear it by itself."""
+        if link.era == "sessions":
+            self._streams.told(method, params)
+        elif link.era == "stateless" and self.client is not None:
+            meta = {k: v for k, v in object_in(params, "_meta").items() if k != SUBSCRIPTION_KEY}
+            told = {key: value for key, value in params.items() if key != "_meta"}
+            told.update({"_meta": meta} if meta else {})
+            self._channel.send(jsonrpc.notification_message(method, told or None))
+
+    def _tell_changed(self) -> None:
+        """Another host may list and hold other things; so may whoever passes messages on."""
+        if self.keeper.link is None:
+            self._streams.changed()
+        if self.client is None or not self.client.ready:
+            return
+        tell = self._channel.send
+        for topic in ALL_TOPICS:
+            tell(jsonrpc.notification_message(f"notifications/{topic}/list_changed"))
+        for uri in sorted(self.client.session.watched):
+            tell(jsonrpc.notification_message("notifications/resources/updated", {"uri": uri}))
+
+
+def _first_round(request: Request) -> Request:
+    # What questions told one host, no other one can know.
+    rounds = ("requestState", "inputResponses")
+    params = {key: value for key, value in request.params.items() if key not in rounds}
+    return replace(request, params=params)
+
+
+def _of_mcp(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower().startswith("mcp-")}
+
+
+def _failed(request: Request) -> Json:
+    log.exception("%s failed", request.method)
+    bug = CallboardBug(f"internal error in {request.method[:80]}")
+    return jsonrpc.error_message(request.id, bug)

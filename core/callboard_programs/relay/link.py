@@ -1,0 +1,348 @@
+"""The connection to one host: requests of our own, and the session that a client has there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+from callboard import __version__
+from callboard.content import Json
+from callboard.errors import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    HostError,
+    ParseError,
+)
+from callboard.protocol import jsonrpc
+from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
+from callboard.protocol.opening import Talk
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.protocol.stateless import SERVER_KEY
+from callboard.transport.instances import Instance
+from callboard_programs.client.http import (
+    Broken,
+    Endpoint,
+    HttpAnswer,
+    IdleConnections,
+    Unreachable,
+    exchange,
+)
+from callboard_programs.client.http_client import (
+    POST_HEADERS,
+    HttpClient,
+    RefusedByHttp,
+    RemoteError,
+)
+from callboard_programs.relay.known import LISTS, Known
+from callboard_programs.relay.pages import object_in, objects_in, pages
+
+#: Seconds for what needs no work of the host's.
+QUICK = 5.0
+#: Bytes of one page of a list.
+OWN_LIMIT = 16 * 1024 * 1024
+_NOBODY = {"name": "callboard", "version": __version__}
+_EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+
+
+#: How one that has no sessions refuses ``initialize``, which no other has a reason to.
+_NO_SESSIONS = (UNSUPPORTED_VERSION, HEADER_MISMATCH, METHOD_NOT_FOUND, INVALID_PARAMS)
+
+Result = TypeVar("Result")
+
+
+class Link:
+    """One running host. It is there for as long as the stream of changes that we listen to."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        on_told: Callable[[str, Json], None],
+        client_info: Json,
+        key: str | None = None,
+    ) -> None:
+        """``on_told`` hears what the host tells on that stream; ``client_info`` is what the client
+        calls itself: hosts show it to their artist. ``key`` is the instance's own token, which it
+        proves to have before it is shown the client's."""
+        self.instance = instance
+        #: Its file, when it was last looked at.
+        self.file: object = None
+        #: What the host speaks: a single era is known once it refused the other.
+        self.era: Literal["both", "sessions", "stateless"] = "both"
+        self.session: HostConnection | None = None
+        self.opening = asyncio.Lock()
+        self.closed = asyncio.Event()
+        self._endpoint = Endpoint.at(instance.url, instance.token, key=key)
+        self._idle = IdleConnections()
+        self._on_told = on_told
+        self._listening_now = asyncio.Event()
+        #: Why it isn't listened to, where that was said.
+        self._refused = ""
+        #: Our own requests; the client's are passed on as they are.
+        self.client_info = client_info or _NOBODY
+        self._own = self._own_client(Talk(self.client_info, True, {}))
+        #: Where ours are in a session, and what the host said when it was opened.
+        self._own_session: HostConnection | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._watched: set[str] = set()
+        self._watching: asyncio.Task[Json] | None = None
+        self._watching_now = asyncio.Event()
+
+    async def open(self) -> None:
+        """Connects. Raises Unreachable, Broken."""
+        self._listening = asyncio.get_running_loop().create_task(self._listen())
+        self._listening.add_done_callback(lambda task: self.closed.set())
+        await soon(self._listening_now, self._listening)
+        if not self._listening_now.is_set():
+            self.close()
+            raise Unreachable(self._refused or "the host did not answer")
+
+    def close(self) -> None:
+        self.closed.set()
+        self._idle.close()
+        for task in (self._listening, self._watching):
+            if task is not None:
+                task.cancel()
+        if self.session is not None:
+            self.session.close()
+
+    async def end(self) -> None:
+        """Closes it, and tells the host that the client is gone, if it can be told soon."""
+        for session in (self.session, self._own_session):
+            if session is not None:
+                await session.end()
+        self.close()
+
+    async def while_open(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What comes of the work. Raises Broken where the connection is given up first."""
+        working = asyncio.ensure_future(work)
+        closing = asyncio.ensure_future(self.closed.wait())
+        try:
+            await asyncio.wait([working, closing], return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise Broken("the connection was given up")
+            return working.result()
+        finally:
+            working.cancel()
+            closing.cancel()
+
+    @asynccontextmanager
+    async def post(self, value: Json, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
+        """Sends one message. Raises Unreachable, Broken."""
+        body = jsonrpc.encode(value)
+        fields = {**POST_HEADERS, **headers}
+        async with exchange(self._endpoint, "POST", fields, body, self._idle) as answer:
+            yield answer
+
+    @asynccontextmanager
+    async def get(self, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
+        """Opens a session's own stream. Raises Unreachable, Broken."""
+        headers = {"Accept": "text/event-stream", **headers}
+        async with exchange(self._endpoint, "GET", headers) as answer:
+            yield answer
+
+    async def delete(self, headers: Mapping[str, str]) -> None:
+        """Ends a session. Raises Unreachable, Broken."""
+        async with exchange(self._endpoint, "DELETE", headers):
+            pass
+
+    async def known(self) -> Known:
+        """What the host says of itself and what it lists. Raises Unreachable, Broken."""
+        if self._own_session is not None:
+            discovered = object_in(self._own_session.response, "result")
+            server = object_in(discovered, "serverInfo")
+        else:
+            try:
+                discovered = await self.ask("server/discover")
+            except RemoteError:
+                discovered = {}
+            server = object_in(object_in(discovered, "_meta"), SERVER_KEY)
+        introduction: Json = {
+            "capabilities": object_in(discovered, "capabilities"),
+            "serverInfo": server,
+        }
+        if isinstance(instructions := discovered.get("instructions"), str):
+            introduction["instructions"] = instructions
+        return Known(introduction, {key: await self._list(key) for key in LISTS})
+
+    async def _list(self, key: str) -> list[Json]:
+        entries: list[Json] = []
+        try:
+            async for page in pages(lambda params: self.ask(LISTS[key], params)):
+                entries += objects_in(page, key)
+        except RemoteError:
+            return entries  # a host without prompts refuses to list them
+        return entries
+
+    async def ask(self, method: str, params: Json | None = None) -> Json:
+        """The result of a request of our own, which the host can ask nothing for. Raises
+        RemoteError, HostError."""
+        return await self._own.request(method, params or {})
+
+    async def watch(self, uris: set[str]) -> None:
+        """Hears of these resources too from now on, and no more of those before. For a host of a
+        single era; of another, each client hears by itself. Raises RemoteError, HostError."""
+        if self.era == "sessions":
+            for uri in sorted(uris - self._watched):
+                await self.ask("resources/subscribe", {"uri": uri})
+            for uri in sorted(self._watched - uris):
+                await self.ask("resources/unsubscribe", {"uri": uri})
+        elif uris != self._watched:
+            self._watching_now.clear()
+            asking = self.ask(
+                "subscriptions/listen", {"notifications": {"resourceSubscriptions": sorted(uris)}}
+            )
+            before, self._watching = self._watching, asyncio.ensure_future(asking)
+            await soon(self._watching_now, self._watching)
+            if self._watching.done():
+                self._watching.result()
+            if before is not None:
+                before.cancel()
+        self._watched = set(uris)
+
+    def _own_client(self, talk: Talk, session: Mapping[str, str] | None = None) -> HttpClient:
+        own = replace(self._endpoint, most=OWN_LIMIT)
+        return HttpClient(own, talk, notified=self._notified, session=session)
+
+    async def _listen(self) -> None:
+        try:
+            await self._own.request("subscriptions/listen", {"notifications": _EVERYTHING})
+        except (RemoteError, HostError) as error:
+            self._refused = error.message
+            if _knows_no_such_request(error) and not self._listening_now.is_set():
+                await self._listen_in_session()
+
+    async def _listen_in_session(self) -> None:
+        opening = {
+            "protocolVersion": NEWEST_WITH_SESSIONS.name,
+            "capabilities": {},
+            "clientInfo": dict(self.client_info),
+        }
+        try:
+            message = jsonrpc.request_message("callboard-own", "initialize", opening)
+            session = await HostConnection.open(self, message)
+            if not session.headers:
+                return  # why it wasn't listened to says more
+            self.era, self._own_session = "sessions", session
+            await session.send(jsonrpc.notification_message("notifications/initialized"))
+            self._own = self._own_client(Talk(self.client_info, False, {}), session.headers)
+            async with self.get(session.headers) as stream:
+                if stream.status >= 400:
+                    self._refused = f"the host answered {stream.status} to who listens"
+                    return
+                self._listening_now.set()
+                await self._own.hear(stream)
+        except (Unreachable, Broken) as error:
+            self._refused = error.message
+
+    def _notified(self, method: str, params: Json) -> None:
+        if method == "notifications/subscriptions/acknowledged":
+            # Of the stream of changes first, and then of what is watched.
+            (self._watching_now if self._listening_now.is_set() else self._listening_now).set()
+        else:
+            self._on_told(method, params)
+
+
+class HostConnection:
+    """The client's session with a host, as the host knows it."""
+
+    def __init__(self, link: Link, response: Json, headers: Mapping[str, str]) -> None:
+        self.link = link
+        #: The host's answer to ``initialize``.
+        self.response = response
+        self.headers = headers
+        self._reading: asyncio.Task[None] | None = None
+
+    @staticmethod
+    async def open(link: Link, message: Json) -> HostConnection:
+        """Sends ``initialize``. Raises Unreachable: nothing is lost where it isn't answered."""
+        try:
+            return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
+        except asyncio.TimeoutError:
+            raise Unreachable("the host did not answer initialize") from None
+        except Broken as error:
+            raise Unreachable(error.message) from None
+
+    @staticmethod
+    async def _open(link: Link, message: Json) -> HostConnection:
+        async with link.post(message, {}) as answer:
+            response = _decoded(await answer.body())
+            version = object_in(response, "result").get("protocolVersion")
+            if not (object_in(response, "error") or isinstance(version, str)):
+                raise Broken(f"the host answered initialize with {answer.status} and no revision")
+            id = answer.header(SESSION_HEADER)
+        if id is None or not isinstance(version, str):
+            return HostConnection(link, response, {})
+        return HostConnection(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
+
+    def read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        """Opens the session's own stream, and hands it to ``pump``."""
+        self._reading = asyncio.get_running_loop().create_task(self._read(pump))
+        return self._reading
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the host refused to open one because it knows no sessions."""
+        return object_in(self.response, "error").get("code") in _NO_SESSIONS
+
+    async def _read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> None:
+        try:
+            async with self.link.get(self.headers) as answer:
+                await self.link.while_open(pump(answer))
+        except (Unreachable, Broken):
+            pass
+        # Without it the client would miss what the host asks and tells; so begin anew.
+        self.link.close()
+
+    async def send(self, message: Json) -> None:
+        """Sends what has no answer: a notification, or the client's answer to the host. One that
+        can't be delivered is dropped, as the call that it belongs to will be."""
+        try:
+            await asyncio.wait_for(self._send(message), QUICK)
+        except (Unreachable, Broken, asyncio.TimeoutError):
+            return
+
+    async def _send(self, message: Json) -> None:
+        async with self.link.post(message, self.headers) as answer:
+            await answer.body()
+
+    async def end(self) -> None:
+        """Tells the host that the client is gone, if it can be told soon."""
+        self.close()
+        try:
+            await asyncio.wait_for(self.link.delete(self.headers), 1.0)
+        except (Unreachable, Broken, asyncio.TimeoutError):
+            return
+
+    def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+
+
+def _knows_no_such_request(error: RemoteError | HostError) -> bool:
+    """Whether a host that speaks of sessions alone would refuse so what belongs to none."""
+    if isinstance(error, RefusedByHttp):
+        return error.status in (400, 404, 405)
+    return isinstance(error, RemoteError) and error.code == METHOD_NOT_FOUND
+
+
+async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
+    """Waits for an event, as long as a host may take for it, or until that task has ended."""
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait([waiting, ending], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+
+
+def _decoded(body: bytes) -> Json:
+    """An object; an empty one where it is something else."""
+    try:
+        response = jsonrpc.decode(body)
+    except ParseError:
+        return {}
+    return response if isinstance(response, dict) else {}

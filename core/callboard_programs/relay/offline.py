@@ -1,0 +1,123 @@
+"""What the bridge answers by itself, for as long as no host runs."""
+
+from __future__ import annotations
+
+import copy
+
+from callboard.content import Json
+from callboard.errors import CallboardError, HostOffline, MethodNotFound
+from callboard.protocol.logging_levels import set_level
+from callboard.protocol.peer import Peer, PeerRequest
+from callboard.protocol.session import PeerEvent
+from callboard_programs.relay.choosing import TOOL, HostChoice
+from callboard_programs.relay.known import LISTS, Known
+
+#: How every answer begins that a host should have given.
+HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
+HOST_LOST_TEXT = (
+    "the host went away during this call, and how far the call got is not known; look at the scene "
+    "before you repeat it"
+)
+HOST_LOST_READING_TEXT = (
+    "the host went away during this call, which only reads: nothing was changed, so repeat it once "
+    "the host is back"
+)
+
+#: Why a list of prompts is empty, in the words of a host's own list.
+_NO_PROMPTS: Json = {
+    "enabled": True,
+    "loaded_skill_count": 0,
+    "prompt_count": 0,
+    "prompt_capable_skill_count": 0,
+    "notes": [HOST_OFFLINE_TEXT],
+}
+_LIST_KEYS = {method: key for key, method in LISTS.items()}
+#: What is remembered, and said to the next host.
+_REMEMBERED = ("resources/subscribe", "resources/unsubscribe", "logging/setLevel")
+_CALLS = (
+    "tools/call",
+    "prompts/get",
+    "resources/read",
+    "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+)
+_READING = ("prompts/get", "resources/read", "completion/complete", "tasks/get", *_LIST_KEYS)
+
+
+class OfflineServer:
+    """Stands where a host's server would: introduces itself as the last host did, gives its lists,
+    and says of everything else why it can't be."""
+
+    def __init__(self, known: Known, choice: HostChoice) -> None:
+        self.known = known
+        self._choice = choice
+        #: What to say of a call, besides what to do.
+        self.reason = ""
+        #: What to refuse calls with, where what runs isn't what is meant.
+        self.refusal: CallboardError | None = None
+        #: Whether hosts run, of which the agent may choose one.
+        self.undecided = False
+
+    def introduce(self, peer: Peer) -> Json:
+        introduction = copy.deepcopy(self.known.introduction)
+        if peer.features.sessions:
+            introduction["capabilities"].pop("extensions", None)
+        return introduction
+
+    async def handle(self, request: PeerRequest) -> Json:
+        method = request.method
+        if method in _LIST_KEYS:
+            key = _LIST_KEYS[method]
+            result: Json = {key: copy.deepcopy(self.known.lists[key])}
+            if key == "tools" and self._choice.offered:
+                result[key].append(TOOL)
+            if key == "prompts" and not result[key]:
+                result["_meta"] = {"dcc.prompt_diagnostics": copy.deepcopy(_NO_PROMPTS)}
+            return result
+        if method in _REMEMBERED and request.peer.features.sessions:
+            if method == "logging/setLevel":
+                set_level(request.peer, request.params.get("level"))
+            return {}
+        if method not in _CALLS:
+            raise MethodNotFound(f"Method not found: '{method[:80]}'")
+        if self._choice.takes(request):
+            return await self._choice.call(request.params.get("arguments"))
+        self.check()
+        if self.undecided:
+            text = f"no application is chosen: {self.reason}"
+        else:
+            text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
+        return refuse(method, text)
+
+    def check(self) -> None:
+        """Raises what calls are refused with, if they are."""
+        if self.refusal is not None:
+            raise type(self.refusal)(self.refusal.message, data=self.refusal.data)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """Nobody is there to be told."""
+
+
+class LostServer:
+    """Answers what a host took and didn't answer any more."""
+
+    def __init__(self, offline: OfflineServer) -> None:
+        self._offline = offline
+        self.introduce = offline.introduce
+
+    async def handle(self, request: PeerRequest) -> Json:
+        reads = request.method in _READING or self._offline.known.only_reads(request)
+        return refuse(request.method, HOST_LOST_READING_TEXT if reads else HOST_LOST_TEXT)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """Nobody is there to be told."""
+
+
+def refuse(method: str, text: str) -> Json:
+    """The result of a call that no host performs: agents read results, and people errors. Raises
+    HostOffline for everything that isn't a call of a tool."""
+    if method != "tools/call":
+        raise HostOffline(text)
+    return {"content": [{"type": "text", "text": text}], "isError": True}

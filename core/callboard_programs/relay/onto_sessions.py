@@ -1,0 +1,232 @@
+"""A client without sessions on a host that knows nothing else. Each call has a session to itself
+while it lasts, so that what the host asks there belongs to it. A question ends the client's request
+(2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next round."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from secrets import token_hex
+from time import monotonic
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND, HostError, InvalidParams
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.peer import InputRequired, Peer, PeerRequest
+from callboard.protocol.request_state import LIFETIME
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.protocol.session import Channel, PeerEvent
+from callboard.protocol.stateless import MAY_ASK, META_KEYS, StatelessRequest
+from callboard_programs.client.http import Broken, HttpAnswer, Unreachable
+from callboard_programs.client.http_client import CANCELLED, RefusedByHttp, RemoteError
+from callboard_programs.relay.held_call import CallSession, HeldCall
+from callboard_programs.relay.keeper import HostKeeper
+from callboard_programs.relay.link import HostConnection, Link, soon
+from callboard_programs.relay.offline import LostServer
+from callboard_programs.relay.pages import object_in
+from callboard_programs.relay.relay import Relay, result_of
+
+#: Seconds for which a session is used again: what it knows of its client, as roots, is no older.
+FRESH = 60.0
+#: Sessions kept for further calls, and calls that wait for their clients' answers.
+IDLE_LIMIT, HELD_LIMIT = 8, 64
+#: Under which key a call is found among what its client carries from round to round.
+_HELD = "callboard/held"
+_ROUNDS = ("requestState", "inputResponses")
+
+#: Sends a request there; what comes before its response goes to the channel.
+Exchange = Callable[
+    [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
+]
+
+
+class OntoSessions:
+    """The server that the stateless era asks, for one client. On one loop."""
+
+    def __init__(
+        self, keeper: HostKeeper, relay: Relay, exchange: Exchange, lost: LostServer
+    ) -> None:
+        self._keeper = keeper
+        self._relay = relay
+        self._exchange = exchange
+        self._lost = lost
+        self._idle: list[CallSession] = []
+        self._held: dict[str, HeldCall] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def introduce(self, peer: Peer) -> Json:
+        return self._keeper.offline.introduce(peer)
+
+    def peer_event(self, peer: Peer, event: PeerEvent) -> None:
+        """There is no session whose events these could be."""
+
+    async def handle(self, request: PeerRequest) -> Json:
+        """The result. Raises CallboardError, InputRequired."""
+        assert isinstance(request, StatelessRequest)
+        if _HELD in request.answers:
+            call = self._held.pop(str(request.answers[_HELD]), None)
+            if call is None:
+                raise InvalidParams(
+                    "the application does not wait for this answer any more; send the request "
+                    "again without requestState"
+                )
+            return await self._go_on(call, request)
+        for _ in range(2):
+            link = await self._keeper.link_for(request)
+            if link is None or link.era != "sessions":
+                break
+            try:
+                if request.method not in MAY_ASK:
+                    return await self._plain(link, request)
+                return await self._go_on(await self._call(link, request), request)
+            except Unreachable:
+                self._keeper.drop(link)
+            except Broken:
+                return await self._lost.handle(request)
+        return await self._keeper.offline.handle(request)
+
+    async def close(self) -> None:
+        """Ends what still waits, and tells the host so."""
+        for call in list(self._held.values()):
+            self._end(call)
+        self._held.clear()
+        for session in self._idle:
+            self._start(session.connection.end())
+        self._idle.clear()
+        await asyncio.gather(*self._tasks)
+
+    # -- one round ------------------------------------------------------------------------------
+
+    async def _plain(self, link: Link, request: PeerRequest) -> Json:
+        """What can ask nothing goes into the session in which the host is listened to."""
+        try:
+            result = await link.ask(request.method, _of_session(request))
+        except RefusedByHttp as refused:
+            if refused.status == 404:
+                raise Unreachable("the host does not know this session any more") from None
+            raise
+        self._keeper.choice.add_to(request, {"result": result})
+        return result
+
+    async def _call(self, link: Link, request: StatelessRequest) -> HeldCall:
+        session = await self._session(link, request.peer)
+        level = request.peer.log_level
+        if level is not None and level != session.level:
+            session.level = level
+            setting = jsonrpc.request_message("level", "logging/setLevel", {"level": level})
+            await session.connection.send(setting)
+        call = HeldCall(session, request.id, self._relay)
+        passed_on = Request(request.id, request.method, _of_session(request))
+        connection = session.connection
+        call.begin(self._exchange(link, passed_on, connection.headers, call, connection))
+        return call
+
+    async def _go_on(self, call: HeldCall, request: StatelessRequest) -> Json:
+        if call.expiry is not None:
+            call.expiry.cancel()
+        try:
+            response = await call.go_on(request)
+        except InputRequired:
+            self._hold(call, request)
+            raise
+        except BaseException:
+            self._end(call)
+            raise
+        self._give_back(call.session)
+        call.check(response)
+        try:
+            return result_of(response)
+        except RemoteError as error:
+            if error.code == RESOURCE_NOT_FOUND:
+                error.code = INVALID_PARAMS  # as this era says it
+            raise
+
+    def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
+        """Until the client comes back with answers; its state says for which call."""
+        key = token_hex(16)
+        request.answers[_HELD] = key
+        while len(self._held) >= HELD_LIMIT:
+            self._end(self._held.pop(next(iter(self._held))))
+        self._held[key] = call
+        call.expiry = asyncio.get_running_loop().call_later(LIFETIME, self._expire, key)
+
+    def _expire(self, key: str) -> None:
+        call = self._held.pop(key, None)
+        if call is not None:
+            self._end(call)
+
+    def _end(self, call: HeldCall) -> None:
+        """Nobody waits for it any more."""
+        call.cancel()
+        if call.expiry is not None:
+            call.expiry.cancel()
+        params = {"requestId": call.id, "reason": "the client does not wait any more"}
+        connection = call.session.connection
+
+        async def tell() -> None:
+            await connection.send(jsonrpc.notification_message(CANCELLED, params))
+            await connection.end()
+
+        self._start(tell())
+
+    # -- sessions -------------------------------------------------------------------------------
+
+    async def _session(self, link: Link, peer: Peer) -> CallSession:
+        """One that no other call has. Raises Unreachable, Broken, HostError."""
+        for session in list(self._idle):
+            if session.connection.link is not link or monotonic() - session.opened > FRESH:
+                self._idle.remove(session)
+                self._start(session.connection.end())
+            elif session.capabilities == peer.capabilities:
+                self._idle.remove(session)
+                return session
+        opening = {
+            "protocolVersion": NEWEST_WITH_SESSIONS.name,
+            "capabilities": dict(peer.capabilities),
+            "clientInfo": dict(link.client_info),
+        }
+        message = jsonrpc.request_message("callboard-call", "initialize", opening)
+        connection = await HostConnection.open(link, message)
+        if not connection.headers:
+            why = object_in(connection.response, "error").get("message", "no reason given")
+            raise HostError(f"the host opens no session for this call: {why}")
+        await connection.send(jsonrpc.notification_message("notifications/initialized"))
+        session = CallSession(connection, peer.capabilities)
+        listening = asyncio.Event()
+
+        async def pump(stream: HttpAnswer) -> None:
+            listening.set()
+            if stream.status < 400:
+                await self._relay.follow(stream, connection, session)
+            else:
+                await link.closed.wait()  # it has no such stream, and asks on the call's
+
+        try:
+            await soon(listening, connection.read(pump))
+        except asyncio.CancelledError:
+            self._start(connection.end())
+            raise
+        return session
+
+    def _give_back(self, session: CallSession) -> None:
+        session.call = None
+        if len(self._idle) < IDLE_LIMIT:
+            self._idle.append(session)
+        else:
+            self._start(session.connection.end())
+
+    def _start(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _of_session(request: PeerRequest) -> Json:
+    """A request's params as a session has them."""
+    params = {key: value for key, value in request.params.items() if key not in _ROUNDS}
+    params["_meta"] = {key: v for key, v in request.meta.items() if key not in META_KEYS}
+    if not params["_meta"]:
+        del params["_meta"]
+    return params

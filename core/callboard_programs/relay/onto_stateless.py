@@ -1,0 +1,122 @@
+"""A client with a session on a host that has none: what the host wants to know, the client is asked
+as a session's client is, and the host hears the answers with the next round (2026-07-28)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from secrets import token_hex
+
+from callboard.content import Json
+from callboard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from callboard.protocol.jsonrpc import Request, result_message
+from callboard.protocol.logging_levels import DEFAULT_LEVEL, set_level
+from callboard.protocol.opening import Talk
+from callboard.protocol.peer import Ask, AskFailed
+from callboard.protocol.session import Channel, Session, SessionRequest
+from callboard_programs.client.http import Broken
+from callboard_programs.client.sent_headers import stateless_headers
+from callboard_programs.relay.link import HostConnection, Link
+from callboard_programs.relay.pages import object_in
+
+#: Rounds of questions in one call.
+MOST_ROUNDS = 100
+#: What only results of the newer era have.
+_MODERN = ("resultType", "ttlMs", "cacheScope")
+
+#: Sends a request with those headers; what comes before its response goes to the channel.
+Exchange = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
+
+
+class _Unpoured:
+    """A request's channel, to which the response isn't poured: it may be another question."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def send(self, message: Json) -> bool:
+        return self._channel.send(message)
+
+
+class OntoStateless(HostConnection):
+    """Stands where the client's session on the host would. On one loop."""
+
+    def __init__(self, link: Link, client: Json, session: Session) -> None:
+        """``client`` is what it calls itself; ``session`` is the one that it has here."""
+        super().__init__(link, {}, {})
+        self._session = session
+        capabilities = dict(session.capabilities)
+        if capabilities.get("elicitation") == {}:
+            capabilities["elicitation"] = {"form": {}}  # which it means (2025-11-25)
+        self._capabilities = capabilities
+        self._talk = Talk(client, True, {})
+
+    async def send(self, message: Json) -> None:
+        """A host without sessions hears nothing between requests; closing cancels them."""
+
+    async def end(self) -> None:
+        self.close()
+
+    async def respond(self, request: SessionRequest, exchange: Exchange) -> Json:
+        """The host's response, as a session's client knows it. Raises Broken, Unreachable, and
+        AskFailed where the client refuses what the host can't go on without."""
+        method, uri = request.method, request.params.get("uri")
+        if method == "logging/setLevel":
+            set_level(self._session, request.params.get("level"))
+            return result_message(request.id, {})
+        if method in ("resources/subscribe", "resources/unsubscribe") and isinstance(uri, str):
+            others = self._session.watched - {uri}
+            await self.link.watch(others | {uri} if method.endswith("/subscribe") else others)
+            return result_message(request.id, {})
+        level = self._session.log_level or DEFAULT_LEVEL
+        told = self._talk.meta(self._capabilities, level)
+        params: Json = {**request.params, "_meta": {**request.meta, **told}}
+        schema = None
+        channel: Channel = request
+        for _ in range(MOST_ROUNDS):
+            passed_on = Request(request.id, method, params)
+            response = await exchange(passed_on, stateless_headers(passed_on, schema), channel)
+            if "error" in response:
+                return _of_session(request, response)
+            result = response["result"]
+            if result.get("resultType") != "input_required":
+                kept = {key: value for key, value in result.items() if key not in _MODERN}
+                return {**response, "result": kept}
+            params = {**params, "inputResponses": await self._answers(request, result)}
+            params.pop("requestState", None)
+            if "requestState" in result:
+                params["requestState"] = result["requestState"]
+            channel = _Unpoured(request)
+        raise Broken(f"the host asked its client more than {MOST_ROUNDS} times in one call")
+
+    async def _answers(self, request: SessionRequest, result: Json) -> Json:
+        questions = object_in(result, "inputRequests")
+        asks = {key: _ask(question) for key, question in questions.items()}
+        given: Json = {}
+        for key, answer in (await request.ask_all(asks)).items():
+            if not isinstance(answer, AskFailed):
+                given[key] = answer
+            elif asks[key].method == "elicitation/create":
+                given[key] = {"action": "cancel"}
+            else:
+                raise answer  # there is no way to tell the host
+        return given
+
+
+def _ask(question: object) -> Ask:
+    method = question.get("method") if isinstance(question, dict) else None
+    if not isinstance(question, dict) or not isinstance(method, str):
+        raise Broken("the host's question is none")
+    params = object_in(question, "params")
+    if params.get("mode") == "url":
+        params = {**params, "elicitationId": token_hex(8)}  # which sessions want (2025-11-25)
+    return Ask(method, params)
+
+
+def _of_session(request: SessionRequest, response: Json) -> Json:
+    """An error with the code that it has in a session."""
+    error = response["error"]
+    uri = request.params.get("uri")
+    missing = error.get("code") == INVALID_PARAMS and object_in(error, "data").get("uri") == uri
+    if request.method == "resources/read" and missing:
+        return {**response, "error": {**error, "code": RESOURCE_NOT_FOUND}}
+    return response

@@ -1,0 +1,138 @@
+"""Passes messages between the client and one host: a request there; what belongs to it, and its
+answer, back; the host's own questions here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from contextlib import aclosing
+from functools import partial
+
+from callboard.content import Json
+from callboard.errors import CallboardError, PeerError
+from callboard.protocol import jsonrpc
+from callboard.protocol.jsonrpc import Id, Request, Response
+from callboard.protocol.session import Answered, Channel, Outlet, SessionRequest
+from callboard_programs.client.http import HttpAnswer, LargeMessage, Unreachable
+from callboard_programs.client.http_client import CANCELLED, RemoteError
+from callboard_programs.relay.link import HostConnection, Link
+
+
+class Relay:
+    """Between one client and every host it has had. On one loop."""
+
+    #: For all relays: a client may be asked through several.
+    _ask_ids = itertools.count(1)
+
+    def __init__(self, channel: Channel) -> None:
+        """``channel`` takes what belongs to none of the client's requests."""
+        self._channel = channel
+        self._asked: dict[Id, tuple[HostConnection, Id]] = {}
+
+    async def exchange(
+        self,
+        link: Link,
+        request: Request,
+        headers: Mapping[str, str],
+        channel: Channel,
+        session: HostConnection | None = None,
+    ) -> Json | None:
+        """The host's response; None where its answer ends without one. ``channel`` takes what
+        comes before it. Raises Unreachable, Broken; Answered where ``channel`` took a large
+        response itself."""
+        message = jsonrpc.request_message(request.id, request.method, request.params)
+        async with link.post(message, headers) as answer:
+            if session is not None and answer.status == 404:
+                raise Unreachable("the host does not know this session any more")
+            if answer.status >= 400:
+                return _refusal(request, answer.status, await answer.body())
+            return await self._pump(answer, session, request.id, channel)
+
+    async def follow(
+        self, answer: HttpAnswer, session: HostConnection, channel: Channel | None = None
+    ) -> None:
+        """Passes on what comes on a session's own stream, until it ends. Raises Broken."""
+        await self._pump(answer, session, None, channel or self._channel)
+
+    async def answered(self, answer: Response) -> None:
+        """Hands the client's answer to the host that asked, if it still waits."""
+        session, host_id = self._asked.pop(answer.id, (None, answer.id))
+        if session is not None:
+            failed = answer.error is not None
+            outcome = {"error": answer.error} if failed else {"result": answer.result}
+            await session.send({"jsonrpc": "2.0", "id": host_id, **outcome})
+
+    async def _pump(
+        self, answer: HttpAnswer, session: HostConnection | None, id: Id | None, channel: Channel
+    ) -> Json | None:
+        asked = []
+        try:
+            # Left to Python, what is left of the answer would be ended by a task of its own.
+            outlet = None if id is None else _outlet(channel, id)
+            async with aclosing(answer.passing(partial(_pours, outlet, id))) as messages:
+                async for message in messages:
+                    if isinstance(message, LargeMessage):
+                        assert outlet is not None
+                        await outlet.pour(message.size, message.parts)
+                        raise Answered
+                    if "method" not in message:
+                        if id is not None and message.get("id") == id:
+                            return message
+                    elif "id" not in message:
+                        self._pass_on(channel, message)
+                    elif session is not None:
+                        # Hosts number their questions alike; the client must not mix them up.
+                        own_id = f"callboard-relay-{next(self._ask_ids)}"
+                        self._asked[own_id] = (session, message["id"])
+                        asked.append(own_id)
+                        self._pass_on(channel, {**message, "id": own_id})
+            return None
+        finally:
+            for own_id in asked:
+                if self._asked.pop(own_id, None) is not None:
+                    params = {"requestId": own_id, "reason": "the host does not wait any more"}
+                    self._channel.send(jsonrpc.notification_message(CANCELLED, params))
+
+    def _pass_on(self, channel: Channel, message: Json) -> None:
+        if not channel.send(message):
+            self._channel.send(message)
+
+
+def result_of(response: Json) -> Json:
+    """Raises RemoteError where it is an error."""
+    if "error" in response:
+        error = response["error"]
+        message, code = str(error.get("message", "")), error.get("code")
+        raise RemoteError(message, data=error.get("data"), code=code)
+    result: Json = response.get("result", {})
+    return result
+
+
+def _outlet(channel: Channel, id: Id) -> Outlet | None:
+    """What takes the response to that request; what our own requests are answered, no client
+    gets."""
+    while isinstance(channel, SessionRequest):
+        if channel.id != id:
+            return None
+        channel = channel.channel
+    return channel if isinstance(channel, Outlet) else None
+
+
+def _pours(outlet: Outlet | None, id: Id | None, size: int | None, beginning: bytes) -> bool:
+    """Whether a message is the response, and can be passed on unread. It begins as hosts write it;
+    what begins in another way is read and checked."""
+    if outlet is None or id is None or not outlet.can_pour(size):
+        return False
+    return beginning.startswith(jsonrpc.encode(jsonrpc.result_message(id, {}))[:-2])
+
+
+def _refusal(request: Request, status: int, body: bytes) -> Json:
+    """A host's refusal as a JSON-RPC error: its own, or the reason in plain JSON as one."""
+    try:
+        error = jsonrpc.decode(body)["error"]
+    except (CallboardError, KeyError, TypeError):
+        error = None
+    if isinstance(error, dict):
+        return {"jsonrpc": "2.0", "id": request.id, "error": error}
+    reason = PeerError(f"the host answered {status}: {error or 'no reason given'}")
+    return jsonrpc.error_message(request.id, reason)

@@ -1,0 +1,131 @@
+"""What is on this machine, and what setup would do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from callboard.client_files.change import Change, planned
+from callboard.client_files.known import ClientFormat, bridge, formats
+from callboard.clients.book import ClientBook
+from callboard.clients.kept_tokens import token_of
+from callboard.content import Json
+from callboard.errors import CallboardError, PeerError
+from callboard_programs.gateway.kept import gateway_url
+from callboard_programs.install.hosts import HOSTS, installer
+
+#: Stands for a token that isn't made yet.
+_UNMADE = "its own token"
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """One application: its versions by name, and the user's folder of each."""
+
+    host: str
+    versions: dict[str, Path]
+
+
+@dataclass(frozen=True)
+class ClientPlan:
+    """One client. ``refused`` says why its file is left alone."""
+
+    name: str
+    known: ClientFormat
+    gateway: bool
+    difference: list[str] = field(default_factory=list)
+    refused: str = ""
+
+    @property
+    def path(self) -> Path:
+        assert self.known.path is not None
+        return self.known.path
+
+    def change(self, token: str | None = None) -> Change:
+        """Its file with the entry. Raises PeerError, OSError."""
+        if self.gateway and not self.known.stdio:
+            entry = self.known.entry(gateway_url(None), token or _UNMADE)
+        else:
+            entry = self.known.bridge(self.name)
+        return planned(self.known, self.path, entry)
+
+    def token(self) -> str:
+        """The client's own, made if it has none. Raises PeerError, HostError."""
+        return token_of(self.name, ClientBook())
+
+
+@dataclass(frozen=True)
+class Plan:
+    hosts: list[HostPlan]
+    clients: list[ClientPlan]
+
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [
+            f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
+        ]
+        for client in self.clients:
+            if client.refused:
+                lines.append(f"leave {client.known.title} alone: {client.refused}")
+            elif client.difference:
+                way = "the gateway's address" if client.gateway else "the bridge"
+                lines.append(f"write {way} into {client.path}, for {client.known.title}")
+            else:
+                lines.append(f"leave {client.path}: callboard is in it already")
+        if not self.clients:
+            lines.append("write for no client: none was seen here; --client NAME names one")
+        return lines
+
+    def as_json(self) -> Json:
+        """For programs."""
+        return {
+            "hosts": [{"host": h.host, "versions": list(h.versions)} for h in self.hosts],
+            "clients": [
+                {
+                    "client": client.name,
+                    "file": str(client.path),
+                    "changes": bool(client.difference),
+                    "refused": client.refused or None,
+                }
+                for client in self.clients
+            ],
+        }
+
+
+def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
+    """For those hosts and clients, or all that are on this machine. Nothing is written. Raises
+    PeerError where nothing can start the bridge."""
+    if bridge() is None:
+        raise PeerError(
+            "clients start callboard's bridge, and it isn't installed for this user: install it "
+            "with `pipx install FILE`, where FILE is callboard's wheel, then run `callboard setup`"
+        )
+    known = formats()
+    here = clients or [name for name, one in known.items() if one.is_here()]
+    return Plan(_hosts(hosts), [_client(name, known[name].users, gateway) for name in here])
+
+
+def _hosts(wanted: Sequence[str]) -> list[HostPlan]:
+    everything = [HostPlan(host, installer(host).user_folders()) for host in wanted or HOSTS]
+    if wanted and (absent := [each.host for each in everything if not each.versions]):
+        raise PeerError(
+            f"no {' and no '.join(absent)} is on this machine, or none was ever started; "
+            "`callboard install --help` tells how to name its folder"
+        )
+    return [each for each in everything if each.versions]
+
+
+def _client(name: str, known: ClientFormat, gateway: bool) -> ClientPlan:
+    if known.path is None:
+        raise PeerError(f"the file of {known.title} isn't known; run `callboard config {name}`")
+    client = ClientPlan(name, known, gateway and not known.stdio)
+    facts: dict[str, Any] = {}
+    try:
+        facts["difference"] = client.change().difference
+    except CallboardError as error:
+        facts["refused"] = error.message
+    except OSError as error:
+        facts["refused"] = f"{known.path} can't be read: {error.strerror or error}"
+    return ClientPlan(name, known, client.gateway, **facts)

@@ -1,0 +1,140 @@
+"""Putting back what was there before setup."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from callboard.client_files.change import without
+from callboard.client_files.known import formats
+from callboard.clients.book import ClientBook
+from callboard.clients.kept_tokens import forget_token
+from callboard.errors import CallboardError, HostError
+from callboard.ground.folders import cache_folder, data_folder
+from callboard.settings import FILE as SETTINGS
+from callboard.transport.instances import listed
+from callboard_programs.install.hosts import installer
+from callboard_programs.setup.kept import (
+    Kept,
+    KeptFile,
+    end_kept,
+    forget,
+    listing,
+    only_one,
+    put_back,
+    read_kept,
+)
+from callboard_programs.setup.work import Tell
+
+#: What users themselves put into callboard's folder.
+_USERS = ("bundles", SETTINGS)
+
+
+def undo(tell: Tell, dry_run: bool = False) -> bool:
+    """Puts everything back; whether all of it could be. What could not is tried again when it is
+    called again. Raises HostError while callboard runs somewhere or another setup is at work, and
+    where a host can't be freed of it."""
+    if not data_folder().is_dir():
+        return _nothing(tell)
+    with only_one():
+        kept = read_kept()
+        if kept is not None and not _undo_all(kept, tell, dry_run):
+            return False
+    # Outside of the lock: Windows removes no file that is open.
+    if kept is None:
+        end_kept()
+        return _nothing(tell)
+    if not dry_run:
+        end_kept()
+    _undo_own(kept, tell, dry_run)
+    if not dry_run:
+        forget(kept.folders)
+    return True
+
+
+def _nothing(tell: Tell) -> bool:
+    tell("nothing to undo: `callboard setup` changed nothing here")
+    return True
+
+
+def _undo_all(kept: Kept, tell: Tell, dry_run: bool) -> bool:
+    """All but callboard's own folders. What could not be put back stays noted."""
+    running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
+    if running and not dry_run:
+        raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
+    whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
+    for host in kept.hosts:
+        # Before the files: a host may write to its own once more.
+        whole |= _uninstall(host, kept, tell, dry_run)
+    left = {
+        path: file
+        for path, file in kept.files.items()
+        if not _undo_file(Path(path), file, path in whole, tell, dry_run)
+    }
+    if dry_run:
+        return not left
+    for name in kept.tokens:
+        gone = ClientBook().revoke(name)
+        if gone is not None:
+            forget_token(gone)
+    if left:
+        kept.files, kept.hosts, kept.tokens = left, [], []
+        kept.save()
+        tell("mend that, then `callboard setup --undo` once more")
+    return not left
+
+
+def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
+    """Takes callboard out of it. What the host makes meanwhile is noted as what it made when
+    callboard came; the files among that."""
+    how = installer(host)
+    places = how.user_folders().values()
+    before = {name for place in places for name in listing(place)}
+    if kept.seen is not None:
+        # Setup was killed. Of what came meanwhile only folders are surely nobody's, when empty.
+        kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
+    for line in how.uninstall(None, dry_run):
+        tell(line)
+    came = sorted({name for place in places for name in listing(place)} - before)
+    kept.folders += [name.rstrip("/") for name in came if name.endswith("/")]
+    files = {name for name in came if not name.endswith("/")}
+    kept.files.update({name: KeptFile(None, None) for name in files - kept.files.keys()})
+    return files
+
+
+def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: bool) -> bool:
+    try:
+        if whole:
+            if file.client is not None:
+                tell(f"put {path} back as it was")
+            if not dry_run:
+                put_back(path, file)
+        elif file.client is None:
+            if path.exists() and file.before is not None:
+                tell(f"leave {path}: it was changed since")
+        else:
+            change = without(formats()[file.client].users, path)
+            if change.difference:
+                tell(f"take callboard out of {path}: it was changed since, the rest stays")
+                if not dry_run:
+                    change.write()
+        return True
+    except CallboardError as error:
+        tell(f"leave {path}: {error}")
+    except OSError as error:
+        tell(f"leave {path}: {error.strerror or error}")
+    return False
+
+
+def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> None:
+    """Callboard's own folders, where they came with setup."""
+    for folder in (data_folder(), cache_folder()):
+        if str(folder) not in kept.folders or not folder.is_dir():
+            continue
+        users = [name for name in _USERS if (folder / name).exists()]
+        if users:
+            tell(f"leave {folder}: {' and '.join(users)} in it are yours")
+            continue
+        if not dry_run:
+            shutil.rmtree(folder)
+        tell(f"remove {folder}")

@@ -1,0 +1,103 @@
+"""What a check of the compliance suite works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.host import SCENE_MUTATE, SCENE_READ, Host
+from callboard_testing.direct import DirectCaller
+
+
+@dataclass(frozen=True)
+class Check:
+    """``id`` is ``Class.method``; ``needs`` the capabilities, and samples of data, without which it
+    is skipped."""
+
+    id: str
+    what: str
+    needs: tuple[str, ...]
+    suite: type
+
+
+class Bench:
+    """What a check works with: a host whose scene is empty, and an empty folder. ``samples`` make
+    what each host has its own way to make, by the names of ``check_shared``; each gets the bench,
+    and returns an object's path."""
+
+    def __init__(
+        self,
+        host: Host,
+        folder: Path,
+        samples: Mapping[str, Callable[[Bench], str]] = MappingProxyType({}),
+    ) -> None:
+        self.host = host
+        self.folder = folder
+        self._samples = samples
+        self.call = DirectCaller(host)
+
+    def port(self, capability: str) -> Any:
+        return self.host.ports[capability]
+
+    @property
+    def reader(self) -> Any:
+        return self.port(SCENE_READ)
+
+    @property
+    def editor(self) -> Any:
+        return self.port(SCENE_MUTATE)
+
+    def cube(self, name: str | None = None, size: float = 2.0) -> str:
+        path: str = self.editor.create("cube", name, {"size": size})
+        return path
+
+    def sample(self, name: str) -> str:
+        """The path of a new sample, in a scene that holds little else."""
+        # What another file says can't always be deleted; such a sample comes in a scene of its own.
+        with suppress(HostError):
+            self.empty()
+        return self._samples[name](self)
+
+    def get(self, name: str) -> Json:
+        entry: Json = self.reader.get(name)
+        return entry
+
+    def everything(self) -> list[Json]:
+        """What the reader tells of the whole scene."""
+        return [self.get(path) for path in self.reader.names()]
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """One undo step around the block, as the dispatcher makes them; none where the host has
+        no undo."""
+        undo = self.host.undo
+        token = undo.begin("compliance") if undo is not None else None
+        try:
+            yield
+        except BaseException:
+            if undo is not None:
+                undo.rollback(token)
+            raise
+        if undo is not None:
+            undo.commit(token)
+
+    def empty(self) -> None:
+        """Deletes every object, as an agent would."""
+        if SCENE_MUTATE in self.host.ports and (names := self.reader.names()):
+            with self.step():
+                self.editor.delete(names)
+
+    def run(self, check: Check) -> None:
+        """Raises what the check raises. Main thread."""
+        self.empty()
+        getattr(check.suite(), check.id.split(".")[1])(self)
+
+    def missing(self, check: Check) -> list[str]:
+        offered = {*self.host.ports, *self._samples}
+        return [need for need in check.needs if need not in offered]

@@ -1,0 +1,1 @@
+"""What the compliance suite checks of a host."""

@@ -1,0 +1,98 @@
+"""The contract of a host, as checks: a new host is finished when these pass.
+
+Run them with ``python -m callboard_testing --host NAME``, inside the application where there is
+one, or take them one by one with :func:`checks` and :meth:`Bench.run` from pytest. A check that
+needs a capability the host doesn't offer is skipped, and says so; nothing else is skipped.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from callboard.host import Host
+from callboard_testing.bench import Bench, Check
+from callboard_testing.checks import (
+    animation,
+    assets,
+    cameras,
+    docs,
+    exchange,
+    files,
+    geometry,
+    lights,
+    look,
+    materials,
+    modelling,
+    objects,
+    render,
+    scripts,
+    shared,
+    skills,
+    structure,
+    undo,
+    viewport,
+)
+from callboard_testing.checks import check as scene_check
+
+__all__ = ["Bench", "Check", "Outcome", "checks", "run_all"]
+
+Outcome = Literal["ok", "skipped", "failed"]
+
+_MODULES = (
+    objects,
+    undo,
+    structure,
+    materials,
+    lights,
+    cameras,
+    files,
+    exchange,
+    assets,
+    geometry,
+    modelling,
+    render,
+    viewport,
+    look,
+    scene_check,
+    animation,
+    scripts,
+    docs,
+    shared,
+    skills,
+)
+
+
+def checks() -> Iterator[Check]:
+    """All of them, in an order that reads from simple to composed."""
+    for module in _MODULES:
+        for name, suite in vars(module).items():
+            if not inspect.isclass(suite) or suite.__module__ != module.__name__:
+                continue
+            for method, function in vars(suite).items():
+                if method.startswith("test_"):
+                    needs = tuple(getattr(suite, "needs", ()))
+                    what = inspect.getdoc(function) or method
+                    yield Check(f"{name}.{method}", what, needs, suite)
+
+
+def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
+    """Runs the checks whose id holds ``only``; yields each with its outcome, and why."""
+    for check in checks():
+        if only not in check.id:
+            continue
+        with TemporaryDirectory(prefix="callboard-") as folder:
+            bench = Bench(host, Path(folder).resolve())
+            if missing := bench.missing(check):
+                yield check, "skipped", f"the host doesn't offer {', '.join(missing)}"
+                continue
+            try:
+                bench.run(check)
+            except Exception:
+                yield check, "failed", traceback.format_exc()
+            else:
+                yield check, "ok", ""

@@ -1,0 +1,134 @@
+"""What is wrong with a bundle's folder, before it is packed or installed. Runs nothing of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from callboard.bundles.installed.install import InstalledBundle, require_content
+from callboard.bundles.installed.manifest import (
+    HOST_KEY,
+    BundleManifest,
+    CapabilityUnavailable,
+    ManifestError,
+    ServerCommand,
+    UnknownVariable,
+    gate,
+    read_manifest,
+)
+from callboard.bundles.installed.places import PROVIDED
+from callboard.bundles.running.programs import as_called_here
+from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines, Place, field_of
+from callboard_testing.lint.skill_lint import Finding, lint
+
+#: A file of the bundle's own, in a command or an argument.
+_OWN = re.compile(r"\$\{__dirname\}[/\\]+([^\s\"'$]+)")
+#: The manifest's keys, as MCPB has them, by the place that holds them (MANIFEST.md of 0.3).
+_KEYS: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    (): (
+        *("manifest_version", "dxt_version", "name", "display_name", "version", "description"),
+        *("long_description", "author", "repository", "homepage", "documentation", "support"),
+        *("icon", "icons", "screenshots", "localization", "server", "tools", "tools_generated"),
+        *("prompts", "prompts_generated", "keywords", "license", "privacy_policies"),
+        *("compatibility", "user_config", "_meta"),
+    ),
+    ("server",): ("type", "entry_point", "mcp_config"),
+    ("server", "mcp_config"): ("command", "args", "env", "platform_overrides"),
+}
+_SETTING = (
+    *("type", "title", "description", "required", "default", "multiple", "sensitive"),
+    *("min", "max"),
+)
+#: How alike a key is to the one that was meant.
+_ALIKE = 0.8
+
+
+def lint_bundle(folder: Path, given: Path) -> list[Finding]:
+    """Findings about the bundle in ``folder``, and about its skill, sorted by place. ``file`` is
+    relative to it, and ``given`` is what messages call it."""
+    lines = ManifestLines(folder)
+    misspelt = dict(_misspelt(lines))
+    try:
+        manifest = read_manifest(folder)
+        require_content(manifest, folder)
+        findings = list(_findings(manifest, folder, lines))
+    except UnknownVariable as error:
+        field: Place = ("user_config",) if error.name.startswith("user_config.") else ()
+        line = lines.line_with(f"${{{error.name}}}", "server", "mcp_config")
+        findings = [_because(misspelt, field, line, error.message)]
+    except ManifestError as error:
+        field = field_of(error.message)
+        findings = [_because(misspelt, field, lines.line(*field), error.message)]
+    else:
+        if InstalledBundle(manifest, folder).has_skill:
+            findings += lint(folder, given=given)
+    findings += misspelt.values()
+    return sorted(set(findings), key=lambda one: (one.file, one.line, one.message))
+
+
+def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
+    """Each key that is much like one that is known, by the place that was meant."""
+    known = dict(_KEYS)
+    settings = lines.at("user_config")
+    known |= {("user_config", key): _SETTING for key in settings if isinstance(key, str)}
+    for place, keys in known.items():
+        written = lines.at(*place)
+        for key in written:
+            meant = [] if key in keys else get_close_matches(key, keys, 1, _ALIKE)
+            if meant and meant[0] not in written:
+                message = f"key '{key}' isn't known; did you mean '{meant[0]}'?"
+                line = lines.line(*place, key)
+                yield (*place, meant[0]), Finding(MANIFEST, line, "warning", message)
+
+
+def _because(misspelt: dict[Place, Finding], field: Place, line: int, message: str) -> Finding:
+    """The finding about a field; where only its key is misspelt that is the mistake."""
+    cause = misspelt.pop(field, None)
+    if cause is None:
+        return Finding(MANIFEST, line, "error", message)
+    return Finding(MANIFEST, cause.line, "error", cause.message)
+
+
+def _findings(manifest: BundleManifest, folder: Path, lines: ManifestLines) -> Iterator[Finding]:
+    """Raises UnknownVariable."""
+    try:
+        gate(manifest, PROVIDED)
+    except CapabilityUnavailable as error:
+        line = lines.line("_meta", HOST_KEY, "host_capabilities")
+        yield Finding(MANIFEST, line, "error", error.message)
+    entry_point = lines.at("server").get("entry_point")
+    if isinstance(entry_point, str) and not is_own(folder, entry_point):
+        message = f"server.entry_point '{entry_point}' isn't a file of the bundle; add it"
+        yield Finding(MANIFEST, lines.line("server", "entry_point"), "error", message)
+    if manifest.server is not None:
+        yield from _command(manifest, manifest.server, folder, lines)
+
+
+def _command(
+    manifest: BundleManifest, server: ServerCommand, folder: Path, lines: ManifestLines
+) -> Iterator[Finding]:
+    texts = [server.command, *server.args, *server.env.values()]
+    for name in dict.fromkeys(name for text in texts for name in _OWN.findall(text)):
+        # What isn't there may be made when it runs, but for the code that is to run.
+        if re.search(r"\.[cm]?[jt]s$|\.py$", name) and not is_own(folder, name):
+            message = f"its command runs '{name}', which isn't a file of the bundle; add it"
+            line = lines.line_with(name, "server", "mcp_config")
+            yield Finding(MANIFEST, line, "error", message)
+    command, _ = server.resolved(folder, dict.fromkeys(manifest.settings, "x"))
+    program = as_called_here(command)[0]
+    if shutil.which(program) is None:
+        message = f"the program '{program}', which runs its server, isn't on this machine's PATH"
+        line = lines.line("server", "mcp_config", "command")
+        yield Finding(MANIFEST, line, "warning", message)
+
+
+def is_own(folder: Path, name: str) -> bool:
+    """Whether the name is that of a file of the bundle's."""
+    try:
+        place = (folder / name).resolve()
+        return place.is_file() and folder.resolve() in place.parents
+    except (OSError, ValueError):  # no system has files of such names
+        return False

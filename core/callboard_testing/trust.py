@@ -1,0 +1,92 @@
+"""Whether a tool that changes something can be trusted: one undo step, read back, rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+
+if TYPE_CHECKING:
+    from callboard_testing.bench import Bench
+
+
+class Replaced:
+    """A port of which every method that isn't in ``reading`` is replaced by what ``instead`` makes
+    of it."""
+
+    def __init__(
+        self,
+        port: object,
+        reading: Collection[str],
+        instead: Callable[[Callable[..., Any]], Callable[..., Any]],
+    ) -> None:
+        self._port = port
+        self._reading = reading
+        self._instead = instead
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        return method if name in self._reading else self._instead(method)
+
+
+def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Does what is asked, and then fails."""
+
+    def broken(*arguments: Any) -> Any:
+        method(*arguments)
+        raise HostError("broke off after the change")
+
+    return broken
+
+
+def idle(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Says that it did what is asked, and does nothing."""
+    return lambda *arguments: (arguments and arguments[0]) or "nothing"
+
+
+@contextmanager
+def replaced(
+    bench: Bench,
+    capability: str,
+    reading: Collection[str],
+    instead: Callable[[Callable[..., Any]], Callable[..., Any]],
+) -> Iterator[None]:
+    """For the block, the host offers its port like that."""
+    ports = dict(bench.host.ports)
+    bench.host.set_ports({**ports, capability: Replaced(ports[capability], reading, instead)})
+    try:
+        yield
+    finally:
+        bench.host.set_ports(ports)
+
+
+def check_change(
+    bench: Bench,
+    capability: str,
+    reading: Collection[str],
+    tool: str,
+    arguments: Json,
+    state: Callable[[], object],
+) -> None:
+    """The tool, called with these arguments, changes what ``state`` tells in one undo step; where
+    the host fails half-way it is as before; where the host does nothing, that is told."""
+    before = state()
+    for instead in (breaking, idle):
+        try:
+            with replaced(bench, capability, reading, instead):
+                bench.call(tool, arguments)
+        except (HostError, LookupError):
+            pass
+        else:
+            raise AssertionError(f"{tool} took a host that is {instead.__name__} at its word")
+        assert state() == before, f"{tool}, {instead.__name__}"
+    answer = bench.call(tool, arguments)
+    assert answer["verified"] is True or answer["doubt"], tool
+    assert state() != before, tool
+    undo, step = bench.host.undo, bench.call.undo_id
+    if undo is not None and step:
+        assert undo.undo(step) is True, tool
+        assert state() == before, tool

@@ -1,0 +1,1 @@
+"""Blender itself: names, undo, and what it tells of itself."""

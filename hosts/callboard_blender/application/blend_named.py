@@ -1,0 +1,243 @@
+"""What a .blend file uses besides itself, read from its blocks before Blender opens it: Blender
+reads libraries, and their libraries, as soon as it opens a file.
+
+Every text with room for a path counts, but for those that name outputs, which are looked at when
+something is written, or that nothing reads; so a kind of path that a later Blender adds counts too.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from callboard.ground.named_files import (
+    held_to_roots,
+    of_many,
+    outside,
+    refuse_outside,
+    unreadable,
+)
+from callboard_blender.application.blend_layout import Structure, structures
+
+#: The shortest text that holds a path.
+_ROOM = 768
+#: What is no file that is read.
+_OTHERS = re.compile(
+    r"FileGlobal\.|FileSelectParams\.|RenderData\.|BakeData\.|NodeImageMultiFile|Script\.|"
+    r"DynamicPaintSurface\.|FluidsimSettings\.|LibraryWeakReference\.|ImagePackedFile\.|"
+    r"CacheObjectPath\.|KeyingSet\.|Brush\.icon|Editing\.act_|bPathCompare\.|b?User|bTheme\.|"
+    r"Library\.filepath_abs|.*object_path$"
+)
+#: Names behind a folder's: they hold no folder.
+_BARE = {"StripElem", "StripProxy"}
+#: Texts of any kind, which may be paths.
+_TEXTS = {"bNodeSocketValueString"}
+_PACKED = {"PackedFile", "ImagePackedFile"}
+_MOST_BYTES = 2**28
+
+
+def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
+    """Raises HostError where this call is held to its roots and the file, or a library that it
+    names, leads out of them. ``own`` are folders that come with Blender."""
+    if not held_to_roots():
+        return
+    waiting, seen = [path], {os.path.realpath(path)}
+    all_leaving: list[str] = []
+    while waiting:
+        file = waiting.pop()
+        try:
+            named = _read(file)
+        except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
+            raise unreadable(file, f"can't be looked into ({error})") from None
+        theirs = [(kind, _place(text, file)) for kind, text in named]
+        theirs = [(kind, place) for kind, place in theirs if not is_own(place, own)]
+        leaving = outside(each for _, place in theirs for each in of_many(place, sequences=True))
+        all_leaving += leaving
+        for kind, place in theirs:
+            real = os.path.realpath(place)
+            library = kind == "Library" and place not in leaving and Path(place).is_file()
+            if library and real not in seen:
+                seen.add(real)
+                waiting.append(place)
+    refuse_outside(all_leaving, Path(path).name, "opened")
+
+
+def is_own(place: str, own: Sequence[str]) -> bool:
+    """Whether the file is in one of the folders that come with Blender."""
+    real = Path(os.path.realpath(place))
+    return any(real.is_relative_to(os.path.realpath(each)) for each in own)
+
+
+def _place(text: str, file: str) -> str:
+    """What Blender opens for a path in a file: two slashes begin at the file's folder, and a path
+    of Windows loses its drive elsewhere."""
+    if os.name != "nt":
+        text = re.sub(r"^[A-Za-z]:(?=[\\/])", "", text.replace("\\", "/"))
+    if text.startswith("//"):
+        return f"{Path(file).parent}/{text[2:].lstrip('/')}"
+    return str(Path(text).absolute())
+
+
+def _read(file: str) -> set[tuple[str, str]]:
+    """Each path in the file, behind the structure that holds it. Raises ValueError, OSError,
+    EOFError, struct.error for what is no such file, ImportError where it can't be unpacked."""
+    known = _layout(file)
+    places = {index: list(_texts(known, each)) for index, each in enumerate(known)}
+    packed = {
+        address
+        for _, index, address, _, _ in _blocks(file)
+        if index < len(known) and known[index].name in _PACKED
+    }
+    named = set()
+    for code, index, _, count, content in _blocks(file, places):
+        kind = known[index]
+        if code == b"LI" and kind.name != "Library":
+            raise ValueError("a library isn't laid out as one")
+        for number in range(min(count, len(content) // kind.size)):
+            each = content[number * kind.size : (number + 1) * kind.size]
+            if _is_packed(kind, each, packed):
+                continue
+            for holder, offset, size in places[index]:
+                text = os.fsdecode(each[offset : offset + size].split(b"\0", 1)[0])
+                if _counts(holder, text):
+                    named.add((holder, text))
+    return named
+
+
+def _counts(holder: str, text: str) -> bool:
+    if not text or text == "<builtin>":
+        return False
+    if holder in _BARE:
+        return text == ".." or "/" in text or "\\" in text
+    if holder in _TEXTS:
+        return bool(re.match(r"[\\/]|[A-Za-z]:[\\/]", text))
+    return True
+
+
+def _texts(known: Sequence[Structure], kind: Structure) -> Iterator[tuple[str, int, int]]:
+    """The structure that holds each path, and where in ``kind`` that path is."""
+    by_name = {each.name: each for each in known}
+    waiting = [(kind, 0, 0)]
+    while waiting:
+        at, start, depth = waiting.pop()
+        for member in at.members:
+            offset = start + member.offset
+            if member.points or depth > 8:
+                continue
+            if member.kind in by_name:
+                inner = by_name[member.kind]
+                for number in range(min(member.count, 64)):
+                    waiting.append((inner, offset + number * inner.size, depth + 1))
+                continue
+            room = 2 if at.name in _BARE else _ROOM
+            other = _OTHERS.match(f"{at.name}.{member.name}")
+            if member.kind == "char" and member.size >= room and not other:
+                yield at.name, offset, member.size
+
+
+def _is_packed(kind: Structure, content: bytes, packed: set[int]) -> bool:
+    """Whether the file holds the content itself, so that the path isn't opened."""
+    for member in kind.members:
+        if member.name in ("packedfile", "packedfiles"):
+            (address,) = struct.unpack_from("<Q", content, member.offset)
+            if address in packed:
+                return True
+    return False
+
+
+def _layout(file: str) -> list[Structure]:
+    for _, _, _, _, content in _blocks(file, code=b"DNA1"):
+        return structures(content)
+    raise ValueError("it does not say how its structures are laid out")
+
+
+Block = tuple[bytes, int, int, int, bytes]
+
+
+def _blocks(
+    file: str, wanted: dict[int, list[Any]] | None = None, code: bytes | None = None
+) -> Iterator[Block]:
+    """Each block's code, structure, address, count and content. The content is read only of those
+    with that code, or a structure of ``wanted`` that has something; others with it are left out."""
+    with _opened(file) as stream:
+        head = _head(stream)
+        while True:
+            started = stream.read(head.size)
+            if len(started) < head.size or started.startswith(b"ENDB"):
+                return
+            name, length, address, index, count = _fields(head, started)
+            if length < 0 or count < 0 or index < 0:
+                raise ValueError("a block of it has no length")
+            if code is None and wanted is None:
+                _skip(stream, length)
+                yield name, index, address, count, b""
+            elif name == code or (wanted is not None and wanted.get(index)):
+                if length > _MOST_BYTES:
+                    raise ValueError("a block of it is too large")
+                content = stream.read(length)
+                if len(content) < length:
+                    raise ValueError("it ends early")
+                yield name, index, address, count, content
+            else:
+                _skip(stream, length)
+
+
+#: Before 5.0, and since: code, then length, address, structure and count in another order.
+_SHORT = struct.Struct("<4siQii")
+_LONG = struct.Struct("<4siQqq")
+
+
+def _head(stream: IO[bytes]) -> struct.Struct:
+    start = stream.read(12)
+    if start[:7] != b"BLENDER":
+        raise ValueError("it does not begin as a Blender file")
+    if start[7:9] == b"-v":
+        return _SHORT
+    if re.fullmatch(rb"BLENDER17-01", start):
+        stream.read(5)
+        return _LONG
+    raise ValueError("a Blender of another kind of machine wrote it; save it anew")
+
+
+def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, int]:
+    if head is _SHORT:
+        code, length, address, index, count = head.unpack(started)
+    else:
+        code, index, address, length, count = head.unpack(started)
+    return code.rstrip(b"\0"), length, address, index, count
+
+
+def _skip(stream: IO[bytes], length: int) -> None:
+    if stream.seekable():
+        stream.seek(length, os.SEEK_CUR)
+        return
+    while length > 0:
+        read = len(stream.read(min(length, 2**20)))
+        if not read:
+            return
+        length -= read
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    """The file's content, unpacked."""
+    with Path(file).open("rb") as plain:
+        start = plain.read(4)
+        plain.seek(0)
+        if start[:2] == b"\x1f\x8b":
+            with gzip.open(plain) as unpacked:
+                yield unpacked  # type: ignore[misc]
+        elif start == b"\x28\xb5\x2f\xfd":
+            import zstandard  # Blender brings it
+
+            reader = zstandard.ZstdDecompressor().stream_reader(plain, read_across_frames=True)
+            with reader:
+                yield reader
+        else:
+            yield plain

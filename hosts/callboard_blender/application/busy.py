@@ -1,0 +1,115 @@
+"""What Blender is busy with, for those who wait for it."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from functools import partial
+
+import bpy
+from bpy.app.handlers import persistent
+
+from callboard.host import Work
+from callboard_blender.application.main_thread import window_is_gone
+from callboard_blender.application.window_events import WindowEvents
+
+#: From the handler that starts it to those that end it, in the artist's words.
+_TASKS = (
+    ("rendering", "render_init", ("render_complete", "render_cancel")),
+    ("opening a file", "load_pre", ("load_post", "load_post_fail")),
+    ("saving a file", "save_pre", ("save_post", "save_post_fail")),
+    ("playing the animation", "animation_playback_pre", ("animation_playback_post",)),
+)
+#: Jobs that read the scene in a thread of their own: Blender ends when it changes under one.
+_JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
+_RENDERING = "RENDER_OT_render"
+_DRAGS = {
+    "TRANSFORM_OT_translate": "dragging",
+    "TRANSFORM_OT_rotate": "rotating",
+    "TRANSFORM_OT_resize": "scaling",
+    "TRANSFORM_OT_trackball": "rotating",
+}
+
+
+class Busy:
+    """Listens to Blender's handlers. They may run on the render thread, so all they do is note."""
+
+    def __init__(self) -> None:
+        self._doing: list[str] = []
+        self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []
+        for task, begin, ends in _TASKS:
+            self._add(begin, partial(self._begin, task))
+            for end in ends:
+                self._add(end, partial(self._end, task))
+        self._events = WindowEvents()
+        # A handler that is left keeps the bpy module alive, and the process from ending.
+        atexit.register(self.close)
+
+    @property
+    def doing(self) -> str | None:
+        """What began last and goes on. Any thread."""
+        newest = self._doing[-1:]
+        return newest[0] if newest else None
+
+    def may_run(self, work: Work) -> str | None:
+        """As :meth:`callboard.host.Host.may_run`."""
+        if bpy.app.background:
+            return None
+        if window_is_gone():
+            return "opening a file"
+        if work == "read":
+            return None
+        if work != "files":  # a scene that is rendered can be saved
+            for job, doing in _JOBS.items():
+                if bpy.app.is_job_running(job):
+                    return doing
+        for taker in self._events.takers():
+            if taker.operator != _RENDERING:
+                return _in_words(taker.operator)
+        return None
+
+    def close(self) -> None:
+        """Stops listening. Idempotent."""
+        for handlers, function in self._added:
+            if function in handlers:
+                handlers.remove(function)
+        self._added = []
+        atexit.unregister(self.close)
+
+    def _add(self, name: str, note: Callable[[], None]) -> None:
+        handlers = getattr(bpy.app.handlers, name, None)
+        if handlers is None:
+            return  # the ones that tell of a failure are there since 4.0
+
+        @persistent  # type: ignore[untyped-decorator]
+        def noted(*_: object) -> None:
+            note()
+
+        handlers.append(noted)
+        self._added.append((handlers, noted))
+
+    def _begin(self, task: str) -> None:
+        self._doing = [*(one for one in self._doing if one != task), task]
+
+    def _end(self, task: str) -> None:
+        self._doing = [one for one in self._doing if one != task]
+
+
+def _in_words(operator: str | None) -> str:
+    """What the artist does, in the artist's words."""
+    if operator is None:
+        return "a menu, a pop-up or a text field that is open"
+    verb = _DRAGS.get(operator)
+    if verb is None:
+        return f"using {_label(operator)}"
+    active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
+    return f"{verb} {active.name if active is not None else 'something'}"
+
+
+def _label(operator: str) -> str:
+    module, _, name = operator.partition("_OT_")
+    try:
+        label: str = getattr(getattr(bpy.ops, module.lower()), name).get_rna_type().name
+    except (AttributeError, KeyError):
+        return operator
+    return label

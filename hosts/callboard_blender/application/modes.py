@@ -1,0 +1,58 @@
+"""The mode the artist works in: left for what needs Object Mode, and put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+from callboard.errors import HostError
+from callboard_blender.application.names import view_layer
+from callboard_blender.parts.views import in_a_window
+
+_OBJECT = "OBJECT"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """``mode`` as Blender's objects call it, and the active object's full name."""
+
+    mode: str = _OBJECT
+    object: str = ""
+
+
+def current() -> Mode:
+    """What the artist is in now."""
+    active = view_layer().objects.active
+    return Mode(active.mode, active.name_full) if active is not None else Mode()
+
+
+def leave() -> None:
+    """Goes to Object Mode, which writes down what was edited. Raises HostError."""
+    mode = current().mode
+    if mode == _OBJECT:
+        return
+    if not _set(_OBJECT):
+        raise HostError(
+            f"Blender does not leave {mode.replace('_', ' ').title()} Mode; ask the artist to go"
+            " back to Object Mode"
+        )
+
+
+def put_back(mode: Mode) -> None:
+    """Goes back to it, where its object is still there and can be worked on."""
+    if mode.mode == _OBJECT or current() == mode:
+        return
+    objects = view_layer().objects
+    active = next((obj for obj in objects if obj.name_full == mode.object), None)
+    if active is not None and active.visible_get():
+        objects.active = active
+        _set(mode.mode)
+
+
+def _set(mode: str) -> bool:
+    try:
+        with in_a_window():
+            return bool(bpy.ops.object.mode_set(mode=mode) == {"FINISHED"})
+    except RuntimeError:
+        return False

@@ -1,0 +1,95 @@
+"""What the open scene would read and write outside of a call's roots, where the call is held to
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from callboard.ground.named_files import beginning, held_to_roots, of_many, outside, refuse_outside
+from callboard_blender.application.blend_named import is_own
+from callboard_blender.application.names import scene
+
+
+def own_folders() -> list[str]:
+    """Folders of files that come with Blender."""
+    folders = (bpy.utils.resource_path(kind) for kind in ("LOCAL", "SYSTEM"))
+    return [str(Path(each, "datafiles")) for each in folders if each]
+
+
+def refuse_used_outside(done: str) -> None:
+    """Raises HostError where the scene uses a file that the call may not read; so it was not
+    ``done``. What is packed into the scene isn't read."""
+    if not held_to_roots():
+        return
+    own = own_folders()
+    used = bpy.utils.blend_paths(absolute=True, packed=False, local=False)
+    reads = [path for path in used if path and not is_own(path, own)]
+    reads = [each for path in reads for each in of_many(path, sequences=True)]
+    refuse_outside(reads, bpy.path.basename(bpy.data.filepath) or "the scene", done)
+
+
+@contextmanager
+def outputs_inside() -> Iterator[list[str]]:
+    """Inside, what compositing would write outside stays unwritten; the names of those nodes."""
+    muted = outputs_outside()
+    try:
+        for node in muted:
+            node.mute = True
+        yield [node.label or node.name for node in muted]
+    finally:
+        for node in muted:
+            node.mute = False
+
+
+def outputs_outside() -> list[Any]:
+    """The nodes that compositing would write outside by."""
+    return [node for node in _writing() if not node.mute and _leaves(node)]
+
+
+def _writing() -> Sequence[Any]:
+    """The File Output nodes of the scene, in groups too."""
+    shown: Any = scene()
+    if not held_to_roots():
+        return ()
+    if hasattr(shown, "compositing_node_group"):  # since 5.0
+        tree = shown.compositing_node_group
+    else:
+        tree = shown.node_tree if shown.use_nodes else None
+    waiting, seen, writers = [tree], set(), []
+    while waiting:
+        tree = waiting.pop()
+        if tree is None or tree in seen:
+            continue
+        seen.add(tree)
+        writers += [node for node in tree.nodes if node.type == "OUTPUT_FILE"]
+        waiting += [node.node_tree for node in tree.nodes if node.type == "GROUP"]
+    return writers
+
+
+def _leaves(node: Any) -> bool:
+    starts = _starts(node)
+    if any("{" in start for start in starts):
+        return True  # what Blender 5 puts there is known when it writes
+    # It writes through a link that has the file's name and number.
+    there = (beginning(start.split("#", 1)[0]) for start in starts)
+    return bool(outside([*starts, *chain.from_iterable(there)], write=True))
+
+
+def _starts(node: Any) -> list[str]:
+    """How each path begins that the node writes to; a number and an ending follow."""
+    since_5 = hasattr(node, "directory")
+    # Without a folder it writes where the process stands.
+    folder = Path(bpy.path.abspath(node.directory if since_5 else node.base_path)).absolute()
+    if since_5:
+        names = [node.file_name, *(node.file_name + item.name for item in node.file_output_items)]
+    elif node.format.file_format == "OPEN_EXR_MULTILAYER":
+        return [str(folder)]
+    else:
+        names = [slot.path for slot in node.file_slots]
+    return [f"{folder}/{name}" for name in names]

@@ -1,0 +1,291 @@
+"""Undo steps on Blender's own undo stack, so that the artist's Ctrl+Z undoes a call as well.
+
+Blender saves states, not edits: pushing stores the scene as it is now under a label, undoing goes
+back to the state before. A step is therefore pushed when it ends. To roll back, the half-done
+state is pushed too, and undone. All of this works in background mode once a first state is there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+import bpy
+
+from callboard.changes import Changes as Watch
+from callboard.errors import HostError
+from callboard_blender.application import modes
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import forget, view_layer
+from callboard_blender.application.state_mark import StateMark
+from callboard_blender.parts.views import in_a_window
+
+#: Steps of ours that can be undone; Blender keeps 32 states by default.
+HISTORY = 30
+
+
+@dataclass(frozen=True)
+class _Begun:
+    label: str
+    unsaved: bool
+    #: Whether only a state that equals what was there had to be pushed.
+    based_anew: bool
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Blender's steps with these numbers and all between. ``follows``: right on top of the one of
+    ours before it."""
+
+    first: int
+    last: int
+    follows: bool
+
+
+class BlenderUndo:
+    """The undo port. References to objects die with ``rollback`` and ``undo``."""
+
+    joins = False
+
+    def __init__(self, changes: Changes) -> None:
+        self.stepped: Watch[[Sequence[str], bool]] = Watch()
+        self._changes = changes
+        self._count = 0
+        self._mark = StateMark()
+        #: Our steps that can be undone or done again, oldest first.
+        self._known: deque[_Step] = deque(maxlen=HISTORY)
+        #: Those of them that lie on top of Blender's stack.
+        self._steps: list[_Step] = []
+        #: The newest that the scene holds, 0 for none.
+        self._at = 0
+        changes.went.watch(self._went)
+        changes.emptied.watch(self._emptied)
+
+    def begin(self, label: str) -> object:
+        changes = self._changes
+        changes.mode = modes.current()
+        unsaved, based_anew = changes.unsaved, False
+        if not self._mark.ready:
+            view_layer().update()
+            with changes.unnoticed():
+                self._mark.prepare()
+                view_layer().update()
+        if changes.mode.mode != "OBJECT":
+            with changes.unnoticed():
+                modes.leave()
+                view_layer().update()
+            if changes.foreign or not self._steps:
+                # Steps of other modes hold one object's data; the state to come back to is a whole.
+                based_anew, changes.based = changes.based, self._push("before callboard")
+        # What somebody changed a moment ago is told now.
+        view_layer().update()
+        if not changes.based:
+            # The state to come back to must be on the stack.
+            changes.based = self._push("before callboard")
+        if changes.foreign:
+            self._steps.clear()
+        changes.in_step, changes.touched, changes.foreign = True, False, False
+        changes.replaced = changes.stepped = False
+        forget()
+        return _Begun(label, unsaved, based_anew)
+
+    def commit(self, token: object) -> str | None:
+        assert isinstance(token, _Begun)
+        changes = self._changes
+        if not changes.replaced:
+            modes.leave()
+        id = self._commit(token)
+        if id is None and token.based_anew:
+            # Nothing changed, and so there is nothing for the artist to undo.
+            with changes.unnoticed():
+                _undo()
+        self._back_to_the_artists_mode()
+        return id
+
+    def _back_to_the_artists_mode(self) -> None:
+        changes = self._changes
+        if changes.mode.mode != "OBJECT" and not changes.replaced:
+            with changes.unnoticed():
+                modes.put_back(changes.mode)
+                view_layer().update()
+
+    def _commit(self, token: _Begun) -> str | None:
+        changes = self._changes
+        if not changes.replaced:
+            view_layer().update()
+        changes.in_step = False
+        if changes.replaced:
+            # Opening a file starts Blender's stack anew, and leaves no window until the next tick.
+            return ""
+        if changes.stepped:
+            # What was there before is no longer below what is there now.
+            self._steps.clear()
+            self._push(token.label)
+            return ""
+        if not changes.touched:
+            return None
+        number = self._count + 1
+        if not changes.based or not self._push(token.label, number):
+            return ""
+        self._count = self._at = number
+        self._known.append(_Step(number, number, follows=bool(self._steps)))
+        self._steps.append(self._known[-1])
+        return str(number)
+
+    def rollback(self, token: object) -> bool:
+        assert isinstance(token, _Begun)
+        changes = self._changes
+        if not changes.replaced:
+            with suppress(HostError):
+                modes.leave()
+            view_layer().update()
+        with changes.unnoticed():
+            done = not changes.touched or (
+                changes.based
+                and not changes.stepped
+                and self._push(f"{token.label} (failed)")
+                and _undo()
+            )
+        changes.in_step = False
+        self._back_to_the_artists_mode()
+        if done:
+            changes.unsaved = token.unsaved
+        return done
+
+    def undo(self, undo_id: str) -> bool:
+        changes = self._changes
+        if changes.foreign or not self._steps or str(self._steps[-1].last) != undo_id:
+            return False
+        first = self._steps[-1].first
+        with changes.unnoticed():
+            while self._at >= first and not changes.foreign:
+                if not _undo():
+                    return False
+                changes.unsaved = True
+        return self._at < first
+
+    def redo(self, undo_id: str) -> bool:
+        changes = self._changes
+        step = next((one for one in self._known if one.first > self._at), None)
+        if changes.strayed or step is None or str(step.last) != undo_id:
+            return False
+        with changes.unnoticed():
+            while self._at < step.last:
+                if not _redo():
+                    return False
+                changes.unsaved = True
+        return True
+
+    def join(self, undo_ids: Sequence[str]) -> str | None:
+        # What somebody else did in between has cleared the list.
+        joined = self._steps[-len(undo_ids) :]
+        if [str(step.last) for step in joined] != list(undo_ids):
+            return None
+        for _ in joined:
+            self._steps.pop()
+            self._known.pop()
+        self._known.append(replace(joined[-1], first=joined[0].first, follows=joined[0].follows))
+        self._steps.append(self._known[-1])
+        return undo_ids[-1]
+
+    def end_jobs(self) -> None:
+        """Ends what Blender does in threads of its own, a render for instance: going back a state
+        does that first, and the one below is the same here. What can be undone stays so; nothing
+        can be done again."""
+        changes = self._changes
+        if changes.in_step:
+            return
+        kept = changes.foreign, changes.stepped, self._steps.copy()
+        with changes.unnoticed():
+            if self._push("before callboard") and self._push("before callboard"):
+                _go_once(bpy.ops.ed.undo)
+                view_layer().update()
+        changes.foreign, changes.stepped, self._steps = kept
+
+    def _push(self, label: str, number: int | None = None) -> bool:
+        """Saves the state, the artist's own unless it has a number, and what was undone is gone."""
+        if not _may_undo():
+            return False
+        while self._known and self._known[-1].first > self._at:
+            self._known.pop()
+        with self._mark.on_top(self._at if number is None else number, ours=number is not None):
+            return _push(label)
+
+    def _went(self) -> None:
+        """Another state of Blender's stack is there: somebody undid, or did again."""
+        changes, before = self._changes, self._at
+        self._at, ours = self._mark.read()
+        with changes.unnoticed():
+            view_layer().update()
+        changes.foreign = not ours
+        self._steps.clear()
+        for step in self._known:
+            if step.first <= self._at:
+                if not step.follows:
+                    self._steps.clear()
+                self._steps.append(step)
+        gone = [str(one.last) for one in self._known if self._at < one.first <= before]
+        back = [str(one.last) for one in self._known if before < one.first <= self._at]
+        if gone:
+            self.stepped.tell(gone, True)
+        if back:
+            self.stepped.tell(back, False)
+
+    def _emptied(self) -> None:
+        """Another file is open."""
+        self._known.clear()
+        self._steps.clear()
+        self._at = 0
+
+
+def _may_undo() -> bool:
+    return bool(bpy.context.preferences.edit.use_global_undo)
+
+
+def _push(label: str) -> bool:
+    with in_a_window():
+        return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
+
+
+#: A text that is there while a script runs, and so in each state that the script pushes itself.
+_INNER = "callboard: a step of a script's own"
+
+
+@contextmanager
+def marked() -> Iterator[None]:
+    """Around what may push undo steps of its own, so that undoing goes back beyond them."""
+    bpy.data.texts.new(_INNER)
+    try:
+        yield
+    finally:
+        mark = bpy.data.texts.get(_INNER)
+        if mark is not None:
+            bpy.data.texts.remove(mark)
+
+
+def _undo() -> bool:
+    return _go(bpy.ops.ed.undo)
+
+
+def _redo() -> bool:
+    return _go(bpy.ops.ed.redo)
+
+
+def _go(step: Callable[[], set[str]]) -> bool:
+    """One state of Blender's stack back or on, beyond those that a script pushed itself."""
+    done = _go_once(step)
+    while done and _INNER in bpy.data.texts:
+        done = _go_once(step)
+    forget()
+    view_layer().update()
+    return done
+
+
+def _go_once(step: Callable[[], set[str]]) -> bool:
+    try:
+        with in_a_window():
+            return step() == {"FINISHED"}
+    except RuntimeError:
+        return False

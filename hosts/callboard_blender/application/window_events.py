@@ -1,0 +1,183 @@
+"""Who takes a window's events: an operator that runs on, such as a drag, a menu or a text field.
+
+While one does, it keeps pointers to what it works on, and Blender ends when that is deleted.
+Python is told of operators since Blender 4.2, of menus and text fields never. So Blender's own list
+is read where it lies in memory. Each file that Blender writes says how its structures are laid out,
+so nothing is guessed; since 5.1 the list is in a structure that files don't describe, and is looked
+for there once, without touching an address that isn't readable.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from callboard_blender.application.blend_layout import layout
+from callboard_blender.application.readable_memory import reader
+
+log = logging.getLogger(__name__)
+
+#: The eight bytes at an address; None where nothing can be read.
+Read = Callable[[int], "int | None"]
+
+#: Kinds of handlers, as in Blender's wm_event_system.h; the fourth is for drops. The last is in
+#: each window's list for good.
+_GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
+#: Where the members of a handler lie: next, kind, an operator's own pointer, and a pop-up's, which
+#: begins with its region.
+_NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
+#: What Blender calls the screen that greets a user. Bytes within which it writes that: of a block,
+#: and of the undescribed part of a region, which is smaller.
+_SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
+#: How far into a window's undescribed part its lists are looked for, bytes.
+_SEARCHED = 256
+#: More handlers than any window has.
+_MANY = 100
+
+
+@dataclass(frozen=True)
+class Taker:
+    """``operator`` is its name, ``TRANSFORM_OT_translate``; None for a menu, a pop-up or a text
+    field."""
+
+    operator: str | None
+
+
+class WindowEvents:
+    """Main thread, with a user interface."""
+
+    def __init__(self) -> None:
+        self._places: _Places | None = None
+        self._looked = False
+
+    def takers(self) -> Iterator[Taker]:
+        """Those of all windows, but for operators that add-ons wrote in Python: many of those run
+        for as long as Blender does, and let events through; and but for the splash screen, which
+        holds nothing of the scene and which nobody at an agent's side would click away."""
+        if not self._looked:
+            self._looked = True
+            try:
+                self._places = _find()
+            except Exception:
+                log.exception("Blender's lists of event handlers were not found")
+        for taker in self._listed():
+            if taker.operator is None or not _by_an_addon(taker.operator):
+                yield taker
+
+    def _listed(self) -> Iterator[Taker]:
+        windows = bpy.context.window_manager.windows
+        if self._places is not None:
+            # A Blender to come may keep handlers otherwise: what isn't there must not end it.
+            with reader() as read:
+                for window in windows:
+                    yield from self._places.takers(window.as_pointer(), read)
+            return
+        for window in windows:
+            for operator in getattr(window, "modal_operators", ()):
+                yield Taker(operator.bl_idname)
+
+
+def _by_an_addon(operator: str) -> bool:
+    """Blender's own get Python instances too once ``window.modal_operators`` is read, but no
+    class."""
+    return bpy.types.Operator.bl_rna_get_subclass_py(operator) is not None
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part that holds the
+    list, None where the window holds it itself. ``blocks`` is where a region keeps the pointer to
+    what is named as the pop-up that it shows, within so many bytes as ``named`` says."""
+
+    runtime: int | None
+    handlers: int
+    name: int
+    blocks: int
+    named: int
+
+    def takers(self, window: int, read: Read) -> Iterator[Taker]:
+        at: int | None = window
+        if self.runtime is not None:
+            at = read(window + self.runtime)
+        handler = read(at + self.handlers) if at else 0
+        for _ in range(_MANY):
+            if not handler:
+                return
+            kind = (read(handler + _KIND) or 0) & 0xFFFFFFFF
+            if kind == _UI:
+                if not self._is_splash(handler, read):
+                    yield Taker(None)
+            elif kind == _OPERATOR:
+                operator = read(handler + _ITS_OPERATOR)
+                yield Taker(_text(operator + self.name, read) if operator else None)
+            handler = read(handler + _NEXT)
+
+    def _is_splash(self, handler: int, read: Read) -> bool:
+        popup = read(handler + _ITS_POPUP)
+        region = read(popup) if popup else None
+        blocks = read(region + self.blocks) if region else None
+        return bool(blocks) and _SPLASH in _bytes(blocks or 0, self.named, read)
+
+
+def _text(address: int, read: Read) -> str:
+    """Blender keeps 64 bytes for the name of an operator."""
+    return _bytes(address, 64, read).partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _bytes(address: int, size: int, read: Read) -> bytes:
+    parts = (read(address + at) for at in range(0, size, 8))
+    return b"".join((part or 0).to_bytes(8, "little") for part in parts)
+
+
+def _find() -> _Places | None:
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
+    window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
+    # A list of blocks, each with its name in it; later a part of its own that has their names.
+    region = structs["ARegion"]
+    listed = region.get("uiblocks")
+    blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)
+    if "modalhandlers" in window:
+        return _Places(None, window["modalhandlers"], name, blocks, named)
+    runtime = window["runtime"]
+    with reader() as read:
+        address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
+        handlers = _search(address, read) if address else None
+    if handlers is None:
+        log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
+        return None
+    return _Places(runtime, handlers, name, blocks, named)
+
+
+def _write(path: Path) -> None:
+    bpy.data.libraries.write(str(path), set())
+
+
+def _search(address: int, read: Read) -> int | None:
+    """Where the second of two lists of handlers begins: that of those that come first."""
+    for offset in range(0, _SEARCHED, 8):
+        if _is_list(address + offset, read) and _is_list(address + offset + 16, read):
+            return offset + 16
+    return None
+
+
+def _is_list(address: int, read: Read) -> bool:
+    """Whether a list of handlers that holds some is there."""
+    first, last = read(address), read(address + 8)
+    if not first or not last:
+        return False
+    handler, before = first, 0
+    for _ in range(_MANY):
+        following, previous, kind = (read(handler + at) for at in (0, 8, _KIND))
+        if kind is None or previous != before or not _GIZMO <= kind & 0xFFFFFFFF <= _KEYS:
+            return False
+        if not following:
+            return handler == last
+        handler, before = following, handler
+    return False

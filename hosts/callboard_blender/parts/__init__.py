@@ -1,0 +1,1 @@
+"""What several ports of Blender stand on."""

@@ -1,0 +1,36 @@
+"""What an object has besides a place: materials, modifiers, a lens, power, keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from callboard.host import Json
+from callboard.ports.scene_ports import MOST_KEYS
+from callboard_blender.parts.curves import TRANSFORM, curves_of
+
+
+def details(obj: bpy.types.Object) -> Json:
+    told: Json = {}
+    if obj.material_slots:
+        materials = (slot.material for slot in obj.material_slots)
+        told["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))
+    if obj.modifiers:
+        told["modifiers"] = [
+            {"name": each.name, "type": each.type.lower(), "shown": bool(each.show_viewport)}
+            for each in obj.modifiers
+        ]
+    if obj.type == "CAMERA":
+        told["lens"] = obj.data.lens
+    elif obj.type == "LIGHT":
+        told["energy"] = obj.data.energy
+    frames: set[float] = set()
+    for curve in curves_of(obj):
+        if curve.data_path.startswith(TRANSFORM):
+            points = curve.keyframe_points
+            flat = [0.0] * (2 * len(points))
+            points.foreach_get("co", flat)
+            frames.update(flat[::2])
+    if frames:
+        told["keys"] = sorted(frames)[:MOST_KEYS]
+        told["key_count"] = len(frames)
+    return told

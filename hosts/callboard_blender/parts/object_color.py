@@ -1,0 +1,62 @@
+"""An object's colour: the base colour of a material of its own."""
+
+from __future__ import annotations
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Vector
+from callboard_blender.application.linked import refuse_linked_data
+from callboard_blender.parts.principled import shader_of
+
+
+def read_color(obj: bpy.types.Object) -> list[float] | None:
+    """Linear RGB of the first material, or None where it has none or a texture."""
+    material = obj.material_slots[0].material if obj.material_slots else None
+    if material is None:
+        return None
+    shader = shader_of(material)
+    if shader is None:
+        return list(material.diffuse_color)[:3]
+    base = shader.inputs["Base Color"]
+    return None if base.is_linked else list(base.default_value)[:3]
+
+
+def set_color(obj: bpy.types.Object, color: Vector) -> None:
+    if not hasattr(obj.data, "materials"):
+        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no colour")
+    if not obj.material_slots:
+        refuse_linked_data(obj)
+    rgba = (*color, 1.0)
+    material = _own_material(obj)
+    material.diffuse_color = rgba
+    shader = shader_of(material)
+    if shader is None:
+        raise HostError(f"material '{material.name}' has no Principled BSDF to colour")
+    base = shader.inputs["Base Color"]
+    for link in list(base.links):
+        material.node_tree.links.remove(link)
+    base.default_value = rgba
+
+
+def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
+    slots = obj.material_slots
+    if len(slots) == 1 and slots[0].material is not None:
+        present = slots[0].material
+        shared_mesh = slots[0].link == "DATA" and obj.data.users > 1
+        # What keeps an unused material in the file counts as one.
+        users = present.users - present.use_fake_user
+        shared = shared_mesh or users > 1 or present.library is not None
+        if not shared and present.override_library is None and shader_of(present) is not None:
+            return present
+    material = bpy.data.materials.new(f"{obj.name} Look")
+    if material.node_tree is None:
+        material.use_nodes = True
+    if not slots:
+        obj.data.materials.append(None)
+    for slot in obj.material_slots:
+        if obj.data.users > 1 or obj.data.library is not None:
+            # Objects that share the mesh keep their look.
+            slot.link = "OBJECT"
+        slot.material = material
+    return material

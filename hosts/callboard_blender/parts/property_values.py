@@ -1,0 +1,135 @@
+"""Values of Blender's properties, and what of JSON fits them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from callboard.errors import HostError
+from callboard.ports.scene_ports import MOST_ELEMENTS
+
+_WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
+#: What a custom property has room for.
+_WHOLE = 2**31
+
+
+def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
+    """The type in a word, ``float[3]`` where it is several, and the value."""
+    if rna is None:
+        value = owner[key]
+        value = value.to_list() if hasattr(value, "to_list") else value
+        first = value[0] if isinstance(value, list) and value else value
+        return f"custom {type(first).__name__}", value
+    value = getattr(owner, key)
+    word = _WORDS.get(rna.type, rna.type.lower())
+    if rna.type == "ENUM":
+        return word, sorted(value) if rna.is_enum_flag else value
+    count = getattr(rna, "array_length", 0)
+    return (f"{word}[{count}]" if count else word), value
+
+
+def plain(value: Any) -> Any:
+    """As JSON; None for numbers that aren't finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return [plain(value[at]) for at in range(min(len(value), MOST_ELEMENTS))]
+
+
+def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any:
+    """The value as that property takes it. Raises HostError."""
+    if rna is None:
+        return _custom(value, owner, key, attribute)
+    several = bool(getattr(rna, "is_array", False))
+    if rna.type == "ENUM":
+        return _choice(value, rna, attribute)
+    if not several:
+        return _one(value, rna, attribute)
+    there = getattr(owner, key)
+    if len(there) and hasattr(there[0], "__len__"):
+        raise HostError(f"'{attribute}' is a matrix; scene__transform places objects")
+    if not isinstance(value, list) or len(value) != len(there):
+        raise HostError(f"'{attribute}' takes a list of {len(there)}")
+    return [_one(each, rna, attribute) for each in value]
+
+
+def _one(value: Any, rna: Any, attribute: str) -> Any:
+    word = _WORDS.get(rna.type, "value")
+    if rna.type == "BOOLEAN":
+        right = isinstance(value, bool)
+    elif rna.type == "STRING":
+        longest = rna.length_max
+        right = isinstance(value, str) and "\0" not in value
+        if right and longest and len(value.encode()) >= longest:
+            raise HostError(f"'{attribute}' has room for {longest - 1} bytes")
+    elif isinstance(value, bool) or not isinstance(value, (int, float)):
+        right = False
+    elif rna.type == "INT":
+        # Beyond what its slider shows, a count of parts ends Blender for want of memory.
+        low, high = rna.soft_min, rna.soft_max
+        right = isinstance(value, int)
+    else:
+        low, high = rna.hard_min, rna.hard_max
+        right = math.isfinite(value)
+    if not right:
+        raise HostError(f"'{attribute}' is {word}; {_shown(value)} is none")
+    if rna.type in ("INT", "FLOAT") and not low <= value <= high:
+        raise HostError(f"'{attribute}' goes from {low:g} to {high:g}; {_shown(value)} doesn't fit")
+    return value
+
+
+def _choice(value: Any, rna: Any, attribute: str) -> Any:
+    """Some properties have their choices made as they are shown; Blender says what is wrong."""
+    known = [item.identifier for item in rna.enum_items]
+    wanted = value if rna.is_enum_flag else [value]
+    if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
+        raise HostError(
+            f"'{attribute}' takes {'a list of words' if rna.is_enum_flag else 'a word'}"
+        )
+    if known and not set(wanted) <= set(known):
+        raise HostError(f"'{attribute}' is one of {', '.join(known[:40])}")
+    return set(wanted) if rna.is_enum_flag else value
+
+
+def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
+    parts = value if isinstance(value, list) else [value]
+    kinds = {_kind(each, attribute) for each in parts}
+    if kinds == {"int", "float"}:
+        parts, kinds = [float(each) for each in parts], {"float"}
+    if len(kinds) != 1:
+        raise HostError(f"'{attribute}': a list in a custom property holds values of one kind")
+    if isinstance(value, list) and kinds & {"str"}:
+        raise HostError(f"'{attribute}': Blender's custom properties hold no list of texts")
+    made = parts if isinstance(value, list) else parts[0]
+    if key not in owner:
+        return made
+    there = owner[key]
+    there = there.to_list() if hasattr(there, "to_list") else there
+    if isinstance(there, list) is not isinstance(made, list):
+        raise HostError(f"'{attribute}' is {'a list' if isinstance(there, list) else 'one value'}")
+    before = _kind((there[0] if isinstance(there, list) and there else there), attribute)
+    if before == "float" and kinds == {"int"}:
+        return [float(each) for each in parts] if isinstance(value, list) else float(value)
+    if kinds != {before}:
+        raise HostError(f"'{attribute}' is {before}; {_shown(value)} is none")
+    return made
+
+
+def _kind(value: Any, attribute: str) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int) and -_WHOLE <= value < _WHOLE:
+        return "int"
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return "float"
+    if isinstance(value, str) and "\0" not in value:
+        return "str"
+    raise HostError(f"'{attribute}' can't hold {_shown(value)}: a flag, a number or a text")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}…"

@@ -1,0 +1,150 @@
+"""A render of Blender's own, which goes on while its interface does.
+
+Blender copies the scene as it begins. Until it has, the interface is held; then the settings are
+the artist's again: what is done or saved meanwhile knows nothing of them. The picture is written
+when the render is over, out of the result that Blender keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from callboard.errors import HostError
+from callboard.ground.by_itself import BY_ITSELF, comes_back
+from callboard.ground.replacing import replacing
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import scene, view_layer
+from callboard_blender.parts.rendering import kept_as, put_back, settings
+from callboard_blender.parts.views import in_a_window
+
+#: Seconds that Blender has to copy the scene; it takes as long as going to another frame.
+_COPIED_IN = 300.0
+#: The first handler that is called with its copy, and those that tell of the end.
+_COPIED = "frame_change_post"
+_ENDS = ("render_complete", "render_cancel")
+
+
+def goes_by_itself() -> bool:
+    """Whether a render does here: in Blender 3 one looks like a change of the artist's."""
+    return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
+
+
+def rendered(
+    path: str, width: int, height: int, changes: Changes, end_jobs: Callable[[], None]
+) -> Generator[object, None, None]:
+    """Renders the scene as it is into the file. Raises HostError; closed before its end, it ends
+    the render by ``end_jobs``."""
+    shown = scene().name_full
+    with replacing(path) as written, _Job(changes, end_jobs) as job:
+        with changes.unnoticed():
+            with settings(path, width, height):
+                job.start()
+            view_layer().update()
+        while job.goes_on():
+            yield BY_ITSELF
+        job.require_result(path)
+        source = bpy.data.scenes.get(shown)
+        if source is None:
+            raise HostError(f"the scene '{shown}' was removed while it was rendered")
+        with changes.unnoticed():
+            with put_back(kept_as(path, source)):
+                try:
+                    bpy.data.images["Render Result"].save_render(written, scene=source)
+                except RuntimeError as error:
+                    raise HostError(
+                        f"Blender could not write '{Path(path).name}': {error}"
+                    ) from None
+            view_layer().update()
+
+
+class _Job:
+    """Main thread; what it adds to Blender's handlers runs on the render's."""
+
+    def __init__(self, changes: Changes, end_jobs: Callable[[], None]) -> None:
+        self._end_jobs = end_jobs
+        self._copied = Event()
+        self._begun = False
+        self._ended: str | None = None
+        #: Why there is no picture of it any more.
+        self._lost: str | None = None
+        self._forget = changes.emptied.watch(partial(self._lose, "another file was opened"))
+        self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []
+
+    def __enter__(self) -> _Job:
+        self._listen(_COPIED, self._copied.set)
+        for name in _ENDS:
+            self._listen(name, partial(self._end, name))
+        self._listen("render_init", self._other_begins)
+        for name in ("undo_post", "redo_post"):
+            self._listen(name, partial(self._lose, "going back or on in the undo history ended it"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._begun and self._ended is None:
+            self._end_jobs()
+        self._forget()
+        for handlers, function in self._added:
+            if function in handlers:
+                handlers.remove(function)
+
+    def start(self) -> None:
+        """Returns once Blender has its own copy of the scene. Raises HostError."""
+        preferences = bpy.context.preferences
+        # Nothing opens over what the artist looks at; and nobody changed the preferences.
+        quiet = [
+            (preferences.view, "render_display_type", "NONE"),
+            (preferences, "is_dirty", preferences.is_dirty),
+        ]
+        try:
+            with in_a_window(), put_back(quiet):
+                self._begun = bpy.ops.render.render("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        except RuntimeError as error:
+            raise HostError(f"Blender could not render: {error}") from None
+        if not self._begun:
+            raise HostError("Blender began no render; ask the artist what it is doing")
+        if not self._copied.wait(_COPIED_IN):
+            raise HostError("Blender did not begin to render in time; ask the artist to look")
+
+    def goes_on(self) -> bool:
+        if self._lost is not None:
+            return False
+        return self._ended is None or bpy.app.is_job_running("RENDER")
+
+    def require_result(self, path: str) -> None:
+        """Raises HostError where there is no picture of the whole."""
+        name = Path(path).name
+        if self._lost is not None:
+            raise HostError(f"'{name}' was not written: {self._lost}; call it again")
+        if self._ended == "render_cancel":
+            raise HostError(
+                f"the artist or Blender stopped the render of '{name}', and nothing was written;"
+                " Blender's Info editor and its console say why"
+            )
+
+    def _listen(self, name: str, note: Callable[[], None]) -> None:
+        @persistent  # type: ignore[untyped-decorator]
+        def noted(*_: object) -> None:
+            note()
+
+        handlers: Any = getattr(bpy.app.handlers, name)
+        handlers.append(noted)
+        self._added.append((handlers, noted))
+
+    def _other_begins(self) -> None:
+        if self._ended is not None:
+            self._lose("another render took its place")
+
+    def _end(self, name: str) -> None:
+        if self._ended is None:
+            self._ended = name
+        self._copied.set()
+
+    def _lose(self, why: str) -> None:
+        self._lost = why

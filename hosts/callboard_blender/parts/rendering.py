@@ -1,0 +1,167 @@
+"""One picture from a render, and a scene that is as it was.
+
+Inside Blender the scene's own engine and settings render. In background mode a scene that asks for
+EEVEE or Workbench, which need a graphics card, is rendered by Cycles on the processor, with few
+samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import atan
+from pathlib import Path
+from typing import Any
+
+import addon_utils
+import bpy
+from mathutils import Color, Matrix
+
+from callboard.errors import HostError
+from callboard.ground.orbit import View
+from callboard.ground.replacing import replacing
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard_blender.application.names import forget, scene, view_layer
+
+#: Of what, what, and the value for one picture.
+Setting = tuple[Any, str, Any]
+
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
+_SAMPLES = 16
+
+
+def made_by() -> Json:
+    """The engine that is set, and its samples a pixel."""
+    shown = scene()
+    engine = shown.render.engine
+    owner, key = _samples_of(shown)
+    return {"engine": engine, **({} if owner is None else {"samples": getattr(owner, key)})}
+
+
+def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
+    """What holds the engine's samples a pixel, and their name there."""
+    if shown.render.engine == "CYCLES":
+        return shown.cycles, "samples"
+    return (shown.eevee if "EEVEE" in shown.render.engine else None), "taa_render_samples"
+
+
+def render_to(path: str) -> None:
+    with replacing(path) as written:
+        scene().render.filepath = written
+        try:
+            bpy.ops.render.render(write_still=True)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not render '{Path(path).name}': {error}") from None
+
+
+@contextmanager
+def settings(
+    path: str, width: int, height: int, more: Sequence[Setting] = (), samples: int | None = None
+) -> Iterator[None]:
+    """The render settings for one image, and ``more``; the scene's own come back afterwards.
+    ``samples`` a pixel at most, where they are given."""
+    shown = scene()
+    render = shown.render
+    wanted: list[Setting] = [
+        (render, "resolution_x", width),
+        (render, "resolution_y", height),
+        (render, "resolution_percentage", 100),
+        (render, "use_border", False),
+        (render, "use_file_extension", False),
+        (render, "filepath", render.filepath),
+        # The scene, not the cut that the artist may be making of it, and one picture of it.
+        (render, "use_sequencer", False),
+        (render, "use_multiview", False),
+        *kept_as(path, shown),
+    ]
+    if bpy.app.background and render.engine != "CYCLES":
+        if not hasattr(shown, "cycles"):
+            addon_utils.enable("cycles")
+        wanted += [
+            (render, "engine", "CYCLES"),
+            (shown.cycles, "device", "CPU"),
+            (shown.cycles, "samples", min(samples or _SAMPLES, _SAMPLES)),
+            (shown.cycles, "use_denoising", False),
+        ]
+    elif samples is not None:
+        owner, key = _samples_of(shown)
+        wanted += [(owner, key, min(samples, getattr(owner, key)))] if owner is not None else []
+        if render.engine == "CYCLES":  # some are built without what denoises
+            wanted.append((shown.cycles, "use_denoising", False))
+    wanted += more
+    with put_back(wanted):
+        yield
+
+
+def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
+    """How a picture of that scene is written into that file. Raises HostError."""
+    kind = _FORMATS[checked_suffix(path, _FORMATS)]
+    if bpy.app.version >= (5, 0) and re.search("[{}]", path):
+        raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
+    image = shown.render.image_settings
+    return [
+        # Each decides what the next ones may be, also when they are put back.
+        *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
+        (image, "file_format", kind),
+        (image, "color_mode", "RGB"),
+        (image, "color_depth", "8"),
+    ]
+
+
+@contextmanager
+def put_back(wanted: Sequence[Setting]) -> Iterator[None]:
+    """Sets each; afterwards they are as before."""
+    before = [(owner, key, _kept(getattr(owner, key))) for owner, key, _ in wanted]
+    try:
+        for owner, key, value in wanted:
+            setattr(owner, key, value)
+        yield
+    finally:
+        for owner, key, value in before:
+            setattr(owner, key, value)
+
+
+def _kept(value: Any) -> Any:
+    # A colour is what is there at any time.
+    return tuple(value) if isinstance(value, Color) else value
+
+
+@contextmanager
+def seen_by(camera: bpy.types.Object) -> Iterator[None]:
+    """The scene's camera is another one."""
+    shown = scene()
+    before = shown.camera
+    # A marker's camera takes over at its frame.
+    bound = [(marker, marker.camera) for marker in shown.timeline_markers if marker.camera]
+    try:
+        shown.camera = camera
+        for marker, _ in bound:
+            marker.camera = None
+        yield
+    finally:
+        for marker, bound_camera in bound:
+            marker.camera = bound_camera
+        shown.camera = before
+
+
+@contextmanager
+def camera_at(view: View) -> Iterator[None]:
+    """A camera of its own."""
+    shown = scene()
+    data = bpy.data.cameras.new("callboard turntable")
+    data.sensor_fit = "HORIZONTAL"
+    data.angle = 2 * atan(view.wide)
+    data.clip_start, data.clip_end = view.near, view.far
+    camera = bpy.data.objects.new("callboard turntable", data)
+    try:
+        shown.collection.objects.link(camera)
+        axes = [(*row, 0.0) for row in view.rows[:3]]
+        camera.matrix_world = Matrix([*axes, (*view.rows[3], 1.0)]).transposed()
+        with seen_by(camera):
+            view_layer().update()
+            yield
+    finally:
+        bpy.data.batch_remove([camera, data])
+        forget()

@@ -1,0 +1,147 @@
+"""What surrounds the scene: Blender's world, as an image, a colour or a sky."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import degrees, radians
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from callboard.host import Json, Texture
+from callboard_blender.application.names import scene
+from callboard_blender.parts.textures import clear, picture_of
+
+#: Marks the world that we made.
+_OURS = "callboard_environment"
+#: Pictures that hold light as it is.
+_LINEAR = (".hdr", ".exr")
+#: A sky as bright as it is out of doors would leave nothing to see.
+_SKY_STRENGTH = 0.1
+
+
+def read() -> Json:
+    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    world = scene().world
+    if world is None:
+        return {"kind": "none", **told}
+    background = _background(world)
+    if background is None:
+        if world.node_tree is None or not _uses_nodes(world):
+            told.update(color=list(world.color), strength=1.0, rotate=0.0)
+            return {"kind": "color", **told}
+        return {"kind": "other", **told}
+    color, strength = background.inputs["Color"], background.inputs["Strength"]
+    told["strength"] = None if strength.is_linked else strength.default_value
+    if not color.is_linked:
+        told.update(color=list(color.default_value)[:3], rotate=0.0)
+        return {"kind": "color", **told}
+    source = color.links[0].from_node
+    if source.type == "TEX_ENVIRONMENT" and source.image is not None:
+        image = source.image
+        told["path"] = bpy.path.abspath(image.filepath, library=image.library) or None
+        told["rotate"] = _turn(source)
+        return {"kind": "image", **told}
+    if source.type == "TEX_SKY":
+        told["sun_elevation"] = degrees(source.sun_elevation)
+        told["rotate"] = degrees(source.sun_rotation)
+        return {"kind": "sky", **told}
+    return {"kind": "other", **told}
+
+
+def write(values: Mapping[str, Any]) -> None:
+    """In a world of our own; the artist's stays in the file."""
+    image = None
+    if "path" in values:
+        linear = Path(values["path"]).suffix.lower() in _LINEAR
+        spaces = ("Linear Rec.709", "Linear") if linear else ("sRGB",)
+        image = picture_of(Texture(values["path"], "raw"), spaces)
+    world = _own_world()
+    tree = world.node_tree
+    background = _background(world)
+    if background is None:
+        tree.nodes.clear()
+        background = tree.nodes.new("ShaderNodeBackground")
+        output = tree.nodes.new("ShaderNodeOutputWorld")
+        tree.links.new(background.outputs["Background"], output.inputs["Surface"])
+    color = background.inputs["Color"]
+    turn = values.get("rotate", read()["rotate"] or 0.0)
+    if image is not None:
+        clear(tree, color)
+        source = tree.nodes.new("ShaderNodeTexEnvironment")
+        source.image = image
+        mapping, place = (tree.nodes.new(f"ShaderNode{kind}") for kind in ("Mapping", "TexCoord"))
+        tree.links.new(place.outputs["Generated"], mapping.inputs["Vector"])
+        tree.links.new(mapping.outputs["Vector"], source.inputs["Vector"])
+        tree.links.new(source.outputs["Color"], color)
+        for node, x in ((source, -300), (mapping, -500), (place, -700)):
+            node.location = (background.location.x + x, background.location.y)
+    elif "color" in values:
+        clear(tree, color)
+        color.default_value = (*values["color"], 1.0)
+    elif "sun_elevation" in values:
+        clear(tree, color)
+        source = tree.nodes.new("ShaderNodeTexSky")
+        source.location = (background.location.x - 300, background.location.y)
+        source.sun_elevation = radians(values["sun_elevation"])
+        tree.links.new(source.outputs["Color"], color)
+        background.inputs["Strength"].default_value = _SKY_STRENGTH
+    if "strength" in values:
+        clear(tree, background.inputs["Strength"])
+        background.inputs["Strength"].default_value = values["strength"]
+    _set_turn(color, turn)
+
+
+def _set_turn(color: Any, turn: float) -> None:
+    source = color.links[0].from_node if color.is_linked else None
+    if source is not None and source.type == "TEX_SKY":
+        source.sun_rotation = radians(turn % 360)
+    elif source is not None and (mapping := _mapping(source)) is not None:
+        # The picture turns against the directions that are looked up in it.
+        mapping.inputs["Rotation"].default_value[2] = radians(-turn)
+
+
+def _turn(source: Any) -> float:
+    mapping = _mapping(source)
+    return -degrees(mapping.inputs["Rotation"].default_value[2]) if mapping is not None else 0.0
+
+
+def _mapping(source: Any) -> Any:
+    vector = source.inputs.get("Vector")
+    before = vector.links[0].from_node if vector is not None and vector.is_linked else None
+    return before if before is not None and before.type == "MAPPING" else None
+
+
+def _background(world: bpy.types.World) -> Any:
+    """What the world shows, where it is that simple."""
+    if world.node_tree is None or not _uses_nodes(world):
+        return None
+    for node in world.node_tree.nodes:
+        if node.type == "OUTPUT_WORLD" and node.is_active_output:
+            surface = node.inputs["Surface"]
+            source = surface.links[0].from_node if surface.is_linked else None
+            return source if source is not None and source.type == "BACKGROUND" else None
+    return None
+
+
+def _uses_nodes(world: bpy.types.World) -> bool:
+    # Since 5.0 every world does, and asking is deprecated.
+    return bpy.app.version >= (5, 0) or bool(world.use_nodes)
+
+
+def _own_world() -> bpy.types.World:
+    shown = scene()
+    before = shown.world
+    if before is not None and before.get(_OURS) and before.library is None and before.users == 1:
+        return before
+    world = before.copy() if before is not None else bpy.data.worlds.new("Environment")
+    if before is not None:
+        # Blender saves what has a user.
+        before.use_fake_user = True
+        world.name = "Environment"
+    if world.node_tree is None or not _uses_nodes(world):
+        world.use_nodes = True
+    world[_OURS] = True
+    shown.world = world
+    return world

@@ -1,0 +1,233 @@
+"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to the parent.
+
+Blender keeps a further matrix between parent and child, delta transforms and several rotation
+modes. As long as that matrix only moves, turns and scales evenly, the components follow from the
+channels one by one, also where a scale is zero or negative; else they are taken out of the whole.
+"""
+
+from __future__ import annotations
+
+from math import degrees, radians
+
+import bpy
+from mathutils import Euler, Matrix, Quaternion
+from mathutils import Vector as Vec
+
+from callboard.errors import HostError
+from callboard.host import Vector
+from callboard_blender.application.names import view_layer
+from callboard_blender.parts.curves import TRANSFORM, curves_of, drivers_of, strip_curves_of
+
+Components = tuple[list[float], list[float], list[float]]
+
+#: The channel that holds the rotation in each mode; the other modes are orders of Euler angles.
+_ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+def rotation_channel(obj: bpy.types.Object) -> str:
+    return _ROTATIONS.get(obj.rotation_mode, "rotation_euler")
+
+
+def read(obj: bpy.types.Object) -> Components:
+    return components(obj, obj.location, list(getattr(obj, rotation_channel(obj))), list(obj.scale))
+
+
+def components(
+    obj: bpy.types.Object, location: Vector, rotation: Vector, scale: Vector
+) -> Components:
+    """What the object's local transform is when its channels have these values."""
+    moved = Vec(location) + obj.delta_location
+    turned = _delta(obj) @ _quaternion(obj, rotation)
+    scaled = Vec(a * b for a, b in zip(scale, obj.delta_scale, strict=True))
+    even = _even(_between(obj))
+    if even is None:
+        matrix = _between(obj) @ Matrix.LocRotScale(moved, turned, scaled)
+        return _decompose(matrix, scaled)
+    turn, size = even
+    if obj.rotation_mode == "XYZ" and turn == Quaternion() and _delta(obj) == Quaternion():
+        angles = [degrees(angle) for angle in rotation]
+    else:
+        angles = [degrees(angle) for angle in (turn @ turned).to_euler("XYZ")]
+    return list(_between(obj) @ moved), angles, list(size * scaled)
+
+
+def write(
+    obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
+) -> None:
+    """Sets the components that aren't None. Raises HostError, and changes nothing, where the artist
+    locked one."""
+    _refuse_animated(obj)
+    old = _channels(obj)
+    if (rotate is None and scale is None) or _even(_between(obj)) is not None:
+        write_channels(obj, translate, rotate, scale)
+    else:
+        before = read(obj)
+        asked = (translate, rotate, scale)
+        set_local(
+            obj, _compose(*(b if a is None else a for a, b in zip(asked, before, strict=True)))
+        )
+    if locked := _locked(obj, old):
+        obj.location, obj.scale = old[0], old[2]
+        setattr(obj, rotation_channel(obj), old[1])
+        raise HostError(
+            f"the artist locked {' and '.join(locked)} of '{obj.name}'; leave that as it is, or ask"
+            " the artist to unlock it, in the sidebar of the 3D view, tab Item"
+        )
+    view_layer().update()
+
+
+def _channels(obj: bpy.types.Object) -> Components:
+    return list(obj.location), list(getattr(obj, rotation_channel(obj))), list(obj.scale)
+
+
+def _locked(obj: bpy.types.Object, old: Components) -> list[str]:
+    """The locked channels that aren't what they were."""
+    locks = (obj.lock_location, obj.lock_rotation, obj.lock_scale)
+    locked = []
+    for name, before, after, lock in zip(
+        ("location", "rotation", "scale"), old, _channels(obj), locks, strict=True
+    ):
+        differ = [abs(a - b) > 1e-6 * max(1, abs(a)) for a, b in zip(before, after, strict=True)]
+        # A quaternion, or an axis with an angle, has no axes of its own to lock.
+        each = zip(differ, lock, strict=True) if len(differ) == 3 else [(any(differ), any(lock))]
+        if any(moved and held for moved, held in each):
+            locked.append(name)
+    return locked
+
+
+def write_channels(
+    obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
+) -> None:
+    """Sets the channels so that the components are these. Raises HostError where one can't be set
+    without the others."""
+    between = _between(obj)
+    even = _even(between)
+    if even is None and (rotate is not None or scale is not None):
+        raise HostError(
+            f"rotation and scale of '{obj.name}' can't be keyed one by one: the matrix between it"
+            " and its parent is sheared or scaled unevenly; bake it instead"
+        )
+    if translate is not None:
+        if between.determinant() == 0:
+            raise HostError(f"'{obj.name}' is scaled to zero by its parent, so it can't be moved")
+        obj.location = between.inverted() @ Vec(translate) - obj.delta_location
+    if even is None:
+        return
+    turn, size = even
+    if rotate is not None:
+        if obj.rotation_mode == "XYZ" and turn == Quaternion() and _delta(obj) == Quaternion():
+            obj.rotation_euler = [radians(angle) for angle in rotate]
+        else:
+            wanted = Euler([radians(angle) for angle in rotate], "XYZ").to_quaternion()
+            set_rotation(obj, _delta(obj).inverted() @ turn.inverted() @ wanted)
+    if scale is not None:
+        if not all(obj.delta_scale):
+            raise HostError(f"the delta scale of '{obj.name}' is zero, so it can't be scaled")
+        obj.scale = [
+            value / size / delta for value, delta in zip(scale, obj.delta_scale, strict=True)
+        ]
+
+
+def set_rotation(obj: bpy.types.Object, turned: Quaternion) -> None:
+    """Sets the channel of the object's mode, near to what it is: the same turn has several
+    values, and the nearer one doesn't spin in between."""
+    if obj.rotation_mode == "QUATERNION":
+        turned.make_compatible(obj.rotation_quaternion)
+        obj.rotation_quaternion = turned
+    elif obj.rotation_mode == "AXIS_ANGLE":
+        axis, angle = turned.to_axis_angle()
+        obj.rotation_axis_angle = (angle, *axis)
+    else:
+        obj.rotation_euler = turned.to_euler(obj.rotation_mode, obj.rotation_euler)
+
+
+def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = None) -> None:
+    """Sets the whole local transform. What the channels can't express, shear and zero scale, goes
+    into the matrix between parent and child, which is then ``between``."""
+    _refuse_animated(obj)
+    if same(Matrix.LocRotScale(*matrix.decompose()), matrix) and matrix.determinant() != 0:
+        obj.matrix_parent_inverse = Matrix.Identity(4)
+        obj.matrix_basis = matrix
+        return
+    if obj.parent is None:
+        raise HostError(
+            f"'{obj.name}' is sheared, or scaled to zero, by its parent, and Blender can't keep"
+            " that without a parent"
+        )
+    if between is None:
+        if obj.matrix_basis.determinant() == 0:
+            raise HostError(f"'{obj.name}' is scaled to zero, so its place can't be kept")
+        between = matrix @ obj.matrix_basis.inverted()
+    obj.matrix_parent_inverse = between
+
+
+def local(obj: bpy.types.Object) -> Matrix:
+    """Relative to the parent."""
+    return _between(obj) @ obj.matrix_basis
+
+
+def _between(obj: bpy.types.Object) -> Matrix:
+    return obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
+
+
+def _even(matrix: Matrix) -> tuple[Quaternion, float] | None:
+    """How it turns and scales; None where it scales unevenly, shears, mirrors or flattens."""
+    linear = matrix.to_3x3()
+    if linear == Matrix.Identity(3):
+        return Quaternion(), 1.0
+    size = linear.col[0].length
+    if size == 0 or linear.determinant() <= 0:
+        return None
+    turned = linear * (1 / size)
+    if not same(turned @ turned.transposed(), Matrix.Identity(3)):
+        return None
+    return turned.to_quaternion(), size
+
+
+def _delta(obj: bpy.types.Object) -> Quaternion:
+    if obj.rotation_mode == "QUATERNION":
+        return obj.delta_rotation_quaternion
+    if obj.rotation_mode == "AXIS_ANGLE" or not any(obj.delta_rotation_euler):
+        return Quaternion()
+    return obj.delta_rotation_euler.to_quaternion()
+
+
+def _quaternion(obj: bpy.types.Object, rotation: Vector) -> Quaternion:
+    if obj.rotation_mode == "QUATERNION":
+        return Quaternion(rotation).normalized()
+    if obj.rotation_mode == "AXIS_ANGLE":
+        return Quaternion(rotation[1:], rotation[0])
+    return Euler(rotation, obj.rotation_mode).to_quaternion()
+
+
+def _decompose(matrix: Matrix, scaled: Vec) -> Components:
+    """A mirrored matrix comes apart with all three scales negative; the signs are made those of
+    ``scaled`` where that is the same transform."""
+    location, turn, size = matrix.decompose()
+    flips = [1.0 if a * b >= 0 else -1.0 for a, b in zip(size, scaled, strict=True)]
+    if flips[0] * flips[1] * flips[2] > 0:
+        turn = (turn.to_matrix() @ Matrix.Diagonal(flips)).to_quaternion()
+        size = Vec(a * b for a, b in zip(size, flips, strict=True))
+    return list(location), [degrees(angle) for angle in turn.to_euler("XYZ")], list(size)
+
+
+def _compose(translate: Vector, rotate: Vector, scale: Vector) -> Matrix:
+    turn = Euler([radians(angle) for angle in rotate], "XYZ")
+    return Matrix.LocRotScale(Vec(translate), turn, Vec(scale))
+
+
+def same(a: Matrix, b: Matrix, tolerance: float = 1e-5) -> bool:
+    size = max(1.0, *(abs(value) for row in b for value in row))
+    return all(
+        abs(x - y) < tolerance * size
+        for row, other in zip(a, b, strict=True)
+        for x, y in zip(row, other, strict=True)
+    )
+
+
+def _refuse_animated(obj: bpy.types.Object) -> None:
+    moving = (*drivers_of(obj), *curves_of(obj), *strip_curves_of(obj))
+    if any(curve.data_path.startswith(TRANSFORM) for curve in moving):
+        raise HostError(
+            f"the transform of '{obj.name}' is animated; set keys, or set it on a parent instead"
+        )

@@ -1,0 +1,161 @@
+"""What Blender's import of a USD file leaves to be done: an object and its shape are one again and
+have their name, groups that a program wrote for itself go, and motion becomes keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from callboard_blender.application.names import view_layer
+from callboard_blender.parts.curves import curves_of
+from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
+
+_DATA_NAME = "userProperties:blender:data_name"
+#: How programs mark a group that holds what they wrote, and is none of the artist's.
+GENERATED = "Blender:generated"
+_ORIGIN = "userProperties:readFrom"
+
+
+def settle(created: Iterable[bpy.types.Object], stage: Any) -> None:
+    """Objects stay where they are in the world."""
+    objects = sorted(created, key=_depth)
+    prims = _prims(objects, stage)
+    loose = {obj for obj, prim in prims.items() if _is_loose(obj, prim)}
+    shapes = {
+        obj.parent: obj
+        for obj, prim in prims.items()
+        if obj.parent in prims and _is_shape(obj, prim, prims[obj.parent])
+    }
+
+    def above(obj: bpy.types.Object) -> bpy.types.Object | None:
+        parent = obj.parent
+        while parent in loose:
+            parent = parent.parent
+        return parent
+
+    take_keys(objects, stage, above)
+    view_layer().update()
+    worlds = {obj: obj.matrix_world.copy() for obj in view_layer().objects}
+    for obj in objects:
+        if obj.parent in loose and obj not in loose:
+            _hang(obj, above(obj), worlds)
+    for group, shape in shapes.items():
+        _take_place(shape, group)
+    gone = [*loose, *shapes]
+    names = {obj: _name_of(prim) for obj, prim in prims.items() if obj not in gone}
+    bpy.data.batch_remove(gone)
+    _rename({obj: name for obj, name in names.items() if name})
+    view_layer().update()
+
+
+def _depth(obj: bpy.types.Object) -> int:
+    return 0 if obj.parent is None else 1 + _depth(obj.parent)
+
+
+@contextmanager
+def traced(stage: Any) -> Iterator[None]:
+    """For the block each object that Blender reads from the stage's file will say which prim it
+    was; names don't tell. Blender reads the layer that is open here, and nothing is saved."""
+    from pxr import Sdf, UsdGeom
+
+    layer = stage.GetRootLayer()
+    editable = layer.permissionToEdit and not stage.GetRootLayer().realPath.endswith(".usdz")
+    try:
+        for prim in stage.Traverse() if editable else ():
+            if prim.IsA(UsdGeom.Imageable):
+                origin = prim.CreateAttribute(_ORIGIN, Sdf.ValueTypeNames.String)
+                origin.Set(str(prim.GetPath()))
+        yield
+    finally:
+        if layer.dirty:
+            layer.Reload(True)
+
+
+def _prims(objects: Iterable[bpy.types.Object], stage: Any) -> dict[bpy.types.Object, Any]:
+    """What each was read from; what is said of it is taken off."""
+    prims: dict[bpy.types.Object, Any] = {}
+    key = _ORIGIN.removeprefix("userProperties:")
+    for obj in objects:
+        for owner in (obj.data, obj):
+            if owner is not None and key in owner:
+                prim = stage.GetPrimAtPath(str(owner[key]))
+                if prim:
+                    prims[obj] = prim
+                del owner[key]
+    return prims
+
+
+def _is_loose(obj: bpy.types.Object, prim: Any) -> bool:
+    if obj.type != "EMPTY" or obj.constraints or obj.instance_type != "NONE":
+        return False
+    scope = prim.GetTypeName() == "Scope" and not obj.children
+    return scope or bool(prim.GetCustomDataByKey(GENERATED))
+
+
+def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
+    """Whether Blender wrote it as the shape of the object above it."""
+    return bool(
+        obj.data is not None
+        and obj.parent.type == "EMPTY"
+        and prim.GetAttribute(_DATA_NAME)
+        and above.GetAttribute(OBJECT_NAME)
+        and prim.GetParent() == above
+        and not obj.children
+        and not obj.constraints
+        and obj.matrix_parent_inverse @ obj.matrix_basis == Matrix.Identity(4)
+    )
+
+
+def _name_of(prim: Any) -> str | None:
+    """What the object was called that Blender wrote; the prim was named by it, or by its data."""
+    above = prim.GetParent()
+    owner = above if prim.GetAttribute(_DATA_NAME) and above.GetAttribute(OBJECT_NAME) else prim
+    told = owner.GetAttribute(OBJECT_NAME)
+    if not told:
+        return None
+    name = str(told.Get())
+    # Somebody may have given the prim another name since.
+    return name if re.sub(r"[^A-Za-z0-9_]", "_", name) == owner.GetName() else str(owner.GetName())
+
+
+def _rename(names: Mapping[bpy.types.Object, str]) -> None:
+    for number, obj in enumerate(names):
+        obj.name = f"arriving {number}"  # no two stand in each other's way
+    for obj, name in names.items():
+        obj.name = name
+
+
+def _hang(
+    obj: bpy.types.Object, parent: bpy.types.Object | None, worlds: Mapping[Any, Matrix]
+) -> None:
+    world = worlds.get(obj, obj.matrix_world)
+    obj.parent = parent
+    obj.matrix_parent_inverse = Matrix.Identity(4)
+    if not curves_of(obj):
+        obj.matrix_basis = world if parent is None else worlds[parent].inverted() @ world
+
+
+def _take_place(shape: bpy.types.Object, group: bpy.types.Object) -> None:
+    shape.parent = group.parent
+    shape.matrix_parent_inverse = group.matrix_parent_inverse
+    shape.rotation_mode = group.rotation_mode
+    for channel in ("location", "rotation_euler", "rotation_quaternion", "scale"):
+        setattr(shape, channel, getattr(group, channel))
+    for flag in ("hide_viewport", "hide_render"):
+        setattr(shape, flag, getattr(shape, flag) or getattr(group, flag))
+    for child in group.children:
+        if child != shape:
+            child.parent = shape
+    moving = group.animation_data
+    if moving is not None and moving.action is not None:
+        data = shape.animation_data_create()
+        data.action = moving.action
+        if hasattr(moving, "action_slot"):
+            data.action_slot = moving.action_slot
+    for key in group.keys():  # noqa: SIM118 - an object isn't a mapping
+        shape[key] = group[key]

@@ -1,0 +1,287 @@
+"""Motion in USD files. Blender writes each frame of it, and reads it as a link to the file. Here
+keys between which it is straight become the only samples, all are noted beside them, and samples
+become keys again, so that the file isn't needed any more.
+
+The note is custom data of a prim: for each component the seconds at which it has keys, and how each
+goes on to the next one. It counts only where keys like that give the very motion of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import dist, radians
+from typing import Any
+
+import bpy
+from mathutils import Euler, Matrix
+
+from callboard.ground.matrices import without_jumps
+from callboard_blender.application.names import scene
+from callboard_blender.parts.baking import frame_kept, go_to, insert
+from callboard_blender.parts.curves import curves_of
+from callboard_blender.ports.animation import COMPONENTS, local_at, transform_curves
+
+_NOTE = "sourceKeys"
+#: What exporters name a prim's object in.
+OBJECT_NAME = "userProperties:blender:object_name"
+_CHANNELS = {"translate": "location", "rotate": "rotation_euler", "scale": "scale"}
+_OPS = {"translate": "xformOp:translate", "rotate": "xformOp:rotateXYZ", "scale": "xformOp:scale"}
+#: By which a value in between may be off for its motion to count as the same: parts, and degrees.
+_CLOSE = {"translate": 1e-4, "rotate": 1e-2, "scale": 1e-4}
+#: Frames by which two are the same.
+_FRAME = 1e-4
+
+#: Seconds, or frames, and how each goes on.
+Keys = list[tuple[float, str]]
+
+
+def object_of(prim: Any) -> bpy.types.Object | None:
+    """What a prim in a file that Blender has just written was written for."""
+    name = prim.GetAttribute(OBJECT_NAME)
+    return scene().objects.get(name.Get()) if name else None
+
+
+def note_keys(stage: Any) -> None:
+    """Of the objects of this scene, in a file that Blender has just written."""
+    fps = _fps()
+    for prim in stage.TraverseAll():
+        obj = object_of(prim)
+        if obj is None:
+            continue
+        _unwind(prim.GetAttribute(_OPS["rotate"]))
+        curves = transform_curves(obj)
+        noted: dict[str, Any] = {}
+        for component, keys in _keys_of(obj).items():
+            samples = prim.GetAttribute(_OPS[component])
+            if not samples or len(samples.GetTimeSamples()) < 2:
+                continue
+            noted[component] = {
+                "seconds": [frame / fps for frame, _ in keys],
+                "interpolation": [word for _, word in keys],
+            }
+            exact = {frame: local_at(obj, curves, frame)[component] for frame, _ in keys}
+            _thin(samples, exact, _CLOSE[component])
+        if noted:
+            prim.SetCustomDataByKey(_NOTE, noted)
+            for op in _OPS.values():
+                _still(prim.GetAttribute(op))
+
+
+def take_keys(
+    created: Sequence[bpy.types.Object], stage: Any, above: Callable[[bpy.types.Object], Any]
+) -> None:
+    """Gives what a file was imported as keys of its own, at the frames of this scene's rate.
+    ``above`` is what an object will hang below."""
+    linked = [
+        (obj, each) for obj in created for each in obj.constraints if each.type == "TRANSFORM_CACHE"
+    ]
+    pace = _fps() / stage.GetTimeCodesPerSecond()
+    _retime((obj.data for obj in created if obj.data is not None), pace)
+    if not linked:
+        return
+    prims = {obj: _moving_prim(stage, link.object_path) for obj, link in linked}
+    times = {obj: _times(prim) for obj, prim in prims.items()}
+    seen: dict[bpy.types.Object, dict[float, Matrix]] = {obj: {} for obj in prims}
+    with frame_kept():
+        for time in sorted({time for each in times.values() for time in each}):
+            # Blender takes time codes for frames, whatever their rates are.
+            go_to(time)
+            graph = bpy.context.evaluated_depsgraph_get()
+            for obj, own in times.items():
+                if time in own:
+                    world = obj.evaluated_get(graph).matrix_world
+                    parent = above(obj)
+                    if parent is not None:
+                        world = parent.evaluated_get(graph).matrix_world.inverted() @ world
+                    seen[obj][time] = world.copy()
+        caches = {link.cache_file for _, link in linked}
+        for obj, link in linked:
+            obj.constraints.remove(link)
+        for cache in caches:
+            if cache is not None and not cache.users:
+                bpy.data.batch_remove([cache])
+        for obj, prim in prims.items():
+            same = above(obj) == obj.parent
+            _key(obj, seen[obj], prim, stage.GetTimeCodesPerSecond(), pace, same)
+
+
+def _keys_of(obj: bpy.types.Object) -> dict[str, Keys]:
+    by_component: dict[str, dict[float, str]] = {}
+    for curve in transform_curves(obj):
+        keys = by_component.setdefault(COMPONENTS[curve.data_path], {})
+        for point in curve.keyframe_points:
+            keys.setdefault(float(point.co.x), point.interpolation)
+    return {component: sorted(keys.items()) for component, keys in by_component.items()}
+
+
+def _unwind(samples: Any) -> None:
+    """Blender writes no angle of more than half a circle; a sample after another one jumps."""
+    times = samples.GetTimeSamples() if samples else []
+    turns = [samples.Get(time) for time in times]
+    for time, was, now in zip(times, turns, without_jumps(turns), strict=True):
+        if dist(was, now) > 1:
+            samples.Set(type(was)(*now), time)
+
+
+def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
+    """Leaves only the keys' own samples where what is between them is straight; else adds those
+    between two frames. ``at`` is what the keys say, the first one first."""
+    times = samples.GetTimeSamples()
+    kind = type(samples.Get(times[0]))
+    straight = all(dist(_straight(at, time), samples.Get(time)) <= close for time in times)
+    if straight:
+        samples.Clear()
+    for frame, value in at.items():
+        if straight or frame not in times:
+            samples.Set(kind(*value), frame)
+
+
+def _still(samples: Any) -> None:
+    """A single sample is no motion."""
+    times = samples.GetTimeSamples() if samples else []
+    if len(times) == 1:
+        value = samples.Get(times[0])
+        samples.Clear()
+        samples.Set(value)
+
+
+def _straight(at: Mapping[float, Sequence[float]], time: float) -> Sequence[float]:
+    frames = list(at)
+    for before, after in pairwise(frames):
+        if before <= time <= after:
+            part = (time - before) / (after - before)
+            pairs = zip(at[before], at[after], strict=True)
+            return [a + (b - a) * part for a, b in pairs]
+    return at[frames[0] if time < frames[0] else frames[-1]]
+
+
+def _moving_prim(stage: Any, path: str) -> Any:
+    """The prim whose samples move what was read from ``path``, which may be the shape below it."""
+    from pxr import UsdGeom
+
+    prim = stage.GetPrimAtPath(path)
+    while prim and not prim.IsPseudoRoot():
+        if prim.IsA(UsdGeom.Xformable) and UsdGeom.Xformable(prim).GetTimeSamples():
+            return prim
+        prim = prim.GetParent()
+    return stage.GetPrimAtPath(path)
+
+
+def _times(prim: Any) -> set[float]:
+    from pxr import UsdGeom
+
+    if not prim:
+        return set()
+    sampled = set(UsdGeom.Xformable(prim).GetTimeSamples())
+    rate = prim.GetStage().GetTimeCodesPerSecond()
+    noted = {second * rate for keys in _noted(prim).values() for second, _ in keys}
+    return sampled | {time for time in noted if _near(time, sampled) is None}
+
+
+def _near(time: float, times: Iterable[float]) -> float | None:
+    """The same time as others write it, after its way through seconds and other rates."""
+    return next((each for each in times if abs(each - time) < _FRAME), None)
+
+
+def _noted(prim: Any) -> dict[str, Keys]:
+    note = prim.GetCustomDataByKey(_NOTE) if prim else None
+    by_component: dict[str, Keys] = {}
+    for component in _OPS:
+        each = note.get(component) if isinstance(note, dict) else None
+        if not isinstance(each, dict):
+            continue
+        try:
+            seconds = [float(second) for second in each["seconds"]]
+            words = [str(word) for word in each["interpolation"]]
+        except (KeyError, TypeError, ValueError):
+            continue  # whoever wrote the file wrote that, too
+        if len(seconds) == len(words):
+            by_component[component] = sorted(zip(seconds, words, strict=True))
+    return by_component
+
+
+def _key(
+    obj: bpy.types.Object,
+    seen: Mapping[float, Matrix],
+    prim: Any,
+    rate: float,
+    pace: float,
+    same: bool,
+) -> None:
+    """``same`` says that the prim's own angles are those of the object."""
+    times = sorted(seen)
+    turns = prim.GetAttribute(_OPS["rotate"])
+    obj.rotation_mode = "XYZ"
+    moves: dict[str, list[list[float]]] = {"translate": [], "rotate": [], "scale": []}
+    near = Euler(obj.rotation_euler)
+    for time in times:
+        place, turned, size = seen[time].decompose()
+        told = turns.Get(time) if same and turns and turns.GetTimeSamples() else None
+        if told is not None:
+            near = Euler([radians(angle) for angle in told])
+        near = turned.to_euler("XYZ", near)
+        for component, value in zip(moves, (place, near, size), strict=True):
+            moves[component].append([float(each) for each in value])
+    noted = _noted(prim)
+    for component, values in moves.items():
+        keys = [
+            (sampled, word)
+            for second, word in noted.get(component, ())
+            if (sampled := _near(second * rate, times)) is not None
+        ]
+        close = radians(_CLOSE[component]) if component == "rotate" else _CLOSE[component]
+        if all(dist(value, values[0]) < close * 1e-2 for value in values) and not keys:
+            setattr(obj, _CHANNELS[component], values[0])
+            continue
+        at = dict(zip(times, values, strict=True))
+        for chosen in (keys, [(time, "LINEAR") for time in times]):
+            if chosen and _keyed(obj, component, at, chosen, pace, close):
+                break
+
+
+def _keyed(
+    obj: bpy.types.Object,
+    component: str,
+    at: Mapping[float, Sequence[float]],
+    keys: Keys,
+    pace: float,
+    close: float,
+) -> bool:
+    """Keys one component, and says whether that is its motion."""
+    channel = _CHANNELS[component]
+    for curve in _curves(obj, channel):
+        for frame in [point.co.x for point in curve.keyframe_points]:
+            obj.keyframe_delete(channel, index=curve.array_index, frame=frame)
+    for time, _ in keys:
+        setattr(obj, channel, at[time])
+        insert(obj, channel, time * pace)
+    words = {round(time * pace, 3): word for time, word in keys}
+    for curve in _curves(obj, channel):
+        for point in curve.keyframe_points:
+            word = words.get(round(point.co.x, 3), "LINEAR")
+            point.interpolation = word if word in ("CONSTANT", "LINEAR", "BEZIER") else "LINEAR"
+        curve.update()
+    return all(
+        abs(curve.evaluate(time * pace) - value[curve.array_index]) <= close
+        for curve in _curves(obj, channel)
+        for time, value in at.items()
+    )
+
+
+def _curves(obj: bpy.types.Object, channel: str) -> list[Any]:
+    return [curve for curve in curves_of(obj) if curve.data_path == channel]
+
+
+def _retime(owners: Iterable[bpy.types.ID], pace: float) -> None:
+    """Of what Blender itself gives keys, a camera's lens."""
+    if abs(pace - 1) < 1e-9:
+        return
+    for owner in set(owners):
+        for curve in curves_of(owner) if hasattr(owner, "animation_data") else ():
+            for point in curve.keyframe_points:
+                point.co.x *= pace
+            curve.update()
+
+
+def _fps() -> float:
+    return float(scene().render.fps / scene().render.fps_base)

@@ -1,0 +1,125 @@
+"""Where objects are in the world, and what else than their own transform puts them there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import bpy
+from mathutils import Matrix
+from mathutils import Vector as Vec
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_blender.parts import transforms
+from callboard_blender.parts.curves import strayed
+
+_EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD", "VOLUME"}
+
+
+def is_evaluated(obj: bpy.types.Object) -> bool:
+    """Whether Blender works out where it is: not in a collection that is excluded or hidden."""
+    return bool(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).is_evaluated)
+
+
+def world_of(obj: bpy.types.Object) -> Matrix:
+    """Its place in the world as it is now. Raises HostError where Blender doesn't work it out, and
+    it doesn't follow from the parents alone."""
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    if evaluated.is_evaluated:
+        return evaluated.matrix_world.copy()
+    if causes(obj) or (obj.parent is not None and obj.parent_type != "OBJECT"):
+        raise HostError(
+            f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't work"
+            " out where it is; show it first"
+        )
+    return own_world(obj)
+
+
+def own_world(obj: bpy.types.Object) -> Matrix:
+    """Where its own transform alone puts it, below its parent."""
+    inside = transforms.local(obj)
+    return world_of(obj.parent) @ inside if obj.parent is not None else inside
+
+
+def causes(obj: bpy.types.Object) -> list[str]:
+    """What moves the object besides its own transform and its parent."""
+    movers = [
+        f"the constraint '{each.name}'"
+        for each in obj.constraints
+        if not each.mute and each.influence > 0
+    ]
+    body = obj.rigid_body
+    if body is not None and body.type == "ACTIVE" and body.enabled and not body.kinematic:
+        movers.append("the rigid body simulation")
+    return movers
+
+
+def doubt(obj: bpy.types.Object) -> str | None:
+    """Why the object isn't, or won't be, where its own transform says; None where it is."""
+    if channels := strayed(obj):
+        return (
+            f"its keys say another {' and '.join(channels)} at this frame: set without a key, it is"
+            " lost with the next frame, and when the file is opened"
+        )
+    movers = causes(obj)
+    if not movers:
+        return None
+    who = " and ".join(movers)
+    if not is_evaluated(obj):
+        return f"{who} may place it elsewhere; Blender doesn't work that out while it is hidden"
+    if obj.parent is not None and obj.parent_type != "OBJECT":
+        return f"{who} may place it elsewhere"
+    if transforms.same(own_world(obj), world_of(obj)):
+        return None
+    return f"{who} places it elsewhere"
+
+
+def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
+    """World-space box around the objects; None where none of them has an extent, or one's isn't
+    finite."""
+    corners = [corner for obj in objects for corner in _corners(obj)]
+    if not corners or not all(math.isfinite(value) for corner in corners for value in corner):
+        return None
+    axes = list(zip(*corners, strict=True))
+    return {"min": [min(axis) for axis in axes], "max": [max(axis) for axis in axes]}
+
+
+def _corners(obj: bpy.types.Object) -> list[Vec]:
+    """Of boxes along the world's axes."""
+    try:
+        placed = world_of(obj)
+    except HostError:
+        placed = obj.matrix_world
+    if _has_box(obj):
+        box = obj.bound_box
+        low, high = Vec(box[0]), Vec(box[6])
+        middle, half = placed @ ((low + high) / 2), (high - low) / 2
+        reach = Vec(sum(abs(a * b) for a, b in zip(row, half, strict=False)) for row in placed[:3])
+        return [middle - reach, middle + reach]
+    return [placed @ corner for corner in _own_corners(obj, ())]
+
+
+def _has_box(obj: bpy.types.Object) -> bool:
+    return obj.type in _EXTENDED and not (obj.type == "MESH" and not obj.data.vertices)
+
+
+def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
+    """In the object's own space. An instanced collection is as large as what it holds."""
+    if _has_box(obj):
+        return [Vec(corner) for corner in obj.bound_box]
+    instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None
+    if instanced is None or instanced in inside:
+        return []
+    moved = Matrix.Translation(-Vec(instanced.instance_offset))
+    corners = []
+    for member in instanced.all_objects:
+        placed = moved @ _placed(member)
+        corners += [placed @ corner for corner in _own_corners(member, (*inside, instanced))]
+    return corners
+
+
+def _placed(member: bpy.types.Object) -> Matrix:
+    """A member of an instanced collection that isn't shown is evaluated as well."""
+    evaluated = member.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return evaluated.matrix_world if evaluated.is_evaluated else own_world(member)

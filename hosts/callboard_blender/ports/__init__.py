@@ -1,0 +1,1 @@
+"""What Blender can do: one module a port."""

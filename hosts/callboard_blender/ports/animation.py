@@ -1,0 +1,197 @@
+"""The timeline and an object's keys: the port ``animation``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json, Vector
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import refuse_linked
+from callboard_blender.application.names import find, scene
+from callboard_blender.parts import transforms
+from callboard_blender.parts.baking import bake, go_to, insert
+from callboard_blender.parts.curves import (
+    TRANSFORM,
+    curves_of,
+    drivers_of,
+    own_action,
+    strip_curves_of,
+)
+
+COMPONENTS = {
+    "location": "translate",
+    "rotation_euler": "rotate",
+    "rotation_quaternion": "rotate",
+    "rotation_axis_angle": "rotate",
+    "scale": "scale",
+}
+
+
+_INTERPOLATIONS = {"constant": "CONSTANT", "linear": "LINEAR", "smooth": "BEZIER"}
+_WORDS = {blenders: word for word, blenders in _INTERPOLATIONS.items()}
+
+
+class BlenderAnimation:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def timeline(self) -> Json:
+        shown = scene()
+        start, end = _range_fields(shown)
+        return {
+            "start": float(getattr(shown, start)),
+            "end": float(getattr(shown, end)),
+            "current": shown.frame_current + shown.frame_subframe,
+            "fps": shown.render.fps / shown.render.fps_base,
+        }
+
+    def set_current(self, frame: float) -> None:
+        self._changes.touch()
+        go_to(frame)
+
+    def set_range(self, start: float, end: float) -> None:
+        if start != int(start) or end != int(end):
+            raise HostError("Blender's playback range is in whole frames")
+        if start < 0:
+            raise HostError("Blender's playback range starts at frame 0 or later")
+        shown = scene()
+        first, last = _range_fields(shown)
+        self._changes.touch()
+        setattr(shown, last, int(end))
+        setattr(shown, first, int(start))
+
+    def set_fps(self, fps: float) -> None:
+        """Blender has whole frames a second, and a number that they are divided by."""
+        render = scene().render
+        whole = max(1, round(fps))
+        self._changes.touch()
+        render.fps, render.fps_base = whole, whole / fps
+
+    def interpolations(self, name: str) -> dict[float, str]:
+        told: dict[float, str] = {}
+        for curve in transform_curves(find(name)):
+            for point in curve.keyframe_points:
+                word = _WORDS.get(point.interpolation, point.interpolation.lower())
+                frame = float(point.co.x)
+                told[frame] = word if told.get(frame, word) == word else "mixed"
+        return told
+
+    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        own_action(obj)
+        for curve in transform_curves(obj):
+            for point in curve.keyframe_points:
+                if abs(point.co.x - frame) < 1e-3:
+                    point.interpolation = _INTERPOLATIONS[interpolation]
+            curve.update()
+        obj.update_tag(refresh={"TIME"})
+
+    def keys(self, name: str) -> list[Json]:
+        obj = find(name)
+        curves = transform_curves(obj)
+        keyed: dict[float, set[str]] = {}
+        for curve in curves:
+            for point in curve.keyframe_points:
+                keyed.setdefault(float(point.co.x), set()).add(COMPONENTS[curve.data_path])
+        answer: list[Json] = []
+        for frame in sorted(keyed):
+            values = local_at(obj, curves, frame)
+            answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
+        return answer
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        obj = find(name)
+        refuse_linked(obj)
+        _refuse_mixed(obj)
+        self._changes.touch()
+        transforms.write_channels(obj, translate, rotate, scale)
+        own_action(obj)
+        for channel, value in (
+            ("location", translate),
+            (transforms.rotation_channel(obj), rotate),
+            ("scale", scale),
+        ):
+            if value is not None:
+                insert(obj, channel, frame)
+        # What it is at the current frame follows from the keys.
+        obj.update_tag(refresh={"TIME"})
+        return str(obj.name_full)
+
+    def delete_keys(self, name: str, start: float, end: float) -> int:
+        obj = find(name)
+        refuse_linked(obj)
+        doomed = [
+            (curve.data_path, curve.array_index, float(point.co.x))
+            for curve in transform_curves(obj)
+            for point in curve.keyframe_points
+            if start <= point.co.x <= end
+        ]
+        if not doomed:
+            return 0
+        self._changes.touch()
+        own_action(obj)
+        for channel, index, frame in doomed:
+            try:
+                obj.keyframe_delete(channel, index=index, frame=frame)
+            except (RuntimeError, TypeError) as error:
+                raise HostError(f"Blender could not delete keys of '{obj.name}': {error}") from None
+        obj.update_tag(refresh={"TIME"})
+        return len({frame for _, _, frame in doomed})
+
+    def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
+        """What moved them goes: constraints, drivers and other keys of the transform."""
+        baked = {(obj := find(name)).name_full: obj for name in names}
+        for obj in baked.values():
+            refuse_linked(obj)
+        self._changes.touch()
+        bake(list(baked.values()), range(start, end + 1, step))
+        return list(baked)
+
+
+def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
+    """What playback keeps to: the preview range where that is on."""
+    if shown.use_preview_range:
+        return "frame_preview_start", "frame_preview_end"
+    return "frame_start", "frame_end"
+
+
+def _refuse_mixed(obj: bpy.types.Object) -> None:
+    """Raises HostError where what is keyed isn't what comes out."""
+    if any(driver.data_path.startswith(TRANSFORM) for driver in drivers_of(obj)):
+        raise HostError(f"a driver moves '{obj.name}', so keys have no effect; bake it first")
+    data = obj.animation_data
+    mixed = data is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1)
+    if mixed and any(curve.data_path.startswith(TRANSFORM) for curve in strip_curves_of(obj)):
+        raise HostError(
+            f"strips of the non-linear animation move '{obj.name}', and keys would mix with them;"
+            " ask the artist to mute its tracks, or to let its action replace them"
+        )
+
+
+def transform_curves(obj: bpy.types.Object) -> list[Any]:
+    """Location, scale, and the rotation that the object's mode uses."""
+    wanted = ("location", transforms.rotation_channel(obj), "scale")
+    return [curve for curve in curves_of(obj) if curve.data_path in wanted]
+
+
+def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
+    """The local transform that the keys make at ``frame``."""
+    rotation = transforms.rotation_channel(obj)
+    channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
+    for curve in curves:
+        channels[curve.data_path][curve.array_index] = curve.evaluate(frame)
+    local = transforms.components(obj, channels["location"], channels[rotation], channels["scale"])
+    return dict(zip(("translate", "rotate", "scale"), local, strict=True))

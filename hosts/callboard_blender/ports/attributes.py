@@ -1,0 +1,260 @@
+"""Any attribute of any object: the port ``attributes``. An attribute is named as Blender's own
+paths name it from the object on: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``,
+and ``["mood"]`` or plain ``mood`` for a custom property."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard.ports.scene_ports import MOST_ELEMENTS, AttributeNotFound
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import refuse_linked, refuse_linked_data
+from callboard_blender.application.names import find, forget, view_layer
+from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.curves import curves_of, drivers_of
+from callboard_blender.parts.property_values import converted, plain, type_of
+from callboard_blender.parts.world import doubt
+
+_STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\\]]{1,63})"\])')
+#: What an object has several of, and what stands in them may be set.
+_LISTS = ("modifiers", "constraints")
+#: What leads to code, to other data, or to what Blender keeps for itself.
+_BARRED = {"animation_data", "bl_rna", "rna_type", "id_data", "original", "library_weak_reference"}
+_FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
+_OURS = "callboard"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an attribute is: ``key`` of ``owner``. ``rna`` is what Blender knows of it, None for a
+    custom property."""
+
+    owner: Any
+    key: str
+    rna: Any
+    #: The path from what has keys and drivers, which is the object or its data.
+    path: str
+    of_data: bool
+
+
+class BlenderAttributes:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def names(self, name: str) -> list[str]:
+        obj = find(name)
+        names = list(_told(obj, ""))
+        if obj.data is not None:
+            names += _told(obj.data, "data.")
+        for kind in _LISTS:
+            for each in getattr(obj, kind):
+                if '"' not in each.name and "\\" not in each.name and "]" not in each.name:
+                    names += _told(each, f'{kind}["{each.name}"].')
+        return names
+
+    def get(self, name: str, attribute: str) -> Json:
+        obj = find(name)
+        place = _place(obj, attribute)
+        if place.rna is None and not _has_own(place):
+            raise AttributeNotFound(obj.name, attribute, self.names(name))
+        kind, value = type_of(place.owner, place.key, place.rna)
+        told = plain(value)
+        why = _driven(obj, place) or doubt(obj)
+        answer: Json = {
+            "path": obj.name_full,
+            "attribute": attribute,
+            "type": kind,
+            "value": told,
+            "writable": _refusal(place) is None,
+            **({"doubt": why} if why else {}),
+        }
+        if not isinstance(told, list) or len(value) <= MOST_ELEMENTS:
+            return answer
+        return {**answer, "count": len(value)}
+
+    def set(self, name: str, attribute: str, value: object) -> str:
+        obj = find(name)
+        place = _place(obj, attribute)
+        if why := _refusal(place):
+            raise HostError(f"'{attribute}' can't be set here: {why}")
+        if place.of_data:
+            refuse_linked_data(obj)
+        else:
+            refuse_linked(obj)
+        if why := _driven(obj, place):
+            raise HostError(f"'{attribute}' can't be set here: {why}")
+        if place.rna is None and not _has_own(place) and not _may_be_new(place):
+            raise HostError(f"'{attribute}' is no name for an attribute of one's own")
+        made = converted(value, place.owner, place.key, place.rna, attribute)
+        self._changes.touch()
+        if place.of_data:
+            own_data(obj)
+            place = _place(obj, attribute)
+        try:
+            if place.rna is None:
+                place.owner[place.key] = made
+            else:
+                setattr(place.owner, place.key, made)
+        except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError) as error:
+            raise HostError(f"Blender could not set '{attribute}': {error}") from None
+        if place.rna is None and isinstance(made, bool) and place.owner[place.key] is not made:
+            raise HostError(
+                "this Blender keeps true and false of an object's own attributes as 1 and 0; set "
+                "a whole number"
+            )
+        place.owner.id_data.update_tag()
+        view_layer().update()
+        forget()
+        return str(obj.name_full)
+
+
+def _told(owner: Any, before: str) -> Iterator[str]:
+    for prop in owner.bl_rna.properties:
+        if prop.identifier in _BARRED or prop.type in ("POINTER", "COLLECTION"):
+            continue
+        yield f"{before}{prop.identifier}"
+    if isinstance(owner, bpy.types.ID):
+        for key, value in owner.items():
+            place = _Place(owner, key, None, f'["{key}"]', bool(before))
+            if _simple(value) and _nameable(key) and key not in owner.bl_rna.properties:
+                bare = key.isidentifier() and not before
+                yield key if bare else f"{before.removesuffix('.')}{place.path}"
+
+
+def _place(obj: bpy.types.Object, attribute: str) -> _Place:
+    """Where that attribute is. Raises HostError."""
+    steps = _steps(attribute)
+    owner: Any = obj
+    of_data = False
+    walked = ""
+    for at, (word, key) in enumerate(steps[:-1]):
+        if key or word in _BARRED:
+            raise _unknown(attribute)
+        prop = owner.bl_rna.properties.get(word)
+        if prop is None or prop.type not in ("POINTER", "COLLECTION"):
+            raise _unknown(attribute)
+        inner = getattr(owner, word)
+        if prop.type == "COLLECTION":
+            named = steps[at + 1][1]
+            if owner != obj or word not in _LISTS or not named or at + 2 >= len(steps):
+                raise HostError(f"'{word}' holds several; name one of {', '.join(_LISTS)}")
+            rest = "".join(_written(step) for step in steps[at + 2 :])
+            if inner.get(named) is None:
+                known = ", ".join(each.name for each in inner) or "none"
+                raise HostError(f"'{obj.name}' has no '{named}' among its {word}: {known}")
+            return _inside(inner[named], rest.removeprefix("."), f'{word}["{named}"]', attribute)
+        if isinstance(inner, bpy.types.ID):
+            if owner != obj or word != "data":
+                raise HostError(f"'{word}' is a thing of its own, not a part of '{obj.name}'")
+            of_data, walked = True, ""
+        else:
+            walked = f"{walked}.{word}".removeprefix(".")
+        if inner is None:
+            raise HostError(f"'{obj.name}' has no {word}")
+        owner = inner
+    return _last(owner, steps[-1], walked, of_data, attribute)
+
+
+def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
+    """In one modifier or constraint: a value, or one of a part that isn't a thing of its own."""
+    steps = _steps(rest)
+    for word, key in steps[:-1]:
+        prop = None if key else owner.bl_rna.properties.get(word)
+        inner = getattr(owner, word) if prop is not None and prop.type == "POINTER" else None
+        if inner is None or word in _BARRED or isinstance(inner, bpy.types.ID):
+            raise _unknown(attribute)
+        owner, walked = inner, f"{walked}.{word}"
+    return _last(owner, steps[-1], walked, False, attribute)
+
+
+def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribute: str) -> _Place:
+    word, key = step
+    if word and (prop := owner.bl_rna.properties.get(word)) is not None:
+        if word in _BARRED or prop.type in ("POINTER", "COLLECTION"):
+            raise HostError(f"'{attribute}' is no value; name one of what is in it")
+        return _Place(owner, word, prop, f"{walked}.{word}".removeprefix("."), of_data)
+    key = key or word
+    if not isinstance(owner, (bpy.types.ID, bpy.types.Modifier)):
+        raise _unknown(attribute)
+    return _Place(owner, key, None, f'{walked}["{key}"]', of_data)
+
+
+def _steps(attribute: str) -> list[tuple[str, str]]:
+    steps, at = [], 0
+    while at < len(attribute):
+        match = _STEP.match(attribute, at)
+        if match is None:
+            raise _unknown(attribute)
+        steps.append((match[1] or "", match[2] or ""))
+        at = match.end()
+    if not steps:
+        raise _unknown(attribute)
+    return steps
+
+
+def _written(step: tuple[str, str]) -> str:
+    return f".{step[0]}" if step[0] else f'["{step[1]}"]'
+
+
+def _unknown(attribute: str) -> HostError:
+    return HostError(
+        f"'{attribute}' is no attribute; attributes__list names them, as data.energy,"
+        ' modifiers["Bevel"].width or ["mood"]'
+    )
+
+
+def _has_own(place: _Place) -> bool:
+    return place.key in place.owner and _simple(place.owner[place.key])
+
+
+def _may_be_new(place: _Place) -> bool:
+    """Names that Blender or an add-on keeps groups of values under are theirs."""
+    return (
+        isinstance(place.owner, bpy.types.ID)
+        and place.key not in place.owner
+        and not place.key.startswith("_")
+        and _nameable(place.key)
+    )
+
+
+def _nameable(key: str) -> bool:
+    """Whether it can be written in a path, and Blender has room for it."""
+    return len(key.encode()) <= 63 and not re.search(r'["\\\]\x00-\x1f]', key)
+
+
+def _simple(value: object) -> bool:
+    if isinstance(value, (bool, int, float, str)):
+        return True
+    return hasattr(value, "to_list") or isinstance(value, list)
+
+
+def _refusal(place: _Place) -> str | None:
+    """Why it isn't set; None where it may be."""
+    if place.rna is None:
+        return "it is callboard's own" if place.key.startswith(_OURS) else None
+    if place.rna.is_readonly or place.owner.is_property_readonly(place.key):
+        return "Blender works it out, or keeps it to itself"
+    if place.rna.subtype in _FILES:
+        return "it names a file; the tools for files do that"
+    if place.key == "name":
+        return "scene__rename renames objects, and names of other things lead to them"
+    if place.key in ("mode", "use_fake_user", "tag"):
+        return "Blender keeps it for itself"
+    return None
+
+
+def _driven(obj: bpy.types.Object, place: _Place) -> str | None:
+    """What decides its value besides whoever sets it."""
+    holder = obj.data if place.of_data else obj
+    if any(curve.data_path == place.path for curve in curves_of(holder)):
+        return "it has keys; they put their value back with the next frame"
+    if any(driver.data_path == place.path for driver in drivers_of(holder)):
+        return "a driver decides its value"
+    return None

@@ -1,0 +1,89 @@
+"""What Blender's RNA and operators say of themselves: the port ``docs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from callboard.content import Json
+from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+
+#: Types that draw the interface, and operators, which are told as ``bpy.ops``.
+_LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")
+
+
+class BlenderDocs(KeptDocs):
+    """Types with their own properties and functions, and operators, add-ons' too."""
+
+    def _read(self) -> Iterator[DocEntry]:
+        for name in dir(bpy.types):
+            rna = _rna_of(name)
+            if rna is None or any(mark in name for mark in _LEFT_OUT):
+                continue
+            yield DocEntry(name, "type", rna.description)
+            inherited = set(rna.base.properties.keys()) if rna.base else {"rna_type"}
+            for prop in rna.properties:
+                if prop.identifier not in inherited:
+                    text = prop.description or prop.name
+                    yield DocEntry(f"{name}.{prop.identifier}", "property", text)
+            for function in rna.functions:
+                yield DocEntry(f"{name}.{function.identifier}", "function", function.description)
+        for group in dir(bpy.ops):
+            for name in dir(getattr(bpy.ops, group)):
+                rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
+                text = rna.description or rna.name
+                yield DocEntry(f"bpy.ops.{group}.{name}", "operator", text)
+
+    def details(self, entry: DocEntry) -> Json:
+        if entry.kind == "operator":
+            group, name = entry.name.split(".")[2:]
+            return _parameters(getattr(getattr(bpy.ops, group), name).get_rna_type().properties)
+        owner, _, name = entry.name.partition(".")
+        rna = _rna_of(owner)
+        if rna is None:  # an add-on was switched off since
+            return {}
+        if entry.kind == "type":
+            names = [prop.identifier for prop in rna.properties if prop.identifier != "rna_type"]
+            base = {"base": rna.base.identifier} if rna.base else {}
+            return {**base, "properties": names[:MOST_LISTED]}
+        if entry.kind == "function" and name in rna.functions:
+            return _parameters(rna.functions[name].parameters)
+        return _of_property(rna.properties[name]) if name in rna.properties else {}
+
+
+def _rna_of(name: str) -> Any:
+    return getattr(getattr(bpy.types, name, None), "bl_rna", None)
+
+
+def _parameters(parameters: Any) -> Json:
+    told = [
+        {"name": one.identifier, "text": one.description or one.name, **_of_property(one)}
+        for one in parameters
+        if one.identifier != "rna_type"
+    ]
+    return {"parameters": told[:MOST_LISTED]}
+
+
+def _of_property(prop: Any) -> Json:
+    details: Json = {"type": prop.type.lower()}
+    if prop.type in ("INT", "FLOAT", "BOOLEAN"):
+        size = getattr(prop, "array_length", 0)
+        details["default"] = list(prop.default_array)[:16] if size else prop.default
+        if size:
+            details["length"] = size
+    if prop.type in ("INT", "FLOAT"):
+        details["range"] = [prop.hard_min, prop.hard_max]
+        if prop.unit != "NONE":
+            details["unit"] = prop.unit.lower()
+    elif prop.type == "ENUM":
+        details["choices"] = [item.identifier for item in prop.enum_items][:MOST_LISTED]
+        details["default"] = prop.default
+    elif prop.type == "STRING":
+        details["default"] = prop.default
+    elif prop.type in ("POINTER", "COLLECTION"):
+        details["of"] = prop.fixed_type.identifier if prop.fixed_type else None
+    if prop.is_readonly:
+        details["read_only"] = True
+    return details

@@ -1,0 +1,155 @@
+"""Changing the scene: the port ``scene.mutate``. Data, not operators: those need a context that
+background mode doesn't have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import bpy
+from mathutils import Matrix
+
+from callboard.errors import HostError
+from callboard.host import PrimitiveKind, Vector
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import refuse_kept_by_library, refuse_linked
+from callboard_blender.application.names import (
+    changed,
+    find,
+    forget,
+    rename,
+    same_objects,
+    scene,
+    tree,
+    view_layer,
+)
+from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts import object_color, shapes, transforms
+from callboard_blender.parts.copying import copy_tree
+from callboard_blender.parts.world import causes, world_of
+
+
+class BlenderSceneEditor:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
+        refuse_miscounted(name)
+        self._changes.touch()
+        named = kind.capitalize() if name is None else name
+        obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
+        home().objects.link(obj)
+        return changed(obj)
+
+    def set_transform(
+        self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
+    ) -> str:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        with same_objects():
+            transforms.write(obj, translate, rotate, scale)
+        return str(obj.name_full)
+
+    def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
+        obj = find(name)
+        refuse_linked(obj)
+        above = None if parent is None else find(parent)
+        if above is not None and above in tree(obj):
+            raise HostError(f"'{parent}' can't be the parent: it is '{name}' itself, or below it")
+        if above == obj.parent:
+            return str(obj.name_full)
+        self._changes.touch()
+        view_layer().update()
+        local, between = transforms.local(obj), None
+        if keep_world:
+            local, between = _kept(obj, above)
+        obj.parent = above
+        obj.parent_type = "OBJECT"
+        transforms.set_local(obj, local, between)
+        return changed(obj)
+
+    def rename(self, name: str, new_name: str) -> str:
+        obj = find(name)
+        taken = bpy.data.objects.get((new_name, None))
+        if taken == obj:
+            return str(obj.name_full)
+        refuse_linked(obj)
+        if taken is not None:
+            raise HostError(f"'{new_name}' is taken; use another name")
+        refuse_miscounted(new_name)
+        self._changes.touch()
+        return rename(obj, new_name)
+
+    def delete(self, names: Sequence[str]) -> list[str]:
+        doomed = {each: each.name_full for name in names for each in tree(find(name))}
+        together = set(doomed)
+        for obj in doomed:
+            refuse_kept_by_library(obj, together)
+        self._changes.touch()
+        data = {obj.data for obj in doomed if obj.data is not None}
+        gone = list(doomed.values())
+        bpy.data.batch_remove(doomed)
+        bpy.data.batch_remove([each for each in data if each.users == 0])
+        view_layer().update()
+        forget()
+        return gone
+
+    def duplicate(self, name: str, new_name: str | None) -> str:
+        original = find(name)
+        refuse_miscounted(new_name)
+        self._changes.touch()
+        copy = copy_tree(original, home())
+        if new_name is not None:
+            copy.name = new_name
+        return changed(copy)
+
+    def select(self, names: Sequence[str]) -> list[str]:
+        layer = view_layer()
+        chosen = {(obj := find(name)).name_full: obj for name in names}
+        for path, obj in chosen.items():
+            if not obj.visible_get(view_layer=layer):
+                raise HostError(f"'{path}' is hidden, so Blender can't select it")
+        self._changes.touch()
+        for obj in list(layer.objects.selected):
+            obj.select_set(False, view_layer=layer)
+        for obj in chosen.values():
+            obj.select_set(True, view_layer=layer)
+            layer.objects.active = obj
+        return list(chosen)
+
+    def set_color(self, name: str, color: Vector) -> str:
+        obj = find(name)
+        refuse_linked(obj)
+        self._changes.touch()
+        object_color.set_color(obj, color)
+        return changed(obj)
+
+
+def home() -> bpy.types.Collection:
+    """Where new objects go: what is active, unless it is another file's."""
+    active = bpy.context.collection
+    if active is None or active.library is not None or active.override_library is not None:
+        return scene().collection
+    return active
+
+
+def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
+    """The local transform below ``above`` at the same place in the world, and the matrix between
+    the two with which the object's channels can stay as they are."""
+    frame = world_of(above) if above is not None else Matrix.Identity(4)
+    if above is not None and frame.determinant() == 0:
+        raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
+    inverse = frame.inverted()
+    placed = world_of(obj)
+    if obj.parent is None or obj.parent_type == "OBJECT":
+        old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
+        if causes(obj):
+            # They go on from where its own transform puts it.
+            placed = old @ obj.matrix_basis
+        return inverse @ placed, inverse @ old
+    if causes(obj):
+        raise HostError(
+            f"'{obj.name}' hangs on a part of its parent and has constraints, so its place can't be"
+            " kept; remove one of the two, or bake it first"
+        )
+    return inverse @ placed, None

@@ -1,0 +1,225 @@
+"""Files of other programs: the port ``exchange``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.ground.named_files import held_to_roots, refuse_outside
+from callboard.ground.written_files import embedded, put_in_place
+from callboard.host import Axes, FileFormat
+from callboard.host_kit.exchange_files import fbx_axes, glb, gltf_parts, is_such
+from callboard.host_kit.usd_files import READ, WRITE
+from callboard.ports.exchange import SUFFIXES, UpAxis, kind_of
+from callboard_blender.application import modes
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import find, forget, objects, scene, tree, view_layer
+from callboard_blender.application.outside import refuse_used_outside
+from callboard_blender.parts.baking import frame_kept
+from callboard_blender.parts.exchange_options import (
+    Operator,
+    export_options,
+    import_options,
+    missing,
+    reader_of,
+    writer_of,
+)
+from callboard_blender.ports.usd import BlenderUsd, moves, run
+
+_NO_USD = (
+    "this Blender brings no Python modules of OpenUSD, by which its files are checked; use"
+    " Blender 4.5 or later"
+)
+
+
+class BlenderExchange:
+    def __init__(self, changes: Changes, usd: BlenderUsd | None) -> None:
+        self._changes = changes
+        self._usd = usd
+
+    def formats(self) -> list[FileFormat]:
+        return [self._format(name, suffixes) for name, suffixes in SUFFIXES.items()]
+
+    def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
+        if name == "usd":
+            unit = float(scene().unit_settings.scale_length)
+            if self._usd is None:
+                return FileFormat(name, (), (), unit, "Z", _NO_USD)
+            return FileFormat(name, READ, WRITE, unit, "Z")
+        reads = suffixes if reader_of(name) else ()
+        writes = suffixes if writer_of(name) else ()
+        unit = 0.01 if name == "fbx" else 1.0
+        up: UpAxis = "Z" if name in ("stl", "ply") else "Y"
+        return FileFormat(name, reads, writes, unit, up, "" if reads and writes else missing(name))
+
+    def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
+        kind = kind_of(path)
+        if kind == "usd":
+            assert self._usd is not None
+            self._usd.import_usd(path, parent)
+            told = self._usd.stage_metadata(path)
+            return Axes(told["meters_per_unit"], told["up_axis"])
+        above = None if parent is None else find(parent).name_full
+        before = {obj.name_full for obj in scene().objects}
+        pictures = {image.name_full for image in bpy.data.images}
+        operator = _there(reader_of(kind), path)
+        self._changes.touch()
+        with _timeline_kept():
+            run(operator.call, path, "import", **import_options(operator, path, kind, axes))
+        if held_to_roots():
+            new = (each for each in bpy.data.images if each.name_full not in pictures)
+            used = [bpy.path.abspath(each.filepath) for each in new if not each.packed_file]
+            refuse_outside([each for each in used if each], Path(path).name, "imported")
+        view_layer().update()
+        forget()
+        if above is not None:
+            under = find(above)
+            for obj in scene().objects:
+                if obj.name_full not in before and obj.parent is None:
+                    obj.parent = under
+            view_layer().update()
+            forget()
+        if kind == "fbx":
+            return fbx_axes(path)
+        return axes if axes is not None else Axes(1.0, "Y")
+
+    def export_file(
+        self, path: str, objects: Sequence[str] | None, axes: Axes | None
+    ) -> tuple[list[str], Axes]:
+        kind = kind_of(path)
+        unit = float(scene().unit_settings.scale_length)
+        with self._only(objects), self._in_object_mode():
+            if kind == "usd":
+                assert self._usd is not None
+                self._usd.export_usd(path, objects is not None)
+                return [path], Axes(unit, "Z")
+            # What it copies beside the file, or into it.
+            refuse_used_outside("exported")
+            operator, moving = _there(writer_of(kind), path), moves()
+            options = export_options(operator, kind, axes, objects is not None, moving)
+            with (
+                TemporaryDirectory(prefix="callboard-") as apart,
+                frame_kept() if moving else nullcontext(),
+            ):
+                # A folder of our own: nobody puts a link there, and what fails leaves nothing.
+                suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
+                written = Path(apart, f"{Path(path).stem}{suffix}")
+                run(operator.call, path, "export", filepath=str(written), **options)
+                if not written.is_file() or not is_such(written):
+                    raise HostError(f"Blender wrote nothing that can be read as '{written.name}'")
+                if kind == "gltf":
+                    _finish_gltf(written, unit, Path(path).suffix.lower() == ".gltf")
+                files = put_in_place(written, path)
+        if kind == "fbx":
+            return files, fbx_axes(path)
+        return files, axes if axes is not None else Axes(1.0, "Y")
+
+    def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
+        return {
+            obj.name_full: any(_has_picture(slot.material) for slot in obj.material_slots)
+            for obj in _with_all_below(objects)
+            if obj.type == "MESH" and len(obj.data.polygons) and not len(obj.data.uv_layers)
+        }
+
+    @contextmanager
+    def _only(self, names: Sequence[str] | None) -> Iterator[None]:
+        """For the block these objects, and what is below them, are what is selected."""
+        if names is None:
+            yield
+            return
+        layer, wanted = view_layer(), _with_all_below(names)
+        for name in names:
+            if not find(name).visible_get(view_layer=layer):
+                raise HostError(f"'{name}' is hidden, so Blender can't export it; show it first")
+        before, active = list(layer.objects.selected), layer.objects.active
+        with self._changes.unnoticed():
+            try:
+                _select(before, wanted)
+                yield
+            finally:
+                _select(list(layer.objects.selected), before)
+                layer.objects.active = active
+                layer.update()
+
+    @contextmanager
+    def _in_object_mode(self) -> Iterator[None]:
+        """What the artist is editing is written down first; nothing of it counts as a change."""
+        mode = modes.current()
+        with self._changes.unnoticed():
+            modes.leave()
+            try:
+                yield
+            finally:
+                modes.put_back(mode)
+                view_layer().update()
+
+
+def _there(operator: Operator | None, path: str) -> Operator:
+    if operator is None:
+        raise HostError(f"'{Path(path).name}': Blender does that no more; see exchange__formats")
+    return operator
+
+
+def _with_all_below(names: Sequence[str] | None) -> list[bpy.types.Object]:
+    if names is None:
+        return objects()
+    return list(dict.fromkeys(obj for name in names for obj in tree(find(name))))
+
+
+def _select(before: Sequence[bpy.types.Object], wanted: Sequence[bpy.types.Object]) -> None:
+    layer = view_layer()
+    for obj in before:
+        obj.select_set(False, view_layer=layer)
+    for obj in wanted:
+        if obj.visible_get(view_layer=layer):
+            obj.select_set(True, view_layer=layer)
+    layer.update()
+
+
+def _has_picture(material: Any) -> bool:
+    waiting, seen = [material.node_tree if material is not None else None], set()
+    while waiting:
+        shader = waiting.pop()
+        if shader is None or shader in seen:
+            continue
+        seen.add(shader)
+        if any(node.type == "TEX_IMAGE" and node.image is not None for node in shader.nodes):
+            return True
+        waiting += [node.node_tree for node in shader.nodes if node.type == "GROUP"]
+    return False
+
+
+@contextmanager
+def _timeline_kept() -> Iterator[None]:
+    """The scene's range and rate stay the artist's, whatever the file brings."""
+    shown = scene()
+    kept = {
+        (owner, name): getattr(owner, name)
+        for owner, names in (
+            (shown, ("frame_start", "frame_end")),
+            (shown.render, ("fps", "fps_base")),
+        )
+        for name in names
+    }
+    with frame_kept():
+        yield
+    for (owner, name), value in kept.items():
+        setattr(owner, name, value)
+
+
+def _finish_gltf(file: Path, unit: float, as_text: bool) -> None:
+    """glTF counts in metres, and Blender writes the scene's numbers. A .gltf holds all, too."""
+    described, binary = gltf_parts(file.read_bytes(), file.name)
+    if unit != 1.0:
+        nodes = described.setdefault("nodes", [])
+        for each in described.get("scenes", []):
+            if each.get("nodes"):
+                nodes.append({"name": "Units", "scale": [unit] * 3, "children": each["nodes"]})
+                each["nodes"] = [len(nodes) - 1]
+    file.write_bytes(embedded(described, binary) if as_text else glb(described, binary))

@@ -1,0 +1,84 @@
+"""Opening and saving .blend files: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from stat import S_IMODE
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.ground.held_folder import require_folder
+from callboard.ground.replacing import mode_to_keep, pointed_at
+from callboard.host import Json
+from callboard_blender.application.blend_named import refuse_blend_outside
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import scene, view_layer
+from callboard_blender.application.outside import own_folders
+
+#: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
+_STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+class BlenderFiles:
+    suffixes = (".blend",)
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def open(self, path: str) -> Json:
+        """Never runs the scripts that the file may hold."""
+        file = checked_blend(path)
+        try:
+            bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not open '{file.name}': {_reason(error)}") from None
+        return {"path": path, "object_count": len(scene().objects)}
+
+    def save(self, path: str | None) -> Json:
+        """Blender writes beside the file and then replaces it."""
+        target = path or bpy.data.filepath
+        if not target:
+            raise HostError("this scene has never been saved; give a path")
+        file = Path(target)
+        if file.suffix.lower() != ".blend":
+            raise HostError(f"'{file.name}' does not end in .blend; export other formats instead")
+        require_folder(file)
+        if file.is_dir():
+            # Older versions move the folder aside and write in its place.
+            raise HostError(f"'{file.name}' is a folder; give the name of a file")
+        if file.is_symlink():
+            # Blender would put a file in its place; what it points at is meant.
+            file = pointed_at(file)
+        mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
+        # What the call changed before is told now.
+        view_layer().update()
+        try:
+            # Blender 5.2 evaluates the scene anew when it saves, which is nothing to undo.
+            with self._changes.unnoticed():
+                bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
+                view_layer().update()
+        except RuntimeError as error:
+            raise HostError(f"Blender could not save '{file.name}': {_reason(error)}") from None
+        if mode is not None:
+            file.chmod(mode)
+        return {"path": str(file), "bytes": file.stat().st_size}
+
+
+def checked_blend(path: str) -> Path:
+    """The file, which Blender may read. Raises HostError."""
+    file = Path(path)
+    if file.suffix.lower() != ".blend":
+        raise HostError(f"'{file.name}' does not end in .blend; import other files instead")
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    with file.open("rb") as stream:
+        if not stream.read(8).startswith(_STARTS):
+            raise HostError(f"'{file.name}' is not a Blender file")
+    refuse_blend_outside(path, own_folders())
+    return file
+
+
+def _reason(error: RuntimeError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].removeprefix("Error: ") if lines else "Blender gave no reason"

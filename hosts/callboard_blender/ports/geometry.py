@@ -1,0 +1,204 @@
+"""What a mesh is, and what can be changed of it without a modeller: the port ``geometry``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import degrees, radians
+from typing import Any
+
+import bmesh
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.names import find, view_layer
+from callboard_blender.parts import modifiers
+from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.shapes import forget_kind, kind_of
+
+_SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+_SCHEMES = {"catmull_clark": "CATMULL_CLARK", "bilinear": "SIMPLE"}
+_NONE = {"scheme": "none", "levels": 0}
+
+
+class BlenderGeometry:
+    def __init__(self, changes: Changes, checks: CheckPort) -> None:
+        self._changes = changes
+        self._checks = checks
+
+    def info(self, name: str) -> Json:
+        obj = find(name)
+        if obj.type not in _SHAPES:
+            raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which has no shape to model")
+        view_layer().update()
+        mesh = obj.data if obj.type == "MESH" else None
+        info: Json = {
+            "path": obj.name_full,
+            "type": kind_of(obj),
+            "mesh": None if mesh is None else _counts(mesh),
+            "result": _result(obj),
+            "shading": None if mesh is None else _shading(mesh),
+            "subdivision": _subdivision(obj),
+            "uv_sets": [] if mesh is None else [layer.name for layer in mesh.uv_layers],
+            "modifiers": [modifiers.told(each) for each in obj.modifiers],
+        }
+        if obj.type == "FONT":
+            info["text"] = modifiers.text_told(obj.data)
+        if obj.type == "CURVE":
+            info["curve"] = modifiers.curve_told(obj.data)
+        return info
+
+    def mesh(self, name: str) -> MeshData:
+        mesh_object(name)
+        return self._checks.mesh(find(name).name_full)
+
+    def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
+        obj = find(name)
+        refuse_linked(obj)
+        if obj.type not in _SHAPES or obj.type == "META":
+            raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which can't be subdivided")
+        last = next((each for each in reversed(obj.modifiers) if each.type == "SUBSURF"), None)
+        if scheme not in _SCHEMES and scheme != "none":
+            raise HostError("Blender subdivides by catmull_clark or bilinear")
+        self._changes.touch()
+        if scheme == "none":
+            for each in [one for one in obj.modifiers if one.type == "SUBSURF"]:
+                if is_brought(obj, "modifiers", each.name):
+                    raise HostError(f"'{each.name}' comes from the linked object; change it there")
+                obj.modifiers.remove(each)
+        else:
+            rounding = last or obj.modifiers.new("Subdivision", "SUBSURF")
+            rounding.subdivision_type = _SCHEMES[scheme]
+            rounding.levels = rounding.render_levels = levels
+            rounding.show_viewport = rounding.show_render = True
+        view_layer().update()
+
+    def orient(self, name: str, side: FacesLook) -> None:
+        def turned(building: Any) -> None:
+            if side != "flip":
+                bmesh.ops.recalc_face_normals(building, faces=building.faces)
+            if side != "outside":
+                bmesh.ops.reverse_faces(building, faces=building.faces)
+
+        edit_mesh(self._changes, name, turned, same_shape=True)
+
+    def triangulate(self, name: str) -> None:
+        edit_mesh(
+            self._changes,
+            name,
+            lambda building: bmesh.ops.triangulate(building, faces=building.faces),
+        )
+
+    def shade(self, name: str, smooth: bool, angle: float | None) -> None:
+        with own_mesh(self._changes, name) as mesh:
+            faces = mesh.polygons
+            faces.foreach_set("use_smooth", [smooth] * len(faces))
+            mesh.edges.foreach_set("use_edge_sharp", [False] * len(mesh.edges))
+            if hasattr(mesh, "set_sharp_from_angle"):  # since 4.1
+                if angle is not None:
+                    mesh.set_sharp_from_angle(angle=radians(angle))
+            else:
+                mesh.use_auto_smooth = angle is not None
+                if angle is not None:
+                    mesh.auto_smooth_angle = radians(angle)
+
+
+def mesh_object(name: str) -> bpy.types.Object:
+    """Raises HostError where it isn't a mesh."""
+    obj = find(name)
+    if obj.type != "MESH":
+        raise HostError(f"'{obj.name}' is a {obj.type.lower()}, not a mesh")
+    return obj
+
+
+@contextmanager
+def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
+    """The object's mesh, which nobody else has: others keep theirs."""
+    obj = mesh_object(name)
+    refuse_linked_data(obj)
+    changes.touch()
+    mesh = own_data(obj)
+    yield mesh
+    mesh.update()
+    view_layer().update()
+
+
+def edit_mesh(
+    changes: Changes, name: str, do: Callable[[Any], object], *, same_shape: bool = False
+) -> None:
+    """``do`` gets the mesh to change. Raises HostError for one whose shape keys would be lost."""
+    if not same_shape and mesh_object(name).data.shape_keys is not None:
+        raise HostError(f"'{name}' has shape keys, which would no longer fit; remove them first")
+    with own_mesh(changes, name) as mesh:
+        building = bmesh.new()
+        try:
+            building.from_mesh(mesh)
+            building.faces.ensure_lookup_table()
+            do(building)
+            building.to_mesh(mesh)
+        finally:
+            building.free()
+        if not same_shape:
+            forget_kind(mesh)
+
+
+def _counts(mesh: Any) -> Json:
+    mesh.calc_loop_triangles()
+    return {
+        "vertices": len(mesh.vertices),
+        "edges": len(mesh.edges),
+        "faces": len(mesh.polygons),
+        "triangles": len(mesh.loop_triangles),
+    }
+
+
+def _result(obj: bpy.types.Object) -> Json | None:
+    """What is shown of it; None where Blender doesn't work it out, in a hidden collection say."""
+    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    try:
+        mesh = shown.to_mesh()
+    except RuntimeError:
+        return None
+    if mesh is None:
+        return None
+    try:
+        counts = _counts(mesh)
+    finally:
+        shown.to_mesh_clear()
+    if any(each.type == "NODES" for each in obj.modifiers):
+        for instance in instances_of(obj):
+            each = _counts(instance.data) if instance.type == "MESH" else {}
+            counts = {key: number + each.get(key, 0) for key, number in counts.items()}
+    return counts
+
+
+def instances_of(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """What the object's nodes show beside its own mesh, once for each time it is shown. Each is
+    valid until the next."""
+    for each in bpy.context.evaluated_depsgraph_get().object_instances:
+        if each.is_instance and each.parent.original == obj and each.particle_system is None:
+            yield each.object
+
+
+def _shading(mesh: Any) -> str | None:
+    smooth = [False] * len(mesh.polygons)
+    mesh.polygons.foreach_get("use_smooth", smooth)
+    if not smooth:
+        return None
+    if not any(smooth):
+        return "flat"
+    sharp = [False] * len(mesh.edges)
+    mesh.edges.foreach_get("use_edge_sharp", sharp)
+    automatic = getattr(mesh, "use_auto_smooth", False) and degrees(mesh.auto_smooth_angle) < 180
+    return "smooth" if all(smooth) and not any(sharp) and not automatic else "mixed"
+
+
+def _subdivision(obj: bpy.types.Object) -> Json:
+    last = next((each for each in reversed(obj.modifiers) if each.type == "SUBSURF"), None)
+    if last is None:
+        return dict(_NONE)
+    scheme = next(key for key, word in _SCHEMES.items() if word == last.subdivision_type)
+    return {"scheme": scheme, "levels": last.levels}

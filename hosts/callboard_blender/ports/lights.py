@@ -1,0 +1,133 @@
+"""Lights: the port ``lights``. What surrounds the scene is in ``surroundings``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import degrees, radians
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import Json, LightKind
+from callboard.host_kit.light_values import POWER, refuse_unknown
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import refuse_linked_data
+from callboard_blender.application.names import changed, find, objects, view_layer
+from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts import surroundings
+from callboard_blender.parts.copying import own_data
+from callboard_blender.ports.edit import home
+
+_KINDS = {"SUN": "sun", "POINT": "point", "SPOT": "spot", "AREA": "area"}
+_OWN = {
+    "SUN": ("angle",),
+    "POINT": ("size",),
+    "SPOT": ("size", "angle", "blend"),
+    "AREA": ("size",),
+}
+
+
+class BlenderLights:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def names(self) -> Mapping[str, str]:
+        return {obj.name_full: obj.name for obj in objects() if obj.type == "LIGHT"}
+
+    def get(self, name: str) -> Json:
+        obj = _find(name)
+        data = obj.data
+        own = _OWN[data.type]
+        return {
+            "name": obj.name,
+            "path": obj.name_full,
+            "kind": _KINDS[data.type],
+            "color": list(data.color),
+            "power": data.energy,
+            "intensity": data.energy,
+            "exposure": getattr(data, "exposure", 0.0),
+            "size": _size(data) if "size" in own else None,
+            "angle": _angle(data) if "angle" in own else None,
+            "blend": data.spot_blend if "blend" in own else None,
+        }
+
+    def create(self, kind: LightKind, name: str | None) -> str:
+        if kind == "dome":
+            raise HostError("Blender's dome is its world; use lights__set_environment")
+        refuse_miscounted(name)
+        self._changes.touch()
+        named = name or kind.capitalize()
+        data = bpy.data.lights.new(named, kind.upper())
+        data.energy = POWER[kind]
+        obj = bpy.data.objects.new(named, data)
+        home().objects.link(obj)
+        return changed(obj)
+
+    def set(self, name: str, values: Mapping[str, Any]) -> str:
+        obj = _find(name)
+        refuse_linked_data(obj)
+        data = obj.data
+        known = ("color", "power", "intensity", "exposure", *_OWN[data.type])
+        refuse_unknown(_KINDS[data.type], values, known)
+        if values.get("exposure") and not hasattr(data, "exposure"):
+            raise HostError("lights have no exposure in this Blender; double power for each stop")
+        self._changes.touch()
+        data = own_data(obj)
+        for key, value in values.items():
+            if key in ("power", "intensity"):
+                data.energy = value
+            elif key == "size":
+                _set_size(obj, value)
+            elif key == "angle":
+                setattr(data, "angle" if data.type == "SUN" else "spot_size", radians(value))
+            elif key == "blend":
+                data.spot_blend = value
+            elif key == "color":
+                data.color = value
+            elif hasattr(data, key):
+                setattr(data, key, value)
+        return changed(obj)
+
+    def environment(self) -> Json:
+        return surroundings.read()
+
+    def set_environment(self, values: Mapping[str, Any]) -> None:
+        self._changes.touch()
+        surroundings.write(values)
+        view_layer().update()
+
+
+def _find(name: str) -> bpy.types.Object:
+    obj = find(name)
+    if obj.type != "LIGHT":
+        raise HostError(f"'{obj.name}' is no light; lights__list names them")
+    return obj
+
+
+def _size(data: Any) -> list[float]:
+    if data.type != "AREA":
+        return [2 * data.shadow_soft_size] * 2
+    high = data.size_y if data.shape in ("RECTANGLE", "ELLIPSE") else data.size
+    return [data.size, high]
+
+
+def _set_size(obj: bpy.types.Object, size: Any) -> None:
+    data = obj.data
+    wide, high = size if isinstance(size, (list, tuple)) else (size, size)
+    if data.type != "AREA":
+        if wide != high:
+            raise HostError(f"'{obj.name}' is round, so its size is one number, its diameter")
+        data.shadow_soft_size = wide / 2
+        return
+    round_ = data.shape in ("DISK", "ELLIPSE")
+    if wide != high:
+        data.shape = "ELLIPSE" if round_ else "RECTANGLE"
+        data.size_y = high
+    else:
+        data.shape = "DISK" if round_ else "SQUARE"
+    data.size = wide
+
+
+def _angle(data: Any) -> float:
+    return degrees(data.angle if data.type == "SUN" else data.spot_size)

@@ -1,0 +1,115 @@
+"""Reading the scene: the port ``scene.read``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+from callboard.host import Json
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import (
+    Listed,
+    children,
+    find,
+    in_scene,
+    listed,
+    objects,
+    paths,
+    scene,
+    tree,
+    view_layer,
+)
+from callboard_blender.parts.details import details
+from callboard_blender.parts.object_color import read_color
+from callboard_blender.parts.shapes import kind_of
+from callboard_blender.parts.transforms import read
+from callboard_blender.parts.world import bounds, doubt
+
+
+class BlenderSceneReader:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def info(self) -> Json:
+        shown = scene()
+        return {
+            "file": bpy.data.filepath or None,
+            "modified": self._changes.modified,
+            "units_per_meter": 1 / shown.unit_settings.scale_length,
+            "up_axis": "Z",
+            "frame_range": [float(shown.frame_start), float(shown.frame_end)],
+            "fps": shown.render.fps / shown.render.fps_base,
+            "object_count": len(objects()),
+            "selection": self.selection(),
+        }
+
+    def names(self) -> list[str]:
+        return paths()
+
+    def get(self, name: str) -> Json:
+        view_layer().update()
+        obj = find(name)
+        translate, rotate, scale = read(obj)
+        properties = {
+            **_summary(obj),
+            "children": [child.name_full for child in children(obj) if in_scene(child)],
+            "translate": translate,
+            "rotate": rotate,
+            "scale": scale,
+            "visible": bool(obj.visible_get(view_layer=view_layer())),
+            "color": read_color(obj),
+            "bounds": bounds(tree(obj)),
+        }
+        elsewhere = doubt(obj)
+        return properties if elsewhere is None else {**properties, "doubt": elsewhere}
+
+    def details(self, name: str) -> Json:
+        return details(find(name))
+
+    def summaries(self) -> _Summaries:
+        return _Summaries(listed())
+
+    def selection(self) -> list[str]:
+        """The active object last, as Blender does not remember the order of the others."""
+        layer = view_layer()
+        chosen = list(layer.objects.selected)
+        chosen.sort(key=lambda obj: obj == layer.objects.active)
+        return [obj.name_full for obj in chosen]
+
+
+class _Summaries:
+    """Made when they are looked at. What is gone by then is told by its name alone.
+
+    Not a ``Sequence``: its metaclass remembers the class, with it this module, and a process that
+    remembers Blender's module doesn't end.
+    """
+
+    def __init__(self, listed: Listed) -> None:
+        self._listed = listed
+
+    def __len__(self) -> int:
+        return len(self._listed.objects)
+
+    def __iter__(self) -> Iterator[Json]:
+        return iter(self[:])
+
+    def __getitem__(self, part: slice) -> list[Json]:
+        now = listed()
+        if self._listed is now:
+            return [_summary(obj) for obj in now.objects[part]]
+        told = [(path, now.paths.get(path)) for path in list(self._listed.paths)[part]]
+        return [_gone(path) if obj is None else _summary(obj) for path, obj in told]
+
+
+def _gone(path: str) -> Json:
+    return {"name": path, "path": path, "type": "object", "parent": None}
+
+
+def _summary(obj: bpy.types.Object) -> Json:
+    return {
+        "name": obj.name,
+        "path": obj.name_full,
+        "type": kind_of(obj),
+        "parent": obj.parent.name_full if obj.parent else None,
+    }

@@ -1,0 +1,44 @@
+"""Running the agent's code: the port ``script.execute``."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import bpy
+
+from callboard.host_kit.script_code import run_python
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.modes import put_back
+from callboard_blender.application.names import forget
+from callboard_blender.application.undo import marked
+from callboard_blender.parts.views import find_view
+
+
+class BlenderScripts:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def languages(self) -> list[str]:
+        return ["python"]
+
+    def execute(self, code: str, language: str) -> object:
+        """Python finds ``bpy`` there already, operators the 3D view that they expect, and the
+        artist's mode, which comes back when the call ends, whatever mode the code leaves."""
+        self._changes.touch()
+        with marked(), _in_the_view():
+            try:
+                put_back(self._changes.mode)
+                return run_python(code, {"bpy": bpy})
+            finally:
+                forget()
+
+
+def _in_the_view() -> AbstractContextManager[Any]:
+    view = find_view()
+    if view is None or view.window is None:
+        return nullcontext()
+    override: AbstractContextManager[Any] = bpy.context.temp_override(
+        window=view.window, area=view.area, region=view.region
+    )
+    return override

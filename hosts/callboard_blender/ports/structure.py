@@ -1,0 +1,122 @@
+"""Collections, empties and visibility: the port ``structure``. Here a group is a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.host import AmbiguousName, GroupNotFound, nearest_names
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import refuse_linked
+from callboard_blender.application.names import changed, find, forget, in_scene, scene, view_layer
+from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
+from callboard_blender.ports.edit import home
+
+_HIDING = ("hide_viewport", "hide_render")
+
+
+class BlenderStructure:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def new(self) -> None:
+        self._changes.touch()
+        try:
+            bpy.ops.wm.read_homefile(use_empty=True, load_ui=False)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not start a new scene: {error}") from None
+
+    def create_empty(self, name: str | None) -> str:
+        refuse_miscounted(name)
+        self._changes.touch()
+        obj = bpy.data.objects.new(name or "Empty", None)
+        home().objects.link(obj)
+        return changed(obj)
+
+    def set_visible(self, name: str, visible: bool) -> str:
+        """The eye in the outliner and the camera: what is hidden by its collection, or by the
+        artist's own view, stays."""
+        obj = find(name)
+        refuse_linked(obj)
+        moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))
+        if any(each.data_path in _HIDING for each in moving):
+            raise HostError(
+                f"keys or a driver decide whether '{obj.name}' is seen; remove those first"
+            )
+        self._changes.touch()
+        try:
+            obj.hide_set(not visible, view_layer=view_layer())
+        except RuntimeError:
+            raise HostError(
+                f"'{obj.name}' is in no collection of the view layer that is shown"
+            ) from None
+        obj.hide_render = not visible
+        if visible:
+            obj.hide_viewport = False
+        path = changed(obj)
+        if visible and not obj.visible_get(view_layer=view_layer()):
+            inside = ", ".join(each.name for each in obj.users_collection)
+            raise HostError(f"'{obj.name}' is in {inside}, which is hidden; show that in Blender")
+        return path
+
+    def groups(self) -> Mapping[str, str]:
+        return {each.name_full: each.name for each in scene().collection.children_recursive}
+
+    def members(self, group: str) -> list[str]:
+        return [obj.name_full for obj in _find(group).objects if in_scene(obj)]
+
+    def create_group(self, name: str | None) -> str:
+        self._changes.touch()
+        group = bpy.data.collections.new(name or "Group")
+        scene().collection.children.link(group)
+        forget()
+        return str(group.name_full)
+
+    def add(self, group: str, objects: Sequence[str]) -> str:
+        collection, added = _own(group), [find(name) for name in objects]
+        there = set(collection.objects)
+        self._changes.touch()
+        for obj in dict.fromkeys(added):
+            if obj not in there:
+                collection.objects.link(obj)
+        return self._grouped(collection)
+
+    def remove(self, group: str, objects: Sequence[str]) -> str:
+        """What would be in none stays in the scene's own."""
+        collection, removed = _own(group), [find(name) for name in objects]
+        there = set(collection.objects)
+        self._changes.touch()
+        for obj in removed:
+            if obj not in there:
+                continue
+            if len(obj.users_collection) == 1:
+                scene().collection.objects.link(obj)
+            collection.objects.unlink(obj)
+        return self._grouped(collection)
+
+    def _grouped(self, collection: bpy.types.Collection) -> str:
+        view_layer().update()
+        forget()
+        return str(collection.name_full)
+
+
+def _find(name: str) -> bpy.types.Collection:
+    groups = scene().collection.children_recursive
+    named = [each for each in groups if each.name_full == name]
+    named = named or [each for each in groups if each.name == name]
+    if len(named) > 1:
+        raise AmbiguousName(name, [each.name_full for each in named])
+    if not named:
+        raise GroupNotFound(name, nearest_names(name, [each.name for each in groups]))
+    return named[0]
+
+
+def _own(name: str) -> bpy.types.Collection:
+    """The group, if the saved file would hold a change of it. Raises HostError."""
+    group = _find(name)
+    if group.library is not None or group.override_library is not None:
+        raise HostError(f"'{group.name}' comes from another file, so it is changed there")
+    return group

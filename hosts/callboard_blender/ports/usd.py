@@ -1,0 +1,155 @@
+"""USD files: the port ``usd``, where Blender was built with OpenUSD and offers its Python modules
+(4.5 and later). Blender 4.2 can import and export, but nothing in it reads a stage's metadata
+without touching the scene, so the port isn't offered there rather than offered in part."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError
+from callboard.ground.replacing import replacing
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
+from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.names import find, forget, objects, scene, view_layer
+from callboard_blender.application.outside import refuse_used_outside
+from callboard_blender.parts.baking import frame_kept
+from callboard_blender.parts.usd_arrival import settle, traced
+from callboard_blender.parts.usd_motion import note_keys, object_of
+from callboard_blender.parts.views import in_a_window
+
+_BY_KELVIN = "inputs:enableColorTemperature"
+
+
+def usd_is_there() -> bool:
+    return bool(bpy.app.build_options.usd) and hasattr(bpy.utils, "expose_bundled_modules")
+
+
+class BlenderUsd:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        stage = _opened_within(path)
+        above = None if parent is None else find(parent).name_full
+        before = {obj.name_full for obj in scene().objects}
+        self._changes.touch()
+        # Objects are added; the scene's frame range and world stay the artist's.
+        with traced(stage):
+            run(
+                bpy.ops.wm.usd_import,
+                path,
+                "import",
+                filepath=path,
+                set_frame_range=False,
+                # Blender makes metres of the file's units; the scene's may be others.
+                scale=1 / scene().unit_settings.scale_length,
+                create_world_material=False,
+            )
+        view_layer().update()
+        created = [obj for obj in scene().objects if obj.name_full not in before]
+        settle(created, stage)
+        created = [obj for obj in scene().objects if obj.name_full not in before]
+        if above is not None:
+            under = find(above)
+            prototypes = _instanced_members()
+            for obj in created:
+                if obj.parent is None and obj not in prototypes:
+                    obj.parent = under
+            view_layer().update()
+        forget()
+        return {"path": path, "created": [obj.name_full for obj in created]}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        checked_suffix(path, WRITE)
+        layer = view_layer()
+        if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
+            raise HostError("nothing is selected; select objects, or export everything")
+        # It copies their textures beside the file.
+        refuse_used_outside("exported")
+        moving = moves()
+        with replacing(path) as written, frame_kept() if moving else nullcontext():
+            run(
+                bpy.ops.wm.usd_export,
+                path,
+                "export",
+                filepath=written,
+                selected_objects_only=selected_only,
+                export_animation=moving,
+                # The world would come out as a light that nobody asked for.
+                convert_world_material=False,
+            )
+            _mended(written)
+        return exported(path, _opened(path))
+
+    def stage_metadata(self, path: str) -> Json:
+        return metadata(path, _opened_within(path))
+
+
+def _instanced_members() -> set[bpy.types.Object]:
+    """What instances show: moving it would move each of them."""
+    shown = (obj.instance_collection for obj in objects() if obj.instance_type == "COLLECTION")
+    return {obj for each in set(shown) if each is not None for obj in each.all_objects}
+
+
+def moves() -> bool:
+    """Whether anything of the scene has keys, drivers or strips; then each frame is written."""
+    owners: set[Any] = set(objects())
+    owners |= {obj.data for obj in objects()}
+    owners |= {getattr(data, "shape_keys", None) for data in owners}
+    animations = (owner.animation_data for owner in owners if hasattr(owner, "animation_data"))
+    return any(
+        data is not None and (data.action or len(data.drivers) or len(data.nla_tracks))
+        for data in animations
+    )
+
+
+def _mended(path: str) -> None:
+    """Blender writes the scene's numbers, and says metres whatever its unit is."""
+    stage = _opened(path)
+    from pxr import UsdGeom
+
+    UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
+    note_keys(stage)
+    for prim in stage.TraverseAll():
+        # It says so of every light, and then means 6500 kelvin.
+        light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
+        if warm and light is not None and not getattr(light.data, "use_temperature", False):
+            warm.Set(False)
+    stage.GetRootLayer().Save()
+
+
+def _opened(path: str) -> Any:
+    bpy.utils.expose_bundled_modules()
+    from pxr import Sdf, Tf, Usd
+
+    return opened(path, Sdf, Tf, Usd)
+
+
+def _opened_within(path: str) -> Any:
+    """Opening it opens what it names, so that is looked at first."""
+    bpy.utils.expose_bundled_modules()
+    from pxr import Ar, Sdf, Tf, UsdUtils
+
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    return _opened(path)
+
+
+def run(operator: Any, path: str, doing: str, **options: object) -> None:
+    """Calls the operator. Raises HostError with Blender's own reason."""
+    try:
+        with in_a_window():
+            done = operator(**options)
+    except RuntimeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise HostError(
+            f"Blender could not {doing} '{Path(path).name}': {lines[-1] if lines else 'no reason'}"
+        ) from None
+    if done != {"FINISHED"}:
+        raise HostError(f"Blender could not {doing} '{Path(path).name}'")

@@ -1,0 +1,1 @@
+"""What Blender shows of callboard."""

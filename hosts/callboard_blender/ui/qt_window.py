@@ -1,0 +1,161 @@
+"""The large panel as a window of the Blender process.
+
+Blender runs no Qt loop: while the window is open, the timer that serves calls lends Qt a moment
+each time it fires. Importing this loads no Qt.
+"""
+
+from __future__ import annotations
+
+import locale
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from callboard.app import Callboard
+from callboard.errors import HostError
+from callboard_blender.ui.qt_files import QtSearch
+
+if TYPE_CHECKING:
+    from callboard_ui.panel import Panel
+
+#: Milliseconds that Qt may take of one tick; what is left then waits for the next.
+_MOST_MS = 10
+
+
+class QtWindow:
+    """At most one window. Main thread."""
+
+    def __init__(self, bundled: Path) -> None:
+        """``bundled`` is the folder with the add-on's wheels, if there is one."""
+        #: Why it could not be opened.
+        self.problem: str | None = None
+        self._bundled = bundled
+        self._server: Callboard | None = None
+        self._search: QtSearch | None = None
+        self._folder: str | None = None
+        self._qt_there = False
+        self._app: Any = None
+        self._ours = False
+        self._panel: Panel | None = None
+
+    @property
+    def opening(self) -> bool:
+        return self._server is not None
+
+    @property
+    def panel(self) -> Panel | None:
+        """What is open."""
+        return self._panel
+
+    def open(self, server: Callboard) -> None:
+        """Opens the window, or begins to: whether Qt works here is found out meanwhile. What is
+        open comes to the front. ``problem`` says why it failed."""
+        self.problem = None
+        if self._panel is not None:
+            self._panel.raise_()
+            self._panel.activateWindow()
+            return
+        try:
+            if self._search is None and not self._qt_there:
+                self._search = QtSearch(self._bundled)
+        except HostError as error:
+            self.problem = str(error)
+        else:
+            self._server = server
+
+    def tick(self) -> bool:
+        """Does what there is to do, and says whether there will be more. Once a tick of Blender."""
+        if self._server is not None and (self._search is None or self._search.done):
+            self._found_out()
+        if self._panel is not None:
+            self._lend(_MOST_MS)
+            if not self._panel.link.open:
+                self._panel = None
+                self._lend(_MOST_MS)  # Qt deletes it
+        return self._panel is not None or self._server is not None
+
+    def close(self) -> None:
+        """Closes what is open, and stops what was going to open. Idempotent."""
+        self._server = None
+        search, self._search = self._search, None
+        if search is not None:
+            search.end()
+        panel, self._panel = self._panel, None
+        if panel is not None:
+            panel.close()
+            self._lend(_MOST_MS)
+
+    def shut_down(self) -> None:
+        """Closes, and ends Qt where it was ours. Its modules stay: Python can't load them twice.
+        Idempotent."""
+        self.close()
+        app, self._app = self._app, None
+        if app is not None:
+            from callboard_ui.posting import make_unready
+
+            make_unready()
+        if app is not None and self._ours and not app.topLevelWidgets():
+            app.shutdown()
+        if self._folder is not None:
+            sys.path.remove(self._folder)
+            sys.path_importer_cache.pop(self._folder, None)
+            self._folder = None
+
+    def _found_out(self) -> None:
+        server, self._server = self._server, None
+        search, self._search = self._search, None
+        assert server is not None
+        if search is not None:
+            if search.problem is not None:
+                self.problem = search.problem
+                return
+            if search.folder is not None:
+                self._folder = search.folder
+                sys.path.append(search.folder)
+            self._qt_there = True
+        try:
+            self._show(server)
+        except (ImportError, HostError) as error:
+            self.problem = f"Qt can't be used: {error}"
+
+    def _show(self, server: Callboard) -> None:
+        self._app = self._application()
+        from callboard_ui import make_panel
+        from callboard_ui.panel import Panel
+
+        panel = make_panel(server)
+        assert isinstance(panel, Panel)
+        panel.setWindowTitle(f"Callboard: {server.host.identity.name}")
+        panel.show()
+        self._panel = panel
+
+    def _application(self) -> Any:
+        """Qt's application: another add-on's, or one of our own."""
+        import PySide6
+
+        if PySide6.__version__ == "6.12.0" and sys.version_info < (3, 12):
+            # Each call of Qt that returns nothing loses a reference to None.
+            raise HostError("PySide6 6.12.0 aborts this Python; install another version of it")
+        from qtpy.QtWidgets import QApplication
+
+        app = QApplication.instance()
+        if app is not None:
+            return app
+        before = locale.setlocale(locale.LC_ALL)
+        app = QApplication(["callboard"])
+        # Qt switches the process to the user's way of writing numbers, which Blender can't read.
+        locale.setlocale(locale.LC_ALL, before)
+        self._ours = True
+        app.setQuitOnLastWindowClosed(False)
+        app.setApplicationName("callboard")
+        from callboard_blender.ui.qt_style import dress
+
+        dress(app)
+        return app
+
+    def _lend(self, milliseconds: int) -> None:
+        from qtpy.QtCore import QEvent, QEventLoop
+
+        # What was to be deleted outside of any event would otherwise wait for a loop to begin.
+        self._app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, milliseconds)

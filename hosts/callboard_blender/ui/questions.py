@@ -1,0 +1,216 @@
+"""What a client asks of the artist: seen with the sidebar closed, and answered in a pop-up."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import lru_cache
+from time import monotonic
+from typing import Any
+
+import blf
+import bpy
+
+from callboard_blender.application.residence import drawn, residence
+from callboard_ui import words
+from callboard_ui.shown_text import arguments_text, one_line
+
+#: Seconds for which a pop-up that just came takes no yes: the click was meant for something else.
+GUARD = 0.5
+#: Lines of the pop-up beside those of the arguments, and how many of these it shows.
+_OTHERS, _LEAST, _MOST = 9, 3, 20
+#: Pixels of the pop-up at its widest, its margins, and the height of a line, at scale 1.
+_WIDE, _MARGINS, _LINE = 600, 60, 20
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Of a pop-up, as it opened; ``width`` in pixels at scale 1."""
+
+    width: int = _WIDE
+    lines: int = _MOST
+
+
+@dataclass
+class _Popup:
+    """What stands on the screen. Only who came to the last page has seen all of it."""
+
+    question: str = ""
+    page: int = 0
+    size: _Size = _Size()
+    opened: float = 0.0
+
+
+_popup = _Popup()
+_read: set[str] = set()
+
+
+class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.answer"
+    bl_label = "Answer"
+    bl_description = "Answer what a client asks of you"
+
+    question: bpy.props.StringProperty()  # type: ignore[valid-type]
+    answer: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        yes = self.answer != "refuse"
+        soon = monotonic() - _popup.opened < GUARD
+        if residence.app is None or (yes and (soon or self.question not in _read)):
+            return {"CANCELLED"}
+        residence.app.controls.answer(self.question, self.answer)
+        return {"FINISHED"}
+
+
+class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.details"
+    bl_label = "What a Client Asks"
+    bl_description = "Show who asks for what, with all arguments, and answer"
+
+    question: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        # The oldest, and no other later: a second click mustn't answer the next one.
+        self.question = next((one.id for one in residence.snapshot.questions), "")
+        scale = context.preferences.system.ui_scale
+        size = fitting(context.window.width / scale, context.window.height / scale)
+        show(self.question, size)
+        manager = context.window_manager
+        result: set[str] = manager.invoke_popup(self, width=size.width)
+        return result
+
+    def execute(self, context: Any) -> set[str]:
+        return {"FINISHED"}
+
+    def draw(self, context: Any) -> None:
+        for question in residence.snapshot.questions:
+            if question.id == self.question:
+                draw_details(self.layout, question)
+                return
+        self.layout.label(text="Nobody asks this any more")
+
+
+class CALLBOARD_OT_page(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.page"
+    bl_label = "Page"
+    bl_description = "Show another part of what is asked"
+
+    page: bpy.props.IntProperty()  # type: ignore[valid-type]
+
+    def execute(self, context: Any) -> set[str]:
+        _popup.page = self.page
+        return {"FINISHED"}
+
+
+CLASSES = (CALLBOARD_OT_answer, CALLBOARD_OT_details, CALLBOARD_OT_page)
+
+
+def fitting(width: float, height: float) -> _Size:
+    """The largest pop-up that a window of this size holds, pixels at scale 1."""
+    lines = int(height / _LINE) - _OTHERS
+    return _Size(min(_WIDE, int(width) - _MARGINS), min(max(lines, _LEAST), _MOST))
+
+
+def show(question: str, size: _Size) -> None:
+    """A pop-up begins with a question's first page."""
+    _popup.question, _popup.page, _popup.size = question, 0, size
+    _popup.opened = monotonic()
+
+
+def draw_mark(header: Any, context: Any) -> None:
+    """First in the 3D view's header, where it shows with the sidebar closed. It is always there:
+    nothing beside it moves when somebody asks."""
+    shown = residence.snapshot
+    drawn.add(words.waiting(shown))
+    asked = bool(shown.questions)
+    row = header.layout.row()
+    row.alert = row.enabled = asked
+    row.operator("callboard.details", text="", icon="QUESTION", emboss=asked)
+
+
+def draw_line(header: Any, context: Any) -> None:
+    """Last in the status bar, which shows in every workspace."""
+    shown = residence.snapshot
+    line = words.waiting(shown)
+    drawn.add(line)
+    if shown.questions:
+        row = header.layout.row()
+        row.alert = True
+        row.operator("callboard.details", text=line, icon="QUESTION")
+
+
+def draw_details(layout: Any, question: Any) -> None:
+    """One question with all of its arguments, a page at a time; a yes is taken once the last page
+    was shown."""
+    size = _popup.size
+    lines = argument_lines(question.arguments, size.width)
+    last = max(0, (len(lines) - 1) // size.lines)
+    page = min(_popup.page, last) if question.id == _popup.question else 0
+    if page == last:
+        _read.add(question.id)
+    layout.label(text=f"{one_line(question.client)} asks", icon="QUESTION")
+    called = one_line(question.client)
+    if question.tool:
+        called = f"{words.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
+    why = f"{called} {words.reason(question)}."
+    column = layout.column(align=True)
+    for line in _wrapped(why, size.width):
+        column.label(text=line)
+    column = layout.column(align=True)
+    shown = lines[page * size.lines : (page + 1) * size.lines]
+    # As high on every page: no button moves under the pointer.
+    for line in shown + [""] * (size.lines - len(shown) if last else 0):
+        column.label(text=line)
+    if last:
+        left = sum(map(len, lines[(page + 1) * size.lines :]))
+        row = layout.row(align=True)
+        row.label(text=f"… {left:,} more characters" if left else "This is the end")
+        for step, text in ((-1, "Back"), (1, "Next")):
+            turn = row.operator("callboard.page", text=text)
+            turn.page = min(max(page + step, 0), last)
+    row = layout.row(align=True)
+    draw_answer(row, question, "refuse", "Refuse")
+    yes = row.row(align=True)
+    yes.enabled = question.id in _read
+    draw_answer(yes, question, "allow", "Allow once" if question.tool else "Approve")
+    if "allow_session" in question.choices:
+        draw_answer(yes, question, "allow_session", "For session")
+
+
+def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:
+    operator = row.operator("callboard.answer", text=text)
+    operator.question, operator.answer = question.id, answer
+
+
+def argument_lines(arguments: Any, width: int = _WIDE) -> list[str]:
+    """All arguments in lines that fit into ``width``, pixels at scale 1: of longer ones Blender
+    leaves out the middle. Code comes last."""
+    return [
+        part
+        for line in arguments_text(arguments).expandtabs(4).splitlines()
+        for part in _fitted(line, width)
+    ]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Sentences, in the lines that they need."""
+    few = max(1, int(width / _width("n")))
+    return [part for line in textwrap.wrap(text, few) for part in _fitted(line, width)]
+
+
+def _fitted(line: str, width: int) -> list[str]:
+    parts, taken = [""], 0.0
+    for character in line:
+        taken += _width(character)
+        if taken > width - _MARGINS / 2 and parts[-1]:
+            parts.append("")
+            taken = _width(character)
+        parts[-1] += character
+    return parts
+
+
+@lru_cache(maxsize=4096)
+def _width(character: str) -> float:
+    """Pixels at scale 1, as the interface's font draws it."""
+    blf.size(0, bpy.context.preferences.ui_styles[0].widget.points)
+    return float(blf.dimensions(0, character * 8)[0]) / 8 or 4.0

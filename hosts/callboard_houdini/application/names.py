@@ -1,0 +1,113 @@
+"""Objects by name, and how they hang together.
+
+An object is an object node in ``/obj``, or in a subnet of objects there; its path is the node's,
+``/obj/ball``. Its parent is the object that is wired into it, else the subnet that it is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import hou
+
+from callboard.errors import HostError
+from callboard_qt.application.names import family_of, only_one, translated
+
+ROOT = "/obj"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_PATH = re.compile(r"/obj(?:/[A-Za-z0-9_.-]+)+")
+
+
+def root() -> hou.Node:
+    """The network of the scene's objects."""
+    network = hou.node(ROOT)
+    if network is None:
+        raise HostError("Houdini has no scene open; wait until it has loaded")
+    return network
+
+
+def objects() -> list[hou.ObjNode]:
+    """Every object, in the networks' order."""
+    return list(_walk(root()))
+
+
+def _walk(network: hou.Node) -> Iterator[hou.ObjNode]:
+    for child in network.children():
+        if isinstance(child, hou.ObjNode):
+            yield child
+            if holds_objects(child):
+                yield from _walk(child)
+
+
+def holds_objects(node: hou.ObjNode) -> bool:
+    """Whether it is a subnet whose objects are anybody's to change."""
+    return node.childTypeCategory() == hou.objNodeTypeCategory() and not node.isLockedHDA()
+
+
+def parent_of(node: hou.ObjNode) -> hou.ObjNode | None:
+    wired = node.inputs()
+    if wired and isinstance(wired[0], hou.ObjNode):
+        return wired[0]
+    around = node.parent()
+    return around if isinstance(around, hou.ObjNode) else None
+
+
+def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
+    near = [*node.outputs(), *(node.children() if holds_objects(node) else ())]
+    children: dict[str, hou.ObjNode] = {}
+    for child in near:
+        if isinstance(child, hou.ObjNode) and parent_of(child) == node:
+            children[child.path()] = child
+    return list(children.values())
+
+
+def family(node: hou.ObjNode) -> list[hou.ObjNode]:
+    """The object and all that is below it, parents first."""
+    return family_of(node, children_of)
+
+
+def find(name: str) -> hou.ObjNode:
+    """The object of that name or path. Raises ObjectNotFound, AmbiguousName."""
+    if len(name) <= 1024 and _PATH.fullmatch(name):
+        node = hou.node(name)
+        if isinstance(node, hou.ObjNode):
+            return node
+    everything = objects()
+    namesakes = [node for node in everything if node.name() == name]
+    return only_one(name, namesakes, lambda: (node.name() for node in everything), hou.ObjNode.path)
+
+
+def type_of(node: hou.OpNode) -> str:
+    """Its type's name without namespace and version."""
+    return str(node.type().nameComponents()[2])
+
+
+def check_new_name(name: str) -> None:
+    """Raises HostError for what Houdini would refuse, or turn into another name."""
+    if len(name) > 255 or not _NAME.fullmatch(name):
+        raise HostError(
+            f"'{name[:64]}' can't be a name in Houdini: use letters, digits, _, - and ., and begin "
+            "with a letter or _"
+        )
+
+
+def telling(what: str) -> AbstractContextManager[None]:
+    """Houdini's own errors inside become a HostError."""
+    return translated("Houdini", what, hou.Error, reason)
+
+
+def reason(error: Exception) -> str:
+    """What Houdini says."""
+    assert isinstance(error, hou.Error)
+    told = error.instanceMessage() or error.description() or ""
+    if not isinstance(error, hou.PermissionError):
+        return told
+    take, first = hou.takes.currentTake(), hou.takes.rootTake()
+    if take == first:
+        return told
+    return (
+        f"{told.rstrip('.')}. The take '{take.name()}' is current, in which only what it includes"
+        f" can be changed: include that, in the Takes pane, or make '{first.name()}' current"
+    )

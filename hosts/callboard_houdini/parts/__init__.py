@@ -1,0 +1,1 @@
+"""What several ports of Houdini stand on."""

@@ -1,0 +1,93 @@
+"""What surrounds the scene: an environment light. Those of the artist's are switched off and stay
+in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_houdini.application.names import objects, root
+from callboard_houdini.parts.assets import refuse_inside_asset
+from callboard_houdini.parts.parms import (
+    number,
+    numbers,
+    parm,
+    parm_tuple,
+    refuse_keyed,
+    set_numbers,
+)
+from callboard_houdini.ports.scene import up_axis
+
+#: Marks the one that we made, in its user data.
+_OURS = "callboard_environment"
+_NAMES = ("light_intensity", "light_exposure", "light_color", "env_map", "light_enable", "r")
+
+
+def read(domes: Sequence[hou.ObjNode]) -> Json:
+    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    if not domes:
+        return {"kind": "none", **told}
+    dome = domes[0]
+    exposure = number(parm(dome, "light_exposure"))
+    told["strength"] = number(parm(dome, "light_intensity")) * 2**exposure
+    told["rotate"] = numbers(parm_tuple(dome, "r"))[_up()]
+    told["path"] = str(parm(dome, "env_map").evalAsString()) or None
+    if told["path"] is None:
+        told["color"] = numbers(parm_tuple(dome, "light_color"))
+    if len(domes) > 1:
+        told["doubt"] = f"{len(domes)} environment lights add up; this is '{dome.path()}'"
+    return {"kind": "image" if told["path"] else "color", **told}
+
+
+def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
+    if "sun_elevation" in values:
+        raise HostError("Houdini's environment light has no sky here; give an HDRI as path")
+    if "path" in values or "color" in values:
+        dome = _own() or _new()
+        for other in domes:
+            if other != dome:
+                # It stays, and comes back when it is switched on.
+                _may_set(other)
+                parm(other, "light_enable").set(0)
+    elif not domes:
+        raise HostError("nothing surrounds the scene yet; give path or color as well")
+    else:
+        dome = domes[0]
+    _may_set(dome)
+    if "path" in values or "color" in values:
+        parm(dome, "light_enable").set(1)
+        parm(dome, "env_map").set(str(values.get("path", "")))
+        set_numbers(parm_tuple(dome, "light_color"), values.get("color", [1.0] * 3))
+    if "strength" in values:
+        parm(dome, "light_intensity").set(float(values["strength"]))
+        parm(dome, "light_exposure").set(0.0)
+    if "rotate" in values:
+        turns = [0.0, 0.0, 0.0]
+        turns[_up()] = float(values["rotate"])
+        set_numbers(parm_tuple(dome, "r"), turns)
+
+
+def _up() -> int:
+    """The axis that points up, by its number."""
+    return "XYZ".index(up_axis())
+
+
+def _may_set(dome: hou.ObjNode) -> None:
+    refuse_inside_asset(dome, values_only=True)
+    refuse_keyed(dome, _NAMES)
+
+
+def _own() -> hou.ObjNode | None:
+    marked = (node for node in objects() if node.userData(_OURS) is not None)
+    return next(marked, None)
+
+
+def _new() -> hou.ObjNode:
+    dome = root().createNode("envlight", "Environment")
+    assert isinstance(dome, hou.ObjNode)
+    dome.setUserData(_OURS, "1")
+    return dome

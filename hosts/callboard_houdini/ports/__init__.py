@@ -1,0 +1,1 @@
+"""What Houdini can do: one module a port."""

@@ -1,0 +1,65 @@
+"""What Houdini says of its node types and of its Python module: the port ``docs``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import hou
+
+from callboard.content import Json
+from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+
+#: Parameters that only lay out the others.
+_LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")
+
+
+class HoudiniDocs(KeptDocs):
+    """Node types as ``Sop/box``, with what assets say of themselves, and ``hou``'s classes,
+    functions and methods."""
+
+    def _read(self) -> Iterator[DocEntry]:
+        for category, types in hou.nodeTypeCategories().items():
+            for name, kind in types.nodeTypes().items():
+                if not kind.hidden():
+                    text = f"{kind.description()}. {kind.embeddedHelp()}"
+                    yield DocEntry(f"{category}/{name}", "node type", text)
+        for name in dir(hou):
+            thing = None if name.startswith("_") else _member(name)
+            if inspect.isclass(thing):
+                yield DocEntry(f"hou.{name}", "class", thing.__doc__ or "")
+                for method, function in vars(thing).items():
+                    if not method.startswith("_") and callable(function):
+                        text = function.__doc__ or ""
+                        yield DocEntry(f"hou.{name}.{method}", "method", text)
+            elif callable(thing):
+                yield DocEntry(f"hou.{name}", "function", thing.__doc__ or "")
+
+    def details(self, entry: DocEntry) -> Json:
+        if entry.kind != "node type":
+            return {}
+        category, _, name = entry.name.partition("/")
+        types = hou.nodeTypeCategories().get(category)
+        kind = types.nodeTypes().get(name) if types is not None else None
+        if kind is None:  # an asset that was uninstalled since
+            return {}
+        told = [_told(parm) for parm in kind.parmTemplates() if parm.type().name() not in _LAYOUT]
+        return {"inputs": int(kind.maxNumInputs()), "parameters": told[:MOST_LISTED]}
+
+
+def _member(name: str) -> object:
+    """None for what isn't there without windows."""
+    try:
+        return getattr(hou, name)
+    except (AttributeError, hou.Error):
+        return None
+
+
+def _told(parm: hou.ParmTemplate) -> Json:
+    entry: Json = {"name": str(parm.name()), "label": str(parm.label())}
+    entry["type"] = str(parm.type().name()).lower()
+    if parm.numComponents() > 1:
+        entry["length"] = int(parm.numComponents())
+    if isinstance(parm, hou.MenuParmTemplate):
+        entry["choices"] = [str(item) for item in parm.menuItems()][:MOST_LISTED]
+    return entry

@@ -1,0 +1,57 @@
+"""Opening and saving hip files: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_houdini.application.names import objects, telling
+from callboard_qt.ports.files import openable, saveable
+
+#: How every hip file begins: it is an archive of the kind that cpio writes.
+_MAGIC = b"070707"
+_LICENCE = ", which is what this Houdini's licence works with"
+
+
+class HoudiniFiles:
+    def __init__(self) -> None:
+        licence, kinds = hou.licenseCategory(), hou.licenseCategoryType
+        # A file of a lesser licence would quietly turn the whole session into one of that licence.
+        self._opens: tuple[str, ...] = (".hipnc", ".hiplc", ".hip")
+        if licence == kinds.Commercial:
+            self._opens = (".hip",)
+        elif licence == kinds.Indie:
+            self._opens = (".hiplc", ".hip")
+        self.suffixes: tuple[str, ...] = self._opens[:1]
+
+    def open(self, path: str) -> Json:
+        """Asks nothing. Houdini drops the open scene before it reads; what can be known to fail is
+        refused before."""
+        starts = dict.fromkeys(self._opens, (_MAGIC,))
+        file = openable(path, starts, "a Houdini file", _LICENCE)
+        _check_name(file)
+        with telling(f"open '{file.name}'; the scene that was open is closed"):
+            hou.hipFile.load(file.as_posix(), suppress_save_prompt=True, ignore_load_warnings=True)
+        return {"path": path, "object_count": len(objects())}
+
+    def save(self, path: str | None) -> Json:
+        before = hou.hipFile.path()
+        known = None if hou.hipFile.isNewFile() else before
+        file = saveable(known if path is None else path, self.suffixes, _LICENCE)
+        _check_name(file)
+        try:
+            with telling(f"save '{file.name}'"):
+                hou.hipFile.save(file.as_posix())
+        except HostError:
+            hou.hipFile.setName(before)
+            raise
+        return {"path": str(file), "bytes": file.stat().st_size}
+
+
+def _check_name(file: Path) -> None:
+    # Even a frame's number, which may stand in the name of a node's file.
+    if "$" in file.name:
+        raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

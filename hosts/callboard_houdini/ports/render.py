@@ -1,0 +1,125 @@
+"""Rendering to files: the port ``render``.
+
+A render node of our own in ``/out``, which goes again after each picture: Mantra, which needs no
+graphics card, else OpenGL. The answer names the renderer and the camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import hou
+
+from callboard.errors import HostError
+from callboard.ground.matrices import sixteen_of
+from callboard.ground.orbit import View
+from callboard_houdini.application.names import objects, root, telling
+from callboard_houdini.parts.parms import parm, parm_tuple
+from callboard_houdini.parts.shapes import geometry
+from callboard_houdini.ports.cameras import taking_pictures
+from callboard_houdini.ports.scene import up_axis
+from callboard_qt.ports.render import FileRender
+
+#: The type of each renderer's node, what is set there, and the parameters of picture and size.
+_RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
+    (
+        "ifd",
+        # Otherwise Mantra goes on by itself, and the picture comes later.
+        {"override_camerares": 1, "res_fraction": "specific", "soho_foreground": 1},
+        "vm_picture",
+        "res_override",
+    ),
+    ("opengl", {"tres": 1}, "picture", "res"),
+)
+_NAME = "callboard_render"
+#: Rows of a frame, for its shape.
+_HIGH = 1080
+
+
+class HoudiniRender(FileRender[hou.ObjNode]):
+    """``rendering`` is entered while Houdini renders."""
+
+    def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rendering = rendering
+
+    def camera(self) -> hou.ObjNode:
+        camera = taking_pictures()
+        if camera is None:
+            raise HostError("the scene has no camera; render a turntable, which brings its own")
+        return camera
+
+    def camera_path(self, camera: hou.ObjNode) -> str:
+        return str(camera.path())
+
+    def camera_at(self, view: View, aspect: float) -> AbstractContextManager[hou.ObjNode]:
+        return _camera_at(view, aspect)
+
+    def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
+        for node in objects():
+            shape = geometry(node) if node.isObjectDisplayed() else None
+            if shape is not None:
+                box = shape.boundingBox(node.worldTransform())
+                yield list(box.minvec()), list(box.maxvec())
+
+    def up_axis(self) -> str:
+        return up_axis()
+
+    def current_frame(self) -> float:
+        return float(hou.frame())
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        with self._rendering(), hou.undos.disabler():
+            yield
+
+    def telling(self, what: str) -> AbstractContextManager[None]:
+        return telling(what)
+
+    def draw(
+        self, file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
+    ) -> tuple[Path, str]:
+        engine = _draw(file, width, height, camera, frame)
+        if not file.is_file():
+            raise HostError(f"Houdini's renderer '{engine}' wrote no picture")
+        return file, engine
+
+
+def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float) -> str:
+    network = hou.node("/out")
+    known = hou.ropNodeTypeCategory().nodeTypes()
+    for type, settings, picture, size in _RENDERERS:
+        if network is None or type not in known:
+            continue
+        node = network.createNode(type, _NAME)
+        try:
+            assert isinstance(node, hou.RopNode)
+            for name, value in settings.items():
+                parm(node, name).set(value)
+            parm_tuple(node, size).set((width, height))
+            parm(node, "camera").set(camera.path())
+            parm(node, picture).set(file.as_posix())
+            node.render(frame_range=(frame, frame))
+        finally:
+            node.destroy()
+        return type
+    raise HostError("this Houdini has neither Mantra nor an OpenGL render node; use a script")
+
+
+@contextmanager
+def _camera_at(view: View, aspect: float) -> Iterator[hou.ObjNode]:
+    """A camera of its own, whose frame is the picture."""
+    camera = root().createNode("cam", "callboard_turntable")
+    try:
+        assert isinstance(camera, hou.ObjNode)
+        wide = parm(camera, "aperture").eval()
+        assert isinstance(wide, float)
+        parm(camera, "focal").set(wide / (2 * view.wide))
+        parm(camera, "near").set(view.near)
+        parm(camera, "far").set(view.far)
+        parm_tuple(camera, "res").set((round(_HIGH * aspect), _HIGH))
+        camera.setWorldTransform(hou.Matrix4(sixteen_of(view.rows)))
+        yield camera
+    finally:
+        camera.destroy()

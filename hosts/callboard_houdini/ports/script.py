@@ -1,0 +1,24 @@
+"""Running the agent's code: the port ``script.execute``."""
+
+from __future__ import annotations
+
+import hou
+
+from callboard.errors import HostError
+from callboard.host_kit.script_code import run_python
+
+
+class HoudiniScripts:
+    def languages(self) -> list[str]:
+        return ["python", "hscript"]
+
+    def execute(self, code: str, language: str) -> object:
+        """Python finds ``hou`` there already. HScript's value is None; what it says is printed."""
+        if language != "hscript":
+            return run_python(code, {"hou": hou})
+        output, errors = hou.hscript(code)[:2]
+        if output:
+            print(output, end="" if output.endswith("\n") else "\n")
+        if errors.strip():
+            raise HostError(f"HScript: {errors.strip()}")
+        return None

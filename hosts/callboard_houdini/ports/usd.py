@@ -1,0 +1,66 @@
+"""USD files: the port ``usd``, by the OpenUSD that Houdini brings along.
+
+Objects and USD prims are translated by us, one to one, so that names, hierarchy and colours
+survive; Houdini's own way goes through LOPs, which the skill ``houdini-networks`` can build.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hou
+from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdUtils
+
+from callboard.errors import HostError
+from callboard.ground.replacing import replacing
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
+from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard_houdini.application.names import find, objects, telling
+from callboard_houdini.parts.usd_read import Importer
+from callboard_houdini.parts.usd_write import Exporter
+from callboard_houdini.ports.scene import meters_per_unit, up_axis
+
+
+class HoudiniUsd:
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        """Meshes and simple shapes become geometry objects, all else nulls, as they are at the
+        file's first frame."""
+        stage = _opened(path)
+        above = None if parent is None else find(parent)
+        importer = Importer(stage, meters_per_unit(), up_axis())
+        with telling(f"import '{Path(path).name}'"):
+            created = importer.run(above)
+        return {"path": path, "created": [node.path() for node in created]}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        """Polygons as they are now, with their colours; objects without polygons keep their
+        place. Raises HostError for geometry that isn't polygons."""
+        checked_suffix(path, WRITE)
+        chosen = objects()
+        if selected_only:
+            chosen = [node for node in chosen if node.isSelected()]
+            if not chosen:
+                raise HostError("nothing is selected; select objects, or export everything")
+        with replacing(path) as written:
+            try:
+                stage = Usd.Stage.CreateNew(written)
+                UsdGeom.SetStageUpAxis(stage, up_axis())
+                UsdGeom.SetStageMetersPerUnit(stage, meters_per_unit())
+                stage.SetTimeCodesPerSecond(hou.fps())
+                with telling(f"export '{Path(path).name}'"):
+                    Exporter(stage).run(chosen)
+                stage.Save()
+            except Tf.ErrorException:
+                raise HostError(f"OpenUSD could not write '{Path(path).name}'") from None
+            del stage
+        return exported(path, _opened(path))
+
+    def stage_metadata(self, path: str) -> Json:
+        return metadata(path, _opened(path))
+
+
+def _opened(path: str) -> Usd.Stage:
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    return opened(path, Sdf, Tf, Usd)

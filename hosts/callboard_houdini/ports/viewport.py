@@ -1,0 +1,51 @@
+"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with windows has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hou
+
+from callboard.errors import HostError
+from callboard_houdini.application.names import telling
+
+
+class HoudiniViewport:
+    def capture(self, width: int, height: int) -> bytes:
+        with telling("draw the viewport"):
+            return drawn(view(), width, height, beauty_only=False)
+
+
+def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:
+    """One frame of a flipbook, with or without what isn't rendered: grids, guides."""
+    frame = hou.frame()
+    with TemporaryDirectory(prefix="callboard-") as folder:
+        file = Path(folder, "viewport.png")
+        # A copy: the artist's own flipbook settings stay.
+        settings = viewer.flipbookSettings().stash()
+        settings.frameRange((frame, frame))
+        settings.output(file.as_posix())
+        settings.outputToMPlay(False)
+        settings.leaveFrameAtEnd(False)
+        settings.useResolution(True)
+        settings.resolution((width, height))
+        if beauty_only:
+            settings.beautyPassOnly(True)
+        viewer.flipbook(viewer.curViewport(), settings)
+        # Houdini may put the frame's number into the name; it is the only file there.
+        pictures = list(Path(folder).glob("*.png"))
+        if not pictures:
+            raise HostError("Houdini drew no picture; try it with a 3D view in sight")
+        return pictures[0].read_bytes()
+
+
+def view() -> hou.SceneViewer:
+    """The 3D view that is in sight, else any."""
+    views = [tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer)]
+    for view in views:
+        if view.isCurrentTab():
+            return view
+    if not views:
+        raise HostError("no 3D view is open; ask the artist to open one")
+    return views[0]

@@ -1,0 +1,1 @@
+"""3ds Max itself: names, undo, and what it tells of itself."""

@@ -1,0 +1,104 @@
+"""Undo steps in 3ds Max's own list: one per call.
+
+3ds Max doesn't show its list. It counts the changes that were ever recorded, and that tells
+whether a call changed anything, and whether our newest step is still the newest of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+import pymxs
+from pymxs import runtime as rt
+
+from callboard_max.parts.named_sets import NamedSets
+from callboard_qt.application.undo import OpenStep, UndoSteps
+
+
+class MaxUndo(UndoSteps):
+    """3ds Max tells that something was undone, and not what."""
+
+    def __init__(self, sets: NamedSets) -> None:
+        super().__init__()
+        #: Undos of ours that it hasn't told of yet.
+        self._own = 0
+        #: How many changes were recorded when the newest of ours was undone.
+        self._undone_at = -1
+        self._sets = sets
+
+    def somebody_undid(self) -> None:
+        """Undone or done again: our steps may not be the newest any more."""
+        if self._own:
+            self._own -= 1
+        else:
+            self._steps.clear()
+            self._undone.clear()
+
+    def commit(self, token: object) -> str | None:
+        done = super().commit(token)
+        # What is in no step of 3ds Max's can't be undone.
+        return "" if done is None and self._sets.are_changed() else done
+
+    def _restore(self, step: OpenStep) -> None:
+        self._sets.put_back()
+
+    def _open(self, label: str) -> OpenStep:
+        self._sets.begin()
+        now = self._newest()
+        if self._steps and self._steps[-1].mark != now:
+            # Somebody else's step lies on top.
+            self._steps.clear()
+        if rt.theHold.Holding():
+            # Somebody else's step is open: a script's whole run may be one. What we do becomes a
+            # part of it, and is undone with it or not at all.
+            return OpenStep(now, recorded=False)
+        step = OpenStep(now)
+        # Without this, 3ds Max would record nothing of what Python does.
+        step.recording.enter_context(pymxs.undo(True, label))
+        return step
+
+    def _newest(self) -> int:
+        """How many changes 3ds Max has recorded since it started."""
+        return int(rt.theHold.GetGlobalPutCount())
+
+    def _holds_changes(self, step: OpenStep) -> bool:
+        return self._newest() != step.mark
+
+    def _show(self) -> None:
+        # Nothing that Python does is drawn by itself.
+        if not rt.maxOps.isInNonInteractiveMode():
+            rt.redrawViews()
+
+    def _is_next(self, mark: Hashable) -> bool:
+        return self._newest() == self._undone_at
+
+    def _redo_next(self) -> bool:
+        done = self._told(pymxs.run_redo)
+        self._undone_at = self._newest()
+        return done
+
+    def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        return (*marks[:-1], self._newest())
+
+    def _told(self, step: Callable[[], object]) -> bool:
+        """Undoes or does again; whether it did: 3ds Max raises nothing where it did nothing, but
+        tells of what it did."""
+        self._own = 1
+        try:
+            step()
+        except RuntimeError:
+            self._own = 0
+            return False
+        told, self._own = not self._own, 0
+        return told
+
+    def _undo_newest(self) -> bool:
+        if not self._told(pymxs.run_undo):
+            return False
+        self._undone_at = self._newest()
+        if self._steps:
+            # Our step before is on top again, at a new count.
+            top = self._steps[-1]
+            self._steps[-1] = replace(top, marks=(*top.marks[:-1], self._newest()))
+        return True

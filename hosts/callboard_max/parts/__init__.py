@@ -1,0 +1,1 @@
+"""What several ports of 3ds Max stand on."""

@@ -1,0 +1,47 @@
+"""3ds Max's named selection sets. Its manual doesn't say that changes of them can be undone, so a
+call that fails puts them back by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pymxs import runtime as rt
+
+from callboard_max.application.names import Node, handle, objects
+
+
+class NamedSets:
+    """What they held when a step first changed one is known until the next step begins."""
+
+    def __init__(self) -> None:
+        #: By handles, which outlive what is undone.
+        self._before: dict[str, list[int]] | None = None
+
+    def held(self) -> dict[str, list[Node]]:
+        return {str(each.name): list(each) for each in rt.selectionSets}
+
+    def write(self, name: str, nodes: Sequence[Node]) -> None:
+        """Makes the set, or replaces what it holds."""
+        if self._before is None:
+            self._before = self._handles()
+        rt.selectionSets[name] = rt.Array(*nodes)
+
+    def begin(self) -> None:
+        self._before = None
+
+    def are_changed(self) -> bool:
+        return self._before is not None and self._handles() != self._before
+
+    def put_back(self) -> None:
+        if self._before is None or not self.are_changed():
+            return
+        there = {handle(node): node for node in objects()}
+        for name in self.held():
+            if name not in self._before:
+                rt.deleteItem(rt.selectionSets, name)
+        for name, handles in self._before.items():
+            nodes = [there[each] for each in handles if each in there]
+            rt.selectionSets[name] = rt.Array(*nodes)
+
+    def _handles(self) -> dict[str, list[int]]:
+        return {name: [handle(node) for node in nodes] for name, nodes in self.held().items()}

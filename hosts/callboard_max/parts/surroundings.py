@@ -1,0 +1,99 @@
+"""What surrounds the scene: a dome of Arnold's. Domes of the artist's are switched off, his
+environment map too, and stay in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_max.application.names import Node, free_name, handle, objects, path_of
+from callboard_max.parts import transforms
+from callboard_max.parts.arnold import is_arnold, kind_of, make
+from callboard_max.parts.controlled import refuse_controlled
+from callboard_max.parts.scene_memory import lasting_memory, memory
+
+#: Pictures whose numbers are light already.
+_LINEAR = (".hdr", ".exr")
+
+
+def read() -> Json:
+    domes = _shining()
+    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    if not domes:
+        mapped = bool(rt.useEnvironmentMap) and rt.environmentMap is not None
+        return {"kind": "other" if mapped else "none", **told}
+    dome = domes[0]
+    told["strength"] = float(dome.intensity) * 2 ** float(dome.exposure)
+    told["rotate"] = float(transforms.read(dome)[1][2])
+    source = dome.texmap if dome.useTexmap else None
+    if source is None:
+        told["color"] = [float(part) / 255 for part in (dome.color.r, dome.color.g, dome.color.b)]
+        kind = "color"
+    else:
+        pictured = str(rt.classOf(source)).lower() == "bitmaptexture"
+        told["path"] = (str(source.filename or "") or None) if pictured else None
+        kind = "image" if told["path"] else "other"
+    if len(domes) > 1:
+        told["doubt"] = f"{len(domes)} domes add up; this is '{path_of(dome)}'"
+    return {"kind": kind, **told}
+
+
+def write(values: Mapping[str, Any]) -> None:
+    if "sun_elevation" in values:
+        raise HostError("Arnold's dome has no sky here; give an HDRI as path")
+    replaces, domes = "path" in values or "color" in values, _shining()
+    if not replaces and not domes:
+        raise HostError("nothing surrounds the scene yet; give path or color as well")
+    dome = _own() if replaces else domes[0]
+    # What may be refused comes before the first change.
+    picture = _picture(str(values["path"])) if "path" in values else None
+    if dome is None:
+        dome = _new()
+    else:
+        refuse_controlled(dome, ("intensity", "exposure", "color"))
+    if replaces:
+        for other in domes:
+            if handle(other) != handle(dome):
+                # It stays, and comes back when it is switched on.
+                other.on = False
+        rt.useEnvironmentMap = False
+        dome.on = True
+    if picture is not None:
+        dome.texmap, dome.useTexmap = picture, True
+        dome.color = rt.Color(255, 255, 255)
+    elif "color" in values:
+        dome.useTexmap = False
+        dome.color = rt.Color(*(float(part) * 255 for part in values["color"]))
+    if "strength" in values:
+        dome.intensity, dome.exposure = float(values["strength"]), 0.0
+    if "rotate" in values:
+        transforms.write(dome, None, [0.0, 0.0, float(values["rotate"])], None)
+
+
+def _picture(path: str) -> Any:
+    made = rt.BitmapTexture(filename=path)
+    if made.bitmap is None:
+        raise HostError(f"3ds Max can't read the picture '{Path(path).name}'")
+    made.bitmap.gamma = 1.0 if Path(path).suffix.lower() in _LINEAR else 2.2
+    return made
+
+
+def _shining() -> list[Node]:
+    lights = [node for node in objects() if str(rt.superClassOf(node)).lower() == "light"]
+    return [node for node in lights if is_arnold(node) and kind_of(node) == "dome" and node.on]
+
+
+def _own() -> Node | None:
+    kept = memory()
+    return kept.environment if kept is not None else None
+
+
+def _new() -> Node:
+    dome = make("dome", free_name("Environment"))
+    lasting_memory().environment = dome
+    return dome

@@ -1,0 +1,1 @@
+"""What 3ds Max can do: one module a port."""

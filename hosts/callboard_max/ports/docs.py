@@ -1,0 +1,50 @@
+"""What 3ds Max says of its classes, their properties and its functions: the port ``docs``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pymxs import runtime as rt
+
+from callboard.content import Json
+from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+
+#: ``Box : GeometryClass {10,0}``, and ``  .height : float``.
+_CLASS = re.compile(r"(\w+) : (\w+)(?: \{.*\})?\s*")
+_PROPERTY = re.compile(r"\s+\.(\w+)(?: \((\w+)\))?(?: : (.*\S))?\s*")
+#: ``uniqueName (const Primitive): uniqueName()``.
+_GLOBAL = re.compile(r"(\w+) \((?:\w+ )?(\w+)\): .*")
+#: What MAXScript calls functions.
+_FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
+
+
+class MaxDocs(KeptDocs):
+    """Classes, such as ``Box``, whose text is their superclass, and functions. 3ds Max has no words
+    for either."""
+
+    def _read(self) -> Iterator[DocEntry]:
+        for line in _printed(rt.showClass, "*"):
+            if told := _CLASS.fullmatch(line):
+                yield DocEntry(told[1], "class", told[2])
+        for line in _printed(rt.apropos, ""):
+            if (told := _GLOBAL.fullmatch(line)) and told[2] in _FUNCTIONS:
+                yield DocEntry(told[1], "function", "")
+
+    def details(self, entry: DocEntry) -> Json:
+        if entry.kind != "class":
+            return {}
+        properties = []
+        for line in _printed(rt.showClass, f"{entry.name}.*"):
+            if told := _PROPERTY.fullmatch(line):
+                alias = {"alias": told[2]} if told[2] else {}
+                properties.append({"name": told[1], **alias, "type": told[3] or ""})
+        return {"properties": properties[:MOST_LISTED]}
+
+
+def _printed(show: Callable[..., Any], pattern: str) -> list[str]:
+    """The lines that such a function would print."""
+    stream = rt.StringStream("")
+    show(pattern, to=stream)
+    return str(stream).splitlines()

@@ -1,0 +1,162 @@
+"""What a mesh is, and what can be changed of it: the port ``geometry``. Subdivision is a
+TurboSmooth on top of the stack; other changes go below the artist's modifiers, into the object
+itself, which becomes an editable poly if it was a primitive."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host import FacesLook, Json, MeshData, SubdivisionScheme
+from callboard.host_kit.facing import faces_to_turn
+from callboard.host_kit.mesh_facts import counted, faces_of, rounded
+from callboard_max.application.names import Node, find, path_of, telling
+from callboard_max.parts.controlled import refuse_controlled
+from callboard_max.parts.polygons import MESH, modelled
+from callboard_max.parts.shapes import is_geometry, kind_of
+
+_ROUNDING = "turbosmooth"
+
+
+class MaxGeometry:
+    def info(self, name: str) -> Json:
+        node = _shape(name)
+        read = modelled(node)
+        counts = counted(read.mesh)
+        rounding = _rounding(node)
+        levels = 0 if rounding is None else int(rounding.iterations)
+        others = list(node.modifiers)[0 if rounding is None else 1 :]
+        # What other modifiers make of it isn't told in polygons.
+        plain = not any(each.enabled for each in others)
+        return {
+            "path": path_of(node),
+            "type": kind_of(node),
+            "mesh": counts,
+            "result": rounded(counts, len(read.mesh.corners), levels) if plain else None,
+            "shading": _shading(read.mesh, read.groups),
+            "subdivision": {"scheme": "catmull_clark" if levels else "none", "levels": levels},
+            "uv_sets": read.uv_sets,
+            "modifiers": [
+                {"name": str(each.name), "kind": str(rt.classOf(each))} for each in others
+            ],
+        }
+
+    def mesh(self, name: str) -> MeshData:
+        return modelled(_shape(name)).mesh
+
+    def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
+        node = _shape(name)
+        if scheme not in ("none", "catmull_clark"):
+            raise HostError("3ds Max's TurboSmooth subdivides by catmull_clark")
+        rounding = _rounding(node)
+        with telling(f"subdivide '{node.name}'"):
+            if scheme == "none":
+                if rounding is not None:
+                    rt.deleteModifier(node, rounding)
+                return
+            if rounding is None:
+                rt.addModifier(node, rt.TurboSmooth())
+                (rounding, *_) = node.modifiers
+            refuse_controlled(rounding, ["iterations"])
+            rounding.iterations, rounding.useRenderIterations = levels, False
+
+    def orient(self, name: str, side: FacesLook) -> None:
+        node = _own(name)
+        if not any(faces_to_turn(modelled(node).mesh, side)):
+            return
+        triangles = kind_of(node) == MESH
+        with telling(f"turn the faces of '{node.name}'"):
+            # A poly's neighbours can't look to opposite sides, and so no face of it turns alone.
+            if not triangles:
+                _bake(node, rt.Turn_to_Mesh())
+            turn = faces_to_turn(modelled(node).mesh, side)
+            faces = [number for number, turned in enumerate(turn, 1) if turned]
+            rt.meshop.flipNormals(node, rt.Array(*faces))
+            rt.update(node)
+            if not triangles:
+                _bake(node, _polygons())
+
+    def triangulate(self, name: str) -> None:
+        node = _own(name)
+        triangles = _polygons()
+        triangles.limitPolySize, triangles.maxPolySize = True, 3
+        with telling(f"triangulate '{node.name}'"):
+            _bake(node, triangles)
+
+    def shade(self, name: str, smooth: bool, angle: float | None) -> None:
+        node = _own(name)
+        triangles = kind_of(node) == MESH
+        edges = rt.Smooth()
+        if angle is not None:
+            edges.autosmooth, edges.threshold = True, angle
+        else:
+            edges.smoothingBits = 1 if smooth else 0
+        with telling(f"shade '{node.name}'"):
+            _bake(node, edges)
+            if not triangles:
+                _bake(node, _polygons())
+
+
+def _shape(name: str) -> Node:
+    """Raises HostError where it has no surface."""
+    node = find(name)
+    kind = kind_of(node)
+    # 3ds Max counts a camera's target among the surfaces.
+    if not is_geometry(node) or kind == "targetobject":
+        raise HostError(f"'{node.name}' is of type {kind}, which has no shape to model")
+    return node
+
+
+def _own(name: str) -> Node:
+    """One that can be changed for good, and for this object alone."""
+    node = _shape(name)
+    if kind_of(node).startswith("xref"):
+        raise HostError(f"the faces of '{node.name}' are another file's; change them there")
+    if len(list(rt.refs.dependentNodes(node.baseObject))) > 1:
+        raise HostError(
+            f"'{node.name}' is one of several instances; make it unique in 3ds Max first"
+        )
+    return node
+
+
+def _polygons() -> Any:
+    """A modifier that makes an editable poly of anything, with the faces that it has."""
+    made = rt.Turn_to_Poly()
+    made.removeMidEdgeVertices = False
+    return made
+
+
+def _bake(node: Node, modifier: Any) -> None:
+    """Below the artist's modifiers, and into the object itself."""
+    above = len(list(node.modifiers))
+    if above:
+        rt.addModifier(node, modifier, before=above)
+    else:
+        rt.addModifier(node, modifier)
+    rt.maxOps.CollapseNodeTo(node, above + 1, True)
+
+
+def _rounding(node: Node) -> Any | None:
+    """The TurboSmooth on top of the stack, if one is there and on."""
+    stack = list(node.modifiers)
+    if not stack or not stack[0].enabled or str(rt.classOf(stack[0])).lower() != _ROUNDING:
+        return None
+    return stack[0]
+
+
+def _shading(mesh: MeshData, groups: Sequence[int]) -> str:
+    """By the edges between two faces: smooth where these share a smoothing group."""
+    sharing: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for face, group in zip(faces_of(mesh.counts, mesh.corners), groups, strict=True):
+        for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
+            sharing[min(start, end), max(start, end)].append(group)
+    between = [each for each in sharing.values() if len(each) > 1]
+    # Without any, a face counts by itself.
+    smooth = [bool(a & b) for a, b, *_ in between] or [bool(group) for group in groups]
+    if all(smooth):
+        return "smooth" if smooth else "flat"
+    return "mixed" if any(smooth) else "flat"

@@ -1,0 +1,168 @@
+"""Materials, and who has them: the port ``materials``. Some faces of an object have one of their
+own by a Multi/Sub-Object material and the faces' numbers in it, which an editable poly keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host import Json, Texture
+from callboard_max.application.names import Node, find, handle, objects, path_of, paths_of, telling
+from callboard_max.parts import kept_materials as kept
+from callboard_max.parts import maps, physical
+from callboard_max.parts.kept_materials import Material
+from callboard_max.parts.shapes import is_geometry, is_primitive, kind_of
+
+
+class MaxMaterials:
+    def names(self) -> Mapping[str, str]:
+        return {path: str(material.name) for path, material in kept.by_path().items()}
+
+    def get(self, name: str) -> Json:
+        path, material = kept.find(name)
+        return {"name": str(material.name), "path": path, **physical.read(material)}
+
+    def users(self) -> Mapping[str, Sequence[str]]:
+        path_by = kept.paths(kept.by_path())
+        nodes = [node for node in objects() if node.material is not None]
+        users: dict[str, list[str]] = {}
+        for node, user in zip(nodes, paths_of(nodes), strict=True):
+            for each in {kept.identity(leaf): leaf for leaf in kept.leaves(node.material)}:
+                users.setdefault(path_by[each], []).append(user)
+        return users
+
+    def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
+        """Of a Multi/Sub-Object material on what is no editable poly, no faces are told."""
+        node = find(name)
+        material = node.material
+        if material is None:
+            return {}
+        path_by = kept.paths(kept.by_path())
+        if not kept.is_several(material):
+            return {path_by[kept.identity(material)]: None}
+        if not _is_poly(node):
+            return {path_by[kept.identity(leaf)]: [] for leaf in kept.leaves(material)}
+        faces: dict[str, list[int]] = {}
+        for face, part in enumerate(_parts(node)):
+            for leaf in kept.leaves(part)[:1]:
+                faces.setdefault(path_by[kept.identity(leaf)], []).append(face)
+        return faces
+
+    def create(self, name: str | None) -> str:
+        named = kept.free_name(name or "Material")
+        with telling("create a material"):
+            kept.keep(physical.new(named))
+        return named
+
+    def fork(self, name: str, objects: Sequence[str]) -> str:
+        _, material = kept.find(name)
+        targets = [find(each) for each in objects]
+        with telling(f"copy '{name}'"):
+            copy = rt.copy(material)
+            copy.name = kept.free_name(str(material.name))
+            for node in targets:
+                node.material = _with(node.material, material, copy)
+        return kept.paths(kept.by_path())[kept.identity(copy)]
+
+    def set(self, name: str, values: Mapping[str, Any]) -> str:
+        path, material = kept.find(name)
+        with telling(f"set '{name}'"):
+            physical.write(material, values)
+        return path
+
+    def set_texture(self, name: str, slot: str, texture: Texture | None) -> str:
+        path, material = kept.find(name)
+        place = physical.slot_of(material, slot)
+        with telling(f"set the texture of '{name}'"):
+            if texture is None:
+                maps.put(material, place, None)
+            else:
+                maps.connect(material, place, texture)
+        return path
+
+    def assign(self, name: str, objects: Sequence[str], faces: Sequence[int] | None) -> list[str]:
+        _, material = kept.find(name)
+        nodes = [find(each) for each in objects]
+        for node in nodes:
+            if not is_geometry(node):
+                raise HostError(f"'{node.name}' is of type {kind_of(node)}, which has no material")
+            if faces is not None:
+                _refuse_faces(node)
+        with telling(f"assign '{name}'"):
+            for node in nodes:
+                if faces is None:
+                    node.material = material
+                else:
+                    _assign_faces(node, material, faces)
+        return [path_of(node) for node in nodes]
+
+
+def _with(now: Material, old: Material, new: Material) -> Material:
+    """The node's material with another one in place of that one."""
+    if not kept.is_several(now):
+        return new if kept.identity(now) == kept.identity(old) else now
+    parts = [None if part is None else _with(part, old, new) for part in now.materialList]
+    return _several(parts, list(now.materialIDList))
+
+
+def _several(parts: Sequence[Material | None], numbers: Sequence[int]) -> Material:
+    made = rt.Multimaterial(numsubs=len(parts))
+    made.materialList = rt.Array(*parts)
+    made.materialIDList = rt.Array(*numbers)
+    return made
+
+
+def _is_poly(node: Node) -> bool:
+    return str(rt.classOf(node.baseObject)) == "Editable_Poly" and not list(node.modifiers)
+
+
+def _refuse_faces(node: Node) -> None:
+    if _is_poly(node):
+        sharing = [each for each in rt.refs.dependentNodes(node.baseObject) if _is_poly(each)]
+        if any(handle(each) != handle(node) for each in sharing):
+            raise HostError(
+                f"'{node.name}' shares its shape with others, whose faces would change too; make it"
+                " unique in 3ds Max, or leave faces out"
+            )
+    elif list(node.modifiers) or not is_primitive(node):
+        raise HostError(
+            f"'{node.name}' is no editable poly, which alone keeps materials of faces; collapse it"
+            " to one, or leave faces out"
+        )
+
+
+def _parts(node: Node) -> list[Material | None]:
+    """The part of the node's material that each face has."""
+    count = int(rt.polyop.getNumFaces(node))
+    material = node.material
+    if material is None or not kept.is_several(material):
+        return [material] * count
+    parts, numbers = list(material.materialList), [int(n) for n in material.materialIDList]
+    by_number = dict(zip(numbers, parts, strict=True))
+    ids = [int(rt.polyop.getFaceMatID(node, face + 1)) for face in range(count)]
+    # Numbers that it doesn't have begin again at its first.
+    return [by_number[id] if id in by_number else parts[(id - 1) % len(parts)] for id in ids]
+
+
+def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
+    """As each face's material is now, with these changed. A primitive becomes an editable poly."""
+    if not _is_poly(node):
+        rt.convertToPoly(node)
+    parts = _parts(node)
+    if max(faces) >= len(parts):
+        raise HostError(f"'{node.name}' has {len(parts)} faces; {max(faces)} is none of them")
+    for face in faces:
+        parts[face] = material
+    groups: dict[int, tuple[Material | None, list[int]]] = {}
+    for face, part in enumerate(parts):
+        key = 0 if part is None else kept.identity(part)
+        groups.setdefault(key, (part, []))[1].append(face + 1)
+    for number, (_, those) in enumerate(groups.values(), 1):
+        rt.polyop.setFaceMatID(node, rt.Array(*those), number)
+    distinct = [part for part, _ in groups.values()]
+    node.material = (
+        distinct[0] if len(distinct) == 1 else _several(distinct, range(1, len(distinct) + 1))
+    )

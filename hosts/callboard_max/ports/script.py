@@ -1,0 +1,25 @@
+"""Running the agent's code: the port ``script.execute``."""
+
+from __future__ import annotations
+
+import pymxs
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host_kit.script_code import run_python
+
+
+class MaxScripts:
+    def languages(self) -> list[str]:
+        return ["python", "maxscript"]
+
+    def execute(self, code: str, language: str) -> object:
+        """Python finds ``pymxs`` and ``rt`` there already. What MAXScript prints goes to the
+        Listener."""
+        if language != "maxscript":
+            return run_python(code, {"pymxs": pymxs, "rt": rt})
+        try:
+            result: object = rt.execute(code)
+        except RuntimeError as error:
+            raise HostError(f"MAXScript: {error}") from None
+        return result

@@ -1,0 +1,85 @@
+"""Groups, empties and visibility: the port ``structure``. Here a group is a named selection set:
+what 3ds Max's menus call a group is an object itself, and others are in one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pymxs import runtime as rt
+
+from callboard.errors import HostError
+from callboard.host import GroupNotFound, nearest_names
+from callboard_max.application.names import (
+    Node,
+    check_new_name,
+    find,
+    free_name,
+    handle,
+    path_of,
+    paths_of,
+    telling,
+)
+from callboard_max.parts.named_sets import NamedSets
+
+
+class MaxStructure:
+    def __init__(self, sets: NamedSets) -> None:
+        self._sets = sets
+
+    def new(self) -> None:
+        with telling("start a new scene"):
+            rt.resetMaxFile(rt.Name("noPrompt"))
+
+    def create_empty(self, name: str | None) -> str:
+        named = name or "Empty"
+        check_new_name(named)
+        with telling("create that"):
+            return path_of(rt.Dummy(name=free_name(named)))
+
+    def set_visible(self, name: str, visible: bool) -> str:
+        """By the object itself: what a layer hides stays."""
+        node = find(name)
+        if bool(node.isHidden) is visible:
+            with telling(f"show or hide '{node.name}'"):
+                node.isHidden = not visible
+        if visible and node.isHiddenInVpt:
+            raise HostError(f"a layer or a category hides '{node.name}'; show that in 3ds Max")
+        return path_of(node)
+
+    def groups(self) -> Mapping[str, str]:
+        return {name: name for name in self._sets.held()}
+
+    def members(self, group: str) -> list[str]:
+        return paths_of(self._held(group))
+
+    def create_group(self, name: str | None) -> str:
+        named = name or "Group"
+        check_new_name(named)
+        known, free, number = self._sets.held(), named, 1
+        while free in known:
+            free, number = f"{named}{number:03}", number + 1
+        with telling("create a selection set"):
+            self._sets.write(free, [])
+        if free not in self._sets.held():
+            raise HostError("3ds Max keeps no selection set without objects; name some")
+        return free
+
+    def add(self, group: str, objects: Sequence[str]) -> str:
+        held = {handle(node): node for node in self._held(group)}
+        held |= {handle(node): node for node in map(find, objects)}
+        with telling(f"add to '{group}'"):
+            self._sets.write(group, list(held.values()))
+        return group
+
+    def remove(self, group: str, objects: Sequence[str]) -> str:
+        leaving = {handle(find(name)) for name in objects}
+        held = [node for node in self._held(group) if handle(node) not in leaving]
+        with telling(f"take out of '{group}'"):
+            self._sets.write(group, held)
+        return group
+
+    def _held(self, group: str) -> list[Node]:
+        held = self._sets.held()
+        if group not in held:
+            raise GroupNotFound(group, nearest_names(group, held))
+        return held[group]

@@ -1,0 +1,1 @@
+"""What 3ds Max shows of callboard."""

@@ -1,0 +1,24 @@
+"""The artist's preferences, kept by Maya."""
+
+from __future__ import annotations
+
+from maya import cmds
+
+from callboard_qt.application.options import Options
+
+
+class MayaOptions(Options):
+    def read(self, name: str) -> int | None:
+        ours = _ours(name)
+        if not cmds.optionVar(exists=ours):
+            return None
+        # This command's query takes a name, which the published stubs don't know.
+        return int(cmds.optionVar(query=ours))  # type: ignore[call-overload]
+
+    def write(self, name: str, value: int) -> None:
+        cmds.optionVar(intValue=(_ours(name), value))
+
+
+def _ours(name: str) -> str:
+    """Maya keeps everybody's in one place."""
+    return f"callboard{name.capitalize()}"

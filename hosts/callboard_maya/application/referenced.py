@@ -1,0 +1,43 @@
+"""What another file says, by a reference or an assembly. Maya keeps the scene's edits of its
+attributes, connections and parents, but neither another name nor that a node is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard_maya.application.names import bare
+
+
+def refuse_members(paths: Sequence[str], change: str) -> None:
+    """Raises HostError where one of the nodes is what an assembly shows, but the assembly isn't
+    changed itself. ``change`` is the verb."""
+    # Without a plug-in that brings assemblies Maya knows no type of them.
+    types: Any = cmds.assembly(query=True, listTypes=True)
+    for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
+        namespace = cmds.assembly(assembly, query=True, repNamespace=True)
+        for path in paths:
+            if f":{namespace}:" in f":{bare(path)}" and assembly not in paths:
+                raise HostError(
+                    f"'{bare(path)}' is a part of the assembly '{bare(assembly)}', and would be as"
+                    f" before when the scene is opened again; {change} it in the file that the"
+                    f" assembly shows, or {change} the assembly as a whole"
+                )
+
+
+def refuse_referenced(paths: Sequence[str], change: str) -> None:
+    """Raises HostError where one of the nodes is from a referenced file. ``change`` is the verb."""
+    if not cmds.file(query=True, reference=True):
+        return
+    for path in paths:
+        if cmds.referenceQuery(path, isNodeReferenced=True):
+            file = cmds.referenceQuery(path, filename=True, withoutCopyNumber=True)
+            raise HostError(
+                f"'{bare(path)}' is referenced from {PurePath(str(file)).name}, so Maya can't "
+                f"{change} it here; {change} it in that file, or import or remove the reference "
+                "first, in the Reference Editor"
+            )

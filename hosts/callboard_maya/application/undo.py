@@ -1,0 +1,61 @@
+"""Undo steps in Maya's own queue: a chunk per call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+
+from maya import cmds
+
+from callboard_qt.application.undo import OpenStep, UndoSteps, applied_of
+
+
+class MayaUndo(UndoSteps):
+    """Maya tells later, when it is idle, that something was undone."""
+
+    def _open(self, label: str) -> OpenStep:
+        if not cmds.undoInfo(query=True, state=True):
+            return OpenStep(None, recorded=False)
+        name = self._unlike_known(label)
+        step = OpenStep(name)
+        cmds.undoInfo(openChunk=True, chunkName=name)
+        step.recording.callback(cmds.undoInfo, closeChunk=True)
+        return step
+
+    def _newest(self) -> str:
+        return str(cmds.undoInfo(query=True, undoName=True) or "")
+
+    def _applied(self, marks: Sequence[Hashable]) -> int | None:
+        following = str(cmds.undoInfo(query=True, redoName=True) or "")
+        return applied_of(marks, (self._newest(),), (following,))
+
+    def _is_next(self, mark: Hashable) -> bool:
+        return bool(cmds.undoInfo(query=True, redoName=True) == mark)
+
+    def _redo_next(self) -> bool:
+        return _done(cmds.redo)
+
+    def _undo_newest(self) -> bool:
+        return _done(cmds.undo)
+
+
+def _done(command: Callable[[], object]) -> bool:
+    try:
+        command()
+    except RuntimeError:
+        return False
+    return True
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """What is done inside, and taken back, is in no undo step and no unsaved change."""
+    recording = bool(cmds.undoInfo(query=True, state=True))
+    modified = bool(cmds.file(query=True, modified=True))
+    cmds.undoInfo(stateWithoutFlush=False)
+    try:
+        yield
+    finally:
+        cmds.undoInfo(stateWithoutFlush=recording)
+        if not modified:
+            cmds.file(modified=False)

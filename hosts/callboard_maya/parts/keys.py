@@ -1,0 +1,44 @@
+"""Which of an object's channels are keyed, and their curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard_maya.application.names import bare
+from callboard_qt.ports.animation import COMPONENTS
+
+AXES = ("X", "Y", "Z")
+CHANNELS = [component + axis for component in COMPONENTS for axis in AXES]
+#: Not the one that the artist copies keys with.
+_CLIPBOARD = "api"
+
+
+def frames(path: str, channels: Sequence[str]) -> list[float]:
+    """When any of the channels has a key, in order."""
+    keyed: set[float] = set()
+    for channel in channels:
+        # The published stubs know no attribute in a query.
+        times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
+        keyed.update(float(time) for time in times or [])
+    return sorted(keyed)
+
+
+def refuse_keyed(path: str, components: Iterable[str] = COMPONENTS) -> None:
+    """Raises HostError where keys would put the components back with the next frame."""
+    if frames(path, [component + axis for component in components for axis in AXES]):
+        raise HostError(
+            f"the transform of '{bare(path)}' is animated; set keys, or set it on a parent instead"
+        )
+
+
+def copy_keys(source: str, target: str) -> None:
+    """Those of the transform. Maya's own copy stands still."""
+    for channel in CHANNELS:
+        if frames(source, [channel]):
+            cmds.copyKey(source, attribute=channel, clipboard=_CLIPBOARD)
+            cmds.pasteKey(
+                target, attribute=channel, clipboard=_CLIPBOARD, option="replaceCompletely"
+            )

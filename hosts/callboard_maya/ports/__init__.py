@@ -1,0 +1,1 @@
+"""What Maya can do: one module a port."""

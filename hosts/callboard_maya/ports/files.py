@@ -1,0 +1,40 @@
+"""Opening and saving Maya scenes: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.host import Json
+from callboard_maya.application.names import paths, telling
+from callboard_qt.ports.files import openable, saveable
+
+#: How such a file begins, and Maya's name of the format.
+_STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}
+_FORMATS = {".ma": "mayaAscii", ".mb": "mayaBinary"}
+
+
+class MayaFiles:
+    suffixes = (".ma", ".mb")
+
+    def open(self, path: str) -> Json:
+        """Asks nothing, and doesn't run the script nodes that the file may hold. Maya drops the
+        open scene before it reads; what can be known to fail is refused before."""
+        file = openable(path, _STARTS, "a Maya file")
+        with telling(f"open '{file.name}'; the scene that was open is closed"):
+            cmds.file(path, open=True, force=True, prompt=False, executeScriptNodes=False)
+        return {"path": path, "object_count": len(paths())}
+
+    def save(self, path: str | None) -> Json:
+        before = str(cmds.file(query=True, sceneName=True) or "")
+        target = path or before
+        file = saveable(target, _FORMATS)
+        try:
+            with telling(f"save '{file.name}'"):
+                cmds.file(rename=target)
+                cmds.file(save=True, force=True, type=_FORMATS[file.suffix.lower()], prompt=False)
+        except HostError:
+            if before:
+                cmds.file(rename=before)
+            raise
+        return {"path": target, "bytes": file.stat().st_size}

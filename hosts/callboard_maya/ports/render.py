@@ -1,0 +1,218 @@
+"""Rendering to files: the port ``render``.
+
+The scene's own renderer renders where it is Arnold, Maya Hardware 2.0 or Maya Software. In place of
+any other one, Hardware 2.0 does in a Maya with windows, and Maya Software, which needs no graphics
+card, in one without. The answer names the renderer and the camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.ground.matrices import decompose
+from callboard.ground.orbit import View
+from callboard_maya.application.names import full_path, telling
+from callboard_maya.application.undo import unnoticed
+from callboard_maya.parts import transforms
+from callboard_maya.parts.timing import current_frame
+from callboard_maya.ports.cameras import rendered
+from callboard_qt.ports.render import PICTURES, FileRender
+
+#: What Maya, and what Arnold calls the format.
+_FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
+_SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
+_ARNOLD_FILES = "defaultArnoldDriver"
+#: The plug-in's command is in none of the published stubs.
+_ARNOLD_COMMAND = "arnoldRender"
+
+
+class MayaRender(FileRender[str]):
+    """``rendering`` is entered while Maya renders."""
+
+    def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
+        self._rendering = rendering
+
+    def camera(self) -> str:
+        """The one that is set to be rendered."""
+        path = rendered()
+        if path is None:
+            raise HostError(
+                "no camera of the scene is set to be rendered; render a turntable, which brings "
+                "its own"
+            )
+        return path
+
+    def camera_path(self, camera: str) -> str:
+        return camera
+
+    def camera_at(self, view: View, aspect: float) -> AbstractContextManager[str]:
+        return _camera_at(view, aspect)
+
+    def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
+        """Of every surface that is visible."""
+        surfaces = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
+        for shape in surfaces:
+            box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
+            # What is empty has a box that is inside out.
+            if box[0] <= box[3]:
+                yield box[:3], box[3:]
+
+    def has_light(self) -> bool:
+        # With those that renderers bring.
+        return any(cmds.ls(type=kind) for kind in cmds.listNodeTypes("light") or ())
+
+    def up_axis(self) -> str:
+        return str(cmds.upAxis(query=True, axis=True)).upper()
+
+    def current_frame(self) -> float:
+        return current_frame()
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        with unnoticed(), self._rendering():
+            yield
+
+    def telling(self, what: str) -> AbstractContextManager[None]:
+        return telling(what)
+
+    def draw(
+        self, file: Path, width: int, height: int, camera: str, frame: float
+    ) -> tuple[Path, str]:
+        engine, folder = _engine(), file.parent
+        with (
+            at_frame(frame),
+            _settings(_wanted(engine, file, width, height)),
+            _images_in(str(folder)),
+        ):
+            _render(engine, camera, width, height)
+        # Each renderer has its own rules for names and folders, so what there is, is it.
+        pictures = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
+        if not pictures:
+            raise HostError("Maya rendered no picture; its Script Editor may say why")
+        return min(pictures, key=lambda each: len(str(each))), engine
+
+
+def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str, Any]]:
+    """The render settings for one picture."""
+    format, arnold_format = _FORMATS[file.suffix]
+    wanted: list[tuple[str, Any]] = [
+        ("defaultRenderGlobals.animation", False),
+        ("defaultRenderGlobals.imageFilePrefix", file.stem),
+        ("defaultRenderGlobals.imageFormat", format),
+        ("defaultResolution.width", width),
+        ("defaultResolution.height", height),
+        ("defaultResolution.pixelAspect", 1.0),
+        ("defaultResolution.deviceAspectRatio", width / height),
+    ]
+    if engine == _ARNOLD:
+        wanted += [
+            (f"{_ARNOLD_FILES}.aiTranslator", arnold_format),
+            (f"{_ARNOLD_FILES}.prefix", ""),
+        ]
+    else:
+        # Otherwise a picture of 8 bits is too dark.
+        wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
+    return wanted
+
+
+def _engine() -> str:
+    asked = str(cmds.getAttr("defaultRenderGlobals.currentRenderer"))
+    # Arnold's settings come into a scene when it is first set up there.
+    if asked == _ARNOLD and cmds.objExists(_ARNOLD_FILES) and hasattr(cmds, _ARNOLD_COMMAND):
+        return asked
+    if asked in (_SOFTWARE, _HARDWARE):
+        return asked
+    return _SOFTWARE if cmds.about(batch=True) else _HARDWARE
+
+
+def _render(engine: str, camera: str, width: int, height: int) -> None:
+    # Where a renderer doesn't know a camera by its full path, it would take another one.
+    camera = str(cmds.ls(camera)[0])
+    if engine == _SOFTWARE:
+        cmds.render(camera, xresolution=width, yresolution=height)
+    elif engine == _HARDWARE:
+        cmds.ogsRender(
+            camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
+        )
+    else:
+        batch = {"batch": True} if cmds.about(batch=True) else {}
+        command: Any = getattr(cmds, _ARNOLD_COMMAND)
+        command(camera=camera, width=width, height=height, **batch)
+
+
+@contextmanager
+def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
+    """The scene's own settings come back afterwards."""
+    before: list[tuple[str, Any]] = []
+    try:
+        for plug, value in wanted:
+            old = cmds.getAttr(plug)
+            # What nobody has named is None.
+            old = old or "" if isinstance(value, str) else old
+            if old != value:
+                _set(plug, value)
+                before.append((plug, old))
+        yield
+    finally:
+        for plug, value in reversed(before):
+            _set(plug, value)
+
+
+def _set(plug: str, value: Any) -> None:
+    if isinstance(value, str):
+        cmds.setAttr(plug, value, type="string")
+    else:
+        cmds.setAttr(plug, value)
+
+
+@contextmanager
+def _images_in(folder: str) -> Iterator[None]:
+    """Maya writes pictures below that folder instead of the project's."""
+    before = str(cmds.workspace(fileRuleEntry="images") or "")
+    cmds.workspace(fileRule=("images", Path(folder).as_posix()))
+    try:
+        yield
+    finally:
+        cmds.workspace(fileRule=("images", before))
+
+
+@contextmanager
+def at_frame(number: float) -> Iterator[None]:
+    """Inside, the scene is at that frame."""
+    before = current_frame()
+    try:
+        if number != before:
+            cmds.currentTime(number)
+        yield
+    finally:
+        if number != before:
+            cmds.currentTime(before)
+
+
+@contextmanager
+def _camera_at(view: View, aspect: float) -> Iterator[str]:
+    """A camera of its own; the path of its transform."""
+    path = full_path(cmds.createNode("transform", name="callboardTurntable", skipSelect=True))
+    try:
+        shape = full_path(cmds.createNode("camera", parent=path, skipSelect=True))
+        focal_length = 35.0
+        inches = 2 * view.wide * focal_length / 25.4
+        for attribute, value in (
+            ("focalLength", focal_length),
+            ("horizontalFilmAperture", inches),
+            ("verticalFilmAperture", inches / aspect),
+            ("nearClipPlane", view.near),
+            ("farClipPlane", view.far),
+        ):
+            cmds.setAttr(f"{shape}.{attribute}", value)
+        translate, rotate, _ = decompose(view.rows)
+        transforms.write(path, translate, rotate, None)
+        yield path
+    finally:
+        cmds.delete(path)

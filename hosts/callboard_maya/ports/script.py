@@ -1,0 +1,20 @@
+"""Running the agent's code: the port ``script.execute``."""
+
+from __future__ import annotations
+
+from maya import cmds, mel
+
+from callboard.host_kit.script_code import run_python
+
+
+class MayaScripts:
+    def languages(self) -> list[str]:
+        return ["python", "mel"]
+
+    def execute(self, code: str, language: str) -> object:
+        """Python finds ``cmds`` and ``mel`` there already. What MEL prints goes to the Script
+        Editor."""
+        if language == "mel":
+            result: object = mel.eval(code)
+            return result
+        return run_python(code, {"cmds": cmds, "mel": mel})

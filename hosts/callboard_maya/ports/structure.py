@@ -1,0 +1,85 @@
+"""Groups, empties and visibility: the port ``structure``. Here a group is a set; an empty is what
+Maya's menus call a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.host import GroupNotFound, nearest_names
+from callboard_maya.application.names import (
+    bare,
+    check_new_name,
+    find,
+    full_path,
+    parent_of,
+    telling,
+)
+from callboard_maya.parts.plugs import refuse_driven
+from callboard_maya.ports.scene import is_visible
+
+#: Sets that each scene begins with.
+_MAYAS = ("defaultLightSet", "defaultObjectSet")
+
+
+class MayaStructure:
+    def new(self) -> None:
+        with telling("start a new scene"):
+            cmds.file(new=True, force=True)
+
+    def create_empty(self, name: str | None) -> str:
+        named = name or "Empty"
+        check_new_name(named)
+        with telling("create that"):
+            return full_path(cmds.createNode("transform", name=named, skipSelect=True))
+
+    def set_visible(self, name: str, visible: bool) -> str:
+        """By the object itself: what is hidden by a layer, or by what it is below, stays."""
+        path = find(name)
+        above = parent_of(path)
+        if visible and above is not None and not is_visible(above):
+            raise HostError(f"'{bare(above)}', which '{bare(path)}' is below, is hidden; show that")
+        plug = f"{path}.visibility"
+        if bool(cmds.getAttr(plug)) != visible:
+            refuse_driven(path, [plug])
+            with telling(f"show or hide '{bare(path)}'"):
+                cmds.setAttr(plug, visible)
+        if visible and not is_visible(path):
+            raise HostError(f"a display layer hides '{bare(path)}'; show that in Maya")
+        return path
+
+    def groups(self) -> Mapping[str, str]:
+        sets = cmds.ls(exactType="objectSet") or []
+        return {str(name): str(name) for name in sets if name not in _MAYAS}
+
+    def members(self, group: str) -> list[str]:
+        # The published stubs know no query of a set's members.
+        members = cmds.sets(self._known(group), query=True)  # type: ignore[call-overload]
+        objects = cmds.ls(members, type="transform", long=True) if members else None
+        return [str(path) for path in objects or []]
+
+    def create_group(self, name: str | None) -> str:
+        named = name or "Group"
+        check_new_name(named)
+        with telling("create a set"):
+            return str(cmds.sets(empty=True, name=named))
+
+    def add(self, group: str, objects: Sequence[str]) -> str:
+        named, paths = self._known(group), [find(name) for name in objects]
+        with telling(f"add to '{named}'"):
+            cmds.sets(paths, edit=True, addElement=named)
+        return named
+
+    def remove(self, group: str, objects: Sequence[str]) -> str:
+        named, paths = self._known(group), [find(name) for name in objects]
+        with telling(f"take out of '{named}'"):
+            cmds.sets(paths, edit=True, remove=named)
+        return named
+
+    def _known(self, group: str) -> str:
+        known = self.groups()
+        if group not in known:
+            raise GroupNotFound(group, nearest_names(group, known))
+        return group

@@ -1,0 +1,54 @@
+"""USD files: the port ``usd``, by Autodesk's plug-in for Maya, which brings OpenUSD's own Python
+modules. The port is there while that plug-in is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard.ground.replacing import replacing
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
+from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard_maya.application.names import find, paths, telling
+
+PLUGIN = "mayaUsdPlugin"
+
+
+class MayaUsd:
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        # The plug-in reports a broken file in Maya's own window and carries on.
+        _stage(path)
+        before = set(paths())
+        below = {} if parent is None else {"parent": find(parent)}
+        with telling(f"import '{Path(path).name}'"):
+            # The plug-in's command is in none of the published stubs.
+            _command("mayaUSDImport")(file=path, primPath="/", readAnimData=True, **below)
+        return {"path": path, "created": [each for each in paths() if each not in before]}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        checked_suffix(path, WRITE)
+        if selected_only and not cmds.ls(selection=True, dagObjects=True):
+            raise HostError("nothing is selected; select objects, or export everything")
+        binary = {} if path.lower().endswith(".usdc") else {"defaultUSDFormat": "usda"}
+        with replacing(path) as written, telling(f"export '{Path(path).name}'"):
+            _command("mayaUSDExport")(file=written, selection=selected_only, **binary)
+        return exported(path, _stage(path))
+
+    def stage_metadata(self, path: str) -> Json:
+        return metadata(path, _stage(path))
+
+
+def _command(name: str) -> Any:
+    return getattr(cmds, name)
+
+
+def _stage(path: str) -> Any:
+    from pxr import Ar, Sdf, Tf, Usd, UsdUtils
+
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    return opened(path, Sdf, Tf, Usd)

@@ -1,0 +1,51 @@
+"""Pictures of the active 3D view: the port ``viewport``. Only Maya with windows has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from maya import cmds
+
+from callboard.errors import HostError
+from callboard_maya.application.names import telling
+from callboard_maya.parts.timing import current_frame
+
+
+class MayaViewport:
+    def capture(self, width: int, height: int) -> bytes:
+        with telling("draw the viewport"):
+            return drawn(view_panel(), width, height, ornaments=False)
+
+
+def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
+    """One frame of a playblast, drawn off screen, so that nothing covers it."""
+    with TemporaryDirectory(prefix="callboard-") as folder:
+        file = Path(folder, "viewport.png")
+        cmds.playblast(
+            editorPanelName=panel,
+            frame=[current_frame()],
+            format="image",
+            compression="png",
+            completeFilename=file.as_posix(),
+            widthHeight=(width, height),
+            percent=100,
+            viewer=False,
+            offScreen=True,
+            showOrnaments=ornaments,
+        )
+        if not file.is_file():
+            raise HostError("Maya drew no picture of the viewport; try it with its window open")
+        return file.read_bytes()
+
+
+def view_panel() -> str:
+    """The 3D view that has the focus, else the first one that is shown."""
+    focused = str(cmds.getPanel(withFocus=True) or "")
+    if focused and str(cmds.getPanel(typeOf=focused)) == "modelPanel":
+        return focused
+    views = set(cmds.getPanel(type="modelPanel") or [])
+    for panel in cmds.getPanel(visiblePanels=True) or []:
+        if panel in views:
+            return str(panel)
+    raise HostError("no 3D view is open; ask the artist to open one")

@@ -1,0 +1,1 @@
+"""What Maya shows of callboard."""

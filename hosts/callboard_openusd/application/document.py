@@ -1,0 +1,147 @@
+"""What is open: a stage, the file it came from, and what changed since the last undo step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pxr import Sdf, Tf, Usd, UsdGeom
+
+from callboard.errors import HostError
+from callboard_openusd.application.names import NameIndex
+from callboard_openusd.application.patch import Touched, difference
+from callboard_openusd.application.shadow import Shadow
+from callboard_openusd.parts.layout import WORLD
+
+
+class OpenStage:
+    """One stage. ``shadow`` is its root layer as it was at the last undo step, and ``touched`` the
+    paths that changed since: a step costs what it changed, not what the scene holds, and edits made
+    by any script count, not just ours."""
+
+    def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
+        self.layer = layer
+        self.stage = Usd.Stage.Open(layer, Usd.Stage.LoadAll)
+        for used in self.stage.GetUsedLayers():
+            if used not in (layer, self.stage.GetSessionLayer()):
+                used.SetPermissionToEdit(False)
+        self.file = file
+        #: What the layer's relative paths are relative to, wherever it is saved later.
+        self.folder = Path(file).parent if file else None
+        self.selection: list[str] = []
+        self.names = NameIndex(self.stage)
+        self._shadow = Shadow(layer, file, stamp)
+        self.touched = Touched()
+        self.modified = False
+        #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
+        self._suffixes: dict[Sdf.Path, int] = {}
+        self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
+
+    def read_ahead(self) -> None:
+        """The stage is looked at; what undo needs is read meanwhile."""
+        self._shadow.read_ahead()
+
+    @property
+    def shadow(self) -> Sdf.Layer:
+        """The root layer at the last undo step. Asked for before anything changes."""
+        return self._shadow.layer
+
+    def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
+        self.modified = True
+        for path in notice.GetChangedInfoOnlyPaths():
+            inner = any(name.endswith("Children") for name in notice.GetChangedFields(path))
+            if path.IsAbsoluteRootOrPrimPath() and not inner:
+                self.touched.fields.add(path)
+            else:
+                self.touched.whole.add(path)
+            self.names.property_changed(path)
+        for path in notice.GetResyncedPaths():
+            self.touched.whole.add(path)
+            if path.IsAbsoluteRootOrPrimPath():
+                self.names.prims_changed(path)
+            else:
+                self.names.property_changed(path)
+
+    def free_path(self, parent: Sdf.Path, name: str) -> Sdf.Path:
+        """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
+        wanted = path = parent.AppendChild(name)
+        count = self._suffixes.get(wanted, 0)
+        while self.stage.GetPrimAtPath(path) or self.layer.GetPrimAtPath(path):
+            count += 1
+            path = parent.AppendChild(f"{name}_{count}")
+        if count:
+            self._suffixes[wanted] = count
+        return path
+
+    def settle(self) -> None:
+        """What is there now is what the next step starts from."""
+        if not self.touched:
+            return
+        difference(self.touched, self.layer, self.shadow).apply(self.shadow)
+        self.touched.clear()
+
+
+class Document:
+    """The open stage; replaced as a whole when another file is opened."""
+
+    def __init__(self) -> None:
+        self.open_new()
+
+    def open_new(self) -> None:
+        """Replaces what is open by an empty scene."""
+        self.opened = OpenStage(_new_layer(), None)
+
+    @property
+    def stage(self) -> Usd.Stage:
+        return self.opened.stage
+
+    @property
+    def names(self) -> NameIndex:
+        return self.opened.names
+
+
+class UsdPort:
+    """A port: it works on whatever is open now."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    @property
+    def _stage(self) -> Usd.Stage:
+        return self._document.stage
+
+
+def _new_layer() -> Sdf.Layer:
+    """An empty scene in OpenUSD's own defaults: Y is up, one unit is a centimetre."""
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    stage = Usd.Stage.Open(layer)
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, UsdGeom.LinearUnits.centimeters)
+    stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, WORLD).GetPrim())
+    return layer
+
+
+def reason(error: Tf.ErrorException) -> str:
+    """The first line of what OpenUSD says, without its source code's location and expression, and
+    without what marks a layer as ours."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return "OpenUSD gave no reason"
+    told = lines[0].split(" : ", 1)[-1].strip("'")
+    told = re.sub(r"^Failed verification: '.*?' -- ", "", told)
+    return re.sub(r":SDF_FORMAT_ARGS:[\w=&]*", "", told)
+
+
+def refuse(error: Tf.ErrorException, doing: str) -> HostError:
+    return HostError(f"OpenUSD could not {doing}: {reason(error)}")
+
+
+@contextmanager
+def telling(doing: str) -> Iterator[None]:
+    """What OpenUSD raises is told as a HostError. Around a block, or a function."""
+    try:
+        yield
+    except Tf.ErrorException as error:
+        raise refuse(error, doing) from None

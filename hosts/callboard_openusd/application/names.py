@@ -1,0 +1,197 @@
+"""From an object's name, path or place in the scene to its prim, without walking the stage for
+every call."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pxr import Sdf, Usd, UsdGeom
+
+from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+from callboard_openusd.application.patch import ROOT
+from callboard_openusd.parts.layout import WORLD, is_object, objects_in
+
+#: How far entries may drift from where they were counted before all are counted anew.
+_DRIFT = 1000
+#: Moving the prim that is the scene itself makes it an object.
+_WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
+
+
+class NameIndex:
+    """The objects in scene order, and bare names to paths. Built at the first look-up; what changes
+    later is put in its place at the next one, for the cost of what changed.
+
+    The objects below a prim follow each other, so a subtree is one piece of the list. Where a piece
+    is, is looked for around where it was when the list was counted."""
+
+    def __init__(self, stage: Usd.Stage) -> None:
+        self._stage = stage
+        self._counted = False
+        self._order: list[Sdf.Path] = []
+        #: Somebody has the list, which isn't to change then.
+        self._given = False
+        #: Every prim when all were counted, and whether it is an object, until its place is asked.
+        self._walked: list[tuple[Sdf.Path, bool]] = []
+        #: Where each prim was then: an object, or what is below another prim.
+        self._places: dict[Sdf.Path, int] = {}
+        #: Bare names to paths, once one is asked for.
+        self._named: dict[str, list[Sdf.Path]] | None = None
+        self._drift = 0
+        self._pending: set[Sdf.Path] = set()
+
+    def prims_changed(self, path: Sdf.Path) -> None:
+        """The prim at ``path``, and all below it, appeared, went or became something else."""
+        if self._counted:
+            self._pending.add(path)
+
+    def property_changed(self, path: Sdf.Path) -> None:
+        """The property at ``path`` appeared, went or has another value."""
+        if path == _WORLDS_PLACE:
+            self.prims_changed(WORLD)
+
+    @property
+    def paths(self) -> list[Sdf.Path]:
+        """Every object, parents before children, siblings in scene order. Not to be changed."""
+        self._catch_up()
+        self._given = True
+        return self._order
+
+    def _catch_up(self) -> None:
+        if self._pending and (ROOT in self._pending or self._far()):
+            self._counted = False
+        if not self._counted:
+            self._count_all()
+        elif self._pending:
+            changed = Sdf.Path.RemoveDescendentPaths(sorted(map(self._ordered, self._pending)))
+            self._pending.clear()
+            if ROOT in changed:
+                self._count_all()
+            else:
+                if self._given:
+                    self._order, self._given = list(self._order), False
+                self._place_all()
+                for path in changed:
+                    self._replace(path)
+
+    def find(self, name: str) -> Usd.Prim:
+        """The object of that bare name or full path. Raises ObjectNotFound, AmbiguousName."""
+        if name.startswith("/"):
+            prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
+            if prim and _is_there(prim) and is_object(prim):
+                return prim
+        elif namesakes := self._by_name().get(name):
+            if len(namesakes) > 1:
+                raise AmbiguousName(name, [str(path) for path in namesakes[:10]])
+            return self._stage.GetPrimAtPath(namesakes[0])
+        raise ObjectNotFound(name, nearest_names(name, self._by_name()))
+
+    def _by_name(self) -> dict[str, list[Sdf.Path]]:
+        self._catch_up()
+        if self._named is None:
+            self._named = {}
+            for path in self._order:
+                self._named.setdefault(path.name, []).append(path)
+        return self._named
+
+    def _ordered(self, path: Sdf.Path) -> Sdf.Path:
+        """The path, or the one above it that says in which order its children are: there, one that
+        comes or goes may move the others."""
+        above = self._stage.GetPrimAtPath(path.GetParentPath())
+        while above and above.HasAuthoredMetadata("primOrder"):
+            path = above.GetPath()
+            above = above.GetParent()
+        return path
+
+    def _far(self) -> bool:
+        return self._drift > _DRIFT + len(self._order) // 20
+
+    def _count_all(self) -> None:
+        prims = list(self._stage.Traverse())
+        paths = list(map(Usd.Prim.GetPath, prims))
+        kinds = list(map(Usd.Prim.GetTypeName, prims))
+        placed = {kind: prims[kinds.index(kind)].IsA(UsdGeom.Xformable) for kind in set(kinds)}
+        walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
+        self._order, self._given = [path for path, placed in walked if placed], False
+        world = self._stage.GetPrimAtPath(WORLD)
+        # It is there at most once, and near the start, so this costs less than asking each.
+        if world and world.IsA(UsdGeom.Xformable) and not is_object(world):
+            with suppress(ValueError):
+                self._order.remove(WORLD)
+        self._walked, self._places, self._named = walked, {}, None
+        self._pending.clear()
+        self._drift = 1  # the places are counted with the prim that is the scene itself
+        self._counted = True
+
+    def _place_all(self) -> None:
+        """Finds each prim's place from what was walked over, once."""
+        walked, self._walked = self._walked, []
+        place = 0
+        for path, placed in walked:
+            self._places[path] = place
+            place += placed
+
+    def _replace(self, path: Sdf.Path) -> None:
+        """Takes out what was known at and below ``path``, and puts in what is there now."""
+        start, stop = self._piece(path)
+        for gone in self._order[start:stop]:
+            if self._named is not None:
+                same = self._named[gone.name]
+                same.remove(gone)
+                if not same:
+                    del self._named[gone.name]
+            del self._places[gone]
+        del self._order[start:stop]
+        self._drift += stop - start
+        prim = self._stage.GetPrimAtPath(path)
+        if not prim or not _is_reached(prim):
+            self._places.pop(path, None)
+            return
+        place = self._place_of(prim)
+        paths: list[Sdf.Path] = []
+        for each in Usd.PrimRange(prim):
+            self._places[each.GetPath()] = place + len(paths)
+            if is_object(each):
+                paths.append(each.GetPath())
+        self._order[place:place] = paths
+        self._drift += len(paths)
+        if self._named is not None:
+            for path in paths:
+                self._named.setdefault(path.name, []).append(path)
+
+    def _piece(self, path: Sdf.Path) -> tuple[int, int]:
+        """From which index to which one the objects at and below ``path`` are."""
+        place = self._places.get(path)
+        if place is None:
+            return 0, 0
+        order = self._order
+        low, high = max(0, place - self._drift), min(len(order), place + self._drift + 1)
+        start = next((i for i in range(low, high) if order[i].HasPrefix(path)), high)
+        stop = start
+        while stop < len(order) and order[stop].HasPrefix(path):
+            stop += 1
+        return start, stop
+
+    def _place_of(self, prim: Usd.Prim) -> int:
+        """The index of the first object after the prim and all below it."""
+        above = prim
+        while above and not above.IsPseudoRoot():
+            after = above.GetNextSibling()
+            while after:
+                # Some may be new themselves, and have no place yet.
+                for first in objects_in(after):
+                    start, stop = self._piece(first.GetPath())
+                    if start < stop:
+                        return start
+                after = after.GetNextSibling()
+            above = above.GetParent()
+        return len(self._order)
+
+
+def _is_there(prim: Usd.Prim) -> bool:
+    """Whether the scene has it: not a class to inherit from, not an opinion on a missing prim."""
+    return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())
+
+
+def _is_reached(prim: Usd.Prim) -> bool:
+    """Whether a walk over the stage comes by it."""
+    return _is_there(prim) and not prim.IsInPrototype() and not prim.IsInstanceProxy()

@@ -1,0 +1,1 @@
+"""What several ports of OpenUSD stand on."""

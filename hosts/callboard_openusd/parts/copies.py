@@ -1,0 +1,112 @@
+"""A prim as specs that one layer can hold: a copy keeps what is composed at the prim, whichever
+layers say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pxr import Pcp, Sdf, Usd, UsdUtils
+
+from callboard.errors import HostError
+from callboard_openusd.application.document import OpenStage
+from callboard_openusd.parts.assets import asset_from
+from callboard_openusd.parts.specs import copy_spec
+
+
+def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
+    """Copies the prim with all below it to ``target`` in the root layer. Raises HostError."""
+    path, layer = prim.GetPath(), opened.layer
+    if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
+        # What is above it may be another layer's; a copy below nothing would be in no list.
+        Sdf.CreatePrimInLayer(layer, above)
+    if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
+        copy_spec(_merged(prim, opened), path, layer, target)
+        return
+    stage = Usd.Stage.OpenMasked(layer, Usd.StagePopulationMask([path]))
+    flat = stage.Flatten(False)
+    if not flat.GetPrimAtPath(path):
+        raise HostError(f"'{prim.GetName()}' can't be copied: a relocation puts it where it is")
+    copy_spec(flat, path, layer, target)
+    if shared := shared_in(flat, stage):
+        holder = opened.free_path(target.GetParentPath(), f"{target.name}_Shared")
+        Sdf.CreatePrimInLayer(layer, holder)
+        moved = {each: holder.AppendChild(each.name) for each in shared}
+        for each, place in moved.items():
+            copy_spec(flat, each, layer, place)
+        for each in (target, holder):
+            retarget(layer, each, moved)
+
+
+def shared_in(flat: Sdf.Layer, stage: Usd.Stage) -> list[Sdf.Path]:
+    """The root prims that flattening the stage made of what its instances share."""
+    return [spec.path for spec in flat.rootPrims if not stage.GetPrimAtPath(spec.path)]
+
+
+def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Path]) -> None:
+    """Targets, connections and references at and below ``below`` follow what was moved."""
+
+    def follow(path: Sdf.Path) -> Sdf.Path:
+        for old, new in moved.items():
+            if path.HasPrefix(old):
+                return path.ReplacePrefix(old, new)
+        return path
+
+    def refer(there: Sdf.Reference) -> Sdf.Reference:
+        return there if there.assetPath else Sdf.Reference("", follow(there.primPath))
+
+    def visit(path: Sdf.Path) -> None:
+        spec = layer.GetObjectAtPath(path)
+        if isinstance(spec, Sdf.RelationshipSpec):
+            spec.targetPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.AttributeSpec):
+            spec.connectionPathList.ModifyItemEdits(follow)
+        elif isinstance(spec, Sdf.PrimSpec) and spec.hasReferences:
+            spec.referenceList.ModifyItemEdits(refer)
+
+    layer.Traverse(below, visit)
+
+
+def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
+    """Whether a reference, variant, relocation or the like of a prim above adds to this one: an arc
+    that the prim's own specs don't have, so that copying them would lose what it brings."""
+    return any(
+        (child.hasSpecs and (child.IsDueToAncestor() or child.arcType == Pcp.ArcTypeRelocate))
+        or _comes_with_an_ancestor(child)
+        for child in node.children
+    )
+
+
+def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
+    """The opinions of all sublayers as one layer; references, variants and payloads stay."""
+    path, stage = prim.GetPath(), opened.stage
+    local = [layer for layer in stage.GetLayerStack(False) if layer.GetPrimAtPath(path)]
+    if local == [opened.layer]:
+        return opened.layer
+    offsets = {
+        spec.layer: offset
+        for spec, offset in prim.GetPrimStackWithLayerOffsets()
+        if spec.layer in local and spec.path == path
+    }
+    if any(offset.scale <= 0 for offset in offsets.values()):
+        raise HostError(
+            f"'{prim.GetName()}' can't be copied, because time runs backwards in one of the layers"
+            " that say what it is; make timeCodesPerSecond and the sublayers' scales positive"
+        )
+    root = Sdf.Layer.CreateAnonymous(".usda")
+    sources = {}
+    for layer in local:
+        part = Sdf.Layer.CreateAnonymous(".usda")
+        Sdf.CreatePrimInLayer(part, path)
+        copy_spec(layer, path, part, path)
+        sources[part] = layer
+        root.subLayerPaths.append(part.identifier)
+        root.subLayerOffsets[len(root.subLayerPaths) - 1] = offsets.get(layer, Sdf.LayerOffset())
+
+    def found_from(part: Sdf.Layer, asset: str) -> str:
+        source = sources.get(part, opened.layer)
+        if source == opened.layer or not source.realPath:
+            return asset
+        return asset_from(asset, Path(source.realPath).parent, opened.folder)
+
+    return UsdUtils.FlattenLayerStack(Usd.Stage.Open(root), found_from)

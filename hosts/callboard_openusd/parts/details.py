@@ -1,0 +1,35 @@
+"""What an object has besides a place: a material, a lens, power, time samples."""
+
+from __future__ import annotations
+
+from pxr import Usd, UsdGeom, UsdLux, UsdShade
+
+from callboard.host import Json
+from callboard.ports.scene_ports import MOST_KEYS
+from callboard_openusd.parts.transforms import TIME
+
+
+def details(prim: Usd.Prim) -> Json:
+    told: Json = {}
+    if prim.IsA(UsdGeom.Imageable):
+        subsets = (
+            each.GetPrim() for each in UsdGeom.Subset.GetAllGeomSubsets(UsdGeom.Imageable(prim))
+        )
+        bound = (
+            UsdShade.MaterialBindingAPI(each).ComputeBoundMaterial()[0] for each in (prim, *subsets)
+        )
+        materials = [str(material.GetPath()) for material in bound if material]
+        if materials:
+            told["materials"] = list(dict.fromkeys(materials))
+    if prim.IsA(UsdGeom.Camera):
+        stage = prim.GetStage()
+        tenth = 100 * UsdGeom.GetStageMetersPerUnit(stage)
+        told["lens"] = UsdGeom.Camera(prim).GetCamera(TIME).focalLength * tenth
+    if prim.HasAPI(UsdLux.LightAPI):
+        told["intensity"] = UsdLux.LightAPI(prim).GetIntensityAttr().Get(TIME)
+    if prim.IsA(UsdGeom.Xformable):
+        frames = UsdGeom.Xformable(prim).GetTimeSamples()
+        if frames:
+            told["keys"] = list(frames)[:MOST_KEYS]
+            told["key_count"] = len(frames)
+    return told

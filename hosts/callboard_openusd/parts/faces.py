@@ -1,0 +1,146 @@
+"""The faces of a mesh in another order, or as triangles, with what goes to faces and corners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pxr import Usd, UsdGeom, Vt
+
+from callboard.errors import HostError
+from callboard.host_kit.facing import triangles_of
+from callboard.host_kit.mesh_facts import faces_of
+from callboard_openusd.parts.transforms import TIME, set_lasting
+
+#: Corners of one face that is still cut into triangles: some seconds at worst.
+_MOST_CORNERS = 1000
+BY_FACE, BY_CORNER = "uniform", "faceVarying"
+
+
+def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
+    """Those faces look to the other side, and so do normals that are theirs alone. Raises
+    HostError for what can't follow."""
+    order: list[int] = []
+    turned: list[int] = []
+    corners = _corners(mesh)
+    for number, (face, other) in enumerate(zip(corners, which, strict=True)):
+        order += reversed(face) if other else face
+        turned += [number] if other else []
+    _reorder(mesh, order)
+    held = set(turned)
+    by_corner = [number in held for number, face in enumerate(corners) for _ in face]
+    for attribute, interpolation in _normals(mesh):
+        many = attribute.Get(TIME)
+        if interpolation in (BY_FACE, BY_CORNER):
+            looks = which if interpolation == BY_FACE else by_corner
+        else:
+            looks = [all(which)] * len(many)
+        turned_around = (-each if other else each for each, other in zip(many, looks, strict=True))
+        set_lasting(attribute, type(many)(list(turned_around)))
+
+
+def triangulate(mesh: UsdGeom.Mesh) -> None:
+    """Raises HostError for what can't follow."""
+    points = mesh.GetPointsAttr().Get(TIME)
+    corners = mesh.GetFaceVertexIndicesAttr().Get(TIME)
+    order: list[int] = []
+    sources: list[int] = []
+    most = max(mesh.GetFaceVertexCountsAttr().Get(TIME), default=0)
+    if most > _MOST_CORNERS:
+        raise HostError(
+            f"'{mesh.GetPrim().GetName()}' has a face of {most} corners; faces of up to"
+            f" {_MOST_CORNERS} can be cut into triangles, so split it first"
+        )
+    for number, face in enumerate(_corners(mesh)):
+        places = [tuple(points[corners[at]]) for at in face]
+        for triangle in triangles_of(places):
+            order += [face[at] for at in triangle]
+            sources.append(number)
+    subsets = _subsets(mesh)
+    _reorder(mesh, order, sources)
+    set_lasting(mesh.GetFaceVertexCountsAttr(), Vt.IntArray([3] * len(sources)))
+    lists = [*subsets, mesh.GetHoleIndicesAttr()]
+    for attribute in lists:
+        held = set(attribute.Get(TIME) or ())
+        if held:
+            now = [number for number, source in enumerate(sources) if source in held]
+            set_lasting(attribute, Vt.IntArray(now))
+
+
+def as_told(mesh: UsdGeom.Mesh) -> list[int]:
+    """Where each corner of the file is among those that the host tells, which go against the clock
+    whatever the file's orientation is."""
+    turned = mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
+    return [at for face in _corners(mesh) for at in (reversed(face) if turned else face)]
+
+
+def _corners(mesh: UsdGeom.Mesh) -> list[Sequence[int]]:
+    counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
+    return list(faces_of(counts, range(sum(counts))))
+
+
+def _reorder(
+    mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
+) -> None:
+    """The corners in this order, and what goes to them; and what goes to faces, where these are the
+    faces that the new ones come from."""
+    following = _with_corners(mesh)
+    counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
+    for attribute, interpolation in following:
+        many = len(attribute.Get(TIME))
+        needed = sum(counts) if interpolation == BY_CORNER else len(counts)
+        if many != needed:
+            raise HostError(
+                f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values where"
+                f" {needed} belong, so it can't follow the faces; set it anew first"
+            )
+    corners = mesh.GetFaceVertexIndicesAttr()
+    values = corners.Get(TIME)
+    set_lasting(corners, Vt.IntArray([values[at] for at in order]))
+    for attribute, interpolation in following:
+        many = attribute.Get(TIME)
+        if interpolation == BY_CORNER:
+            set_lasting(attribute, type(many)([many[at] for at in order]))
+        elif sources is not None:
+            set_lasting(attribute, type(many)([many[at] for at in sources]))
+
+
+def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
+    primvar = UsdGeom.PrimvarsAPI(mesh).GetPrimvar("normals")
+    if primvar and primvar.HasAuthoredValue():
+        if primvar.IsIndexed():
+            raise HostError(
+                f"'{mesh.GetPrim().GetName()}' shares its normals by an index, so they can't be"
+                " turned with the faces; shade it anew with geometry__shade"
+            )
+        return [(primvar.GetAttr(), str(primvar.GetInterpolation()))]
+    attribute = mesh.GetNormalsAttr()
+    told = [(attribute, str(mesh.GetNormalsInterpolation()))]
+    return told if attribute.HasAuthoredValue() else []
+
+
+def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
+    """What has a value for each corner or face: through its indices where it has some."""
+    told: list[tuple[Usd.Attribute, str]] = []
+    for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
+        if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):
+            if primvar.GetElementSize() != 1:
+                raise HostError(
+                    f"'{primvar.GetPrimvarName()}' has several values a corner, which can't follow"
+                )
+            indices = primvar.GetIndicesAttr() if primvar.IsIndexed() else primvar.GetAttr()
+            told.append((indices, str(primvar.GetInterpolation())))
+    normals = mesh.GetNormalsAttr()
+    if normals.HasAuthoredValue() and mesh.GetNormalsInterpolation() in (BY_CORNER, BY_FACE):
+        told.append((normals, str(mesh.GetNormalsInterpolation())))
+    return [each for each in told if each[0].Get(TIME) is not None]
+
+
+def _subsets(mesh: UsdGeom.Mesh) -> list[Usd.Attribute]:
+    """The lists of faces that its subsets hold."""
+    held = []
+    for subset in UsdGeom.Subset.GetAllGeomSubsets(mesh):
+        if subset.GetElementTypeAttr().Get() not in ("face", None):
+            name = subset.GetPrim().GetName()
+            raise HostError(f"'{name}' is a part of it that holds no faces, and can't follow")
+        held.append(subset.GetIndicesAttr())
+    return held

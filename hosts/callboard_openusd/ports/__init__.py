@@ -1,0 +1,1 @@
+"""What OpenUSD can do: one module a port."""

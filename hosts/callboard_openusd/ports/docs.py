@@ -1,0 +1,69 @@
+"""What OpenUSD's schemas say of themselves: the port ``docs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from pxr import Tf, Usd
+
+from callboard.content import Json
+from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+
+
+class UsdDocs(KeptDocs):
+    """Schemas and their properties; one that several schemas inherit is told once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._registry = Usd.SchemaRegistry()
+
+    def _read(self) -> Iterator[DocEntry]:
+        told: set[tuple[str, str]] = set()
+        kinds = Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes()
+        # Their own order differs from start to start; what is inherited is told with its base.
+        for kind in sorted(kinds, key=lambda one: (len(one.GetAllAncestorTypes()), one.typeName)):
+            name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
+            definition = self._definition(name)
+            if definition is None:
+                continue
+            yield DocEntry(name, "schema", definition.GetDocumentation())
+            for prop in definition.GetPropertyNames():
+                text = definition.GetPropertyDocumentation(prop)
+                if (prop, text) not in told:
+                    told.add((prop, text))
+                    yield DocEntry(f"{name}.{prop}", "property", text)
+
+    def details(self, entry: DocEntry) -> Json:
+        name, _, prop = entry.name.partition(".")
+        definition = self._definition(name)
+        if definition is None:
+            return {}
+        if not prop:
+            return {
+                "properties": [str(each) for each in definition.GetPropertyNames()][:MOST_LISTED]
+            }
+        attribute = definition.GetAttributeDefinition(prop)
+        if not attribute:
+            return {"type": "relationship"}
+        details: Json = {"type": str(attribute.GetTypeName())}
+        fallback = attribute.GetFallbackValue()
+        if fallback is not None:
+            details["default"] = _plain(fallback)
+        choices = attribute.GetMetadata("allowedTokens")
+        if choices:
+            details["choices"] = [str(each) for each in choices][:MOST_LISTED]
+        return details
+
+    def _definition(self, name: str) -> Any:
+        registry = self._registry
+        concrete = registry.FindConcretePrimDefinition(name)
+        return concrete or registry.FindAppliedAPIPrimDefinition(name) or None
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: what it can't say is told as OpenUSD writes it, such as ``inf``."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value if isinstance(value, (bool, int, float, str)) else str(value)[:200]

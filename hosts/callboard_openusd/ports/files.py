@@ -1,0 +1,167 @@
+"""Opening and saving stages: the ports ``filesystem.read`` and ``filesystem.write``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from pxr import Ar, Sdf, Tf, Usd, UsdUtils
+
+from callboard.errors import HostError
+from callboard.ground.replacing import replacing_bytes
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard.host_kit.usd_files import READ, WRITE
+from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard.host_kit.usd_nesting import check_usd_nesting
+from callboard_openusd.application.document import Document, OpenStage, reason, refuse
+from callboard_openusd.application.shadow import stamp_of
+from callboard_openusd.parts.assets import asset_from
+
+#: Marks the layers that are ours alone. They are read at once and whole: a file that somebody
+#: writes to meanwhile must not change under the stage.
+_OWN = "callboard"
+Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
+
+
+class UsdFiles:
+    suffixes = (".usda", ".usdc", ".usd")
+
+    def __init__(
+        self, document: Document, opened: Callable[[], None], saved: Callable[[], None]
+    ) -> None:
+        self._document = document
+        self._opened = opened
+        self._saved = saved
+
+    def open(self, path: str) -> Json:
+        stamp = stamp_of(path)
+        with read_layer(path) as layer:
+            try:
+                # A package's layer isn't what the file holds, so it can't be read from it again.
+                packed = Path(path).suffix.lower() == ".usdz"
+                opened = OpenStage(layer, path, None if packed else stamp)
+            except Tf.ErrorException as error:
+                raise refuse(error, f"open '{Path(path).name}'") from None
+        self._document.opened = opened
+        count = len(opened.names.paths)
+        opened.read_ahead()
+        self._opened()
+        return {"path": path, "object_count": count}
+
+    def save(self, path: str | None) -> Json:
+        opened = self._document.opened
+        target = path or opened.file
+        if target is None:
+            raise HostError("this scene has never been saved; give a path")
+        size = write_layer(opened.layer, target, opened.folder)
+        opened.file, opened.modified = target, False
+        self._saved()
+        self._opened()
+        return {"path": target, "bytes": size}
+
+
+@contextmanager
+def read_layer(path: str) -> Iterator[Sdf.Layer]:
+    """A file's root layer, which nothing else shares: other readers of the file must not see edits
+    that aren't saved. The layers it is composed of are kept for the block, so that whoever opens a
+    stage there reads none twice. Raises HostError."""
+    kept: list[Sdf.Layer] = []
+    seen: set[Path] = set()
+    _check(Path(path))
+    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    try:
+        if Path(path).suffix.lower() == ".usdz":
+            # What a package refers to is inside it, and is found only from there.
+            layer = Usd.Stage.Open(path).Flatten(False)
+        else:
+            # The arguments mean nothing to the format, and make it a layer of its own.
+            own = Sdf.Layer.CreateIdentifier(path, {_OWN: uuid4().hex})
+            layer = Sdf.Layer.FindOrOpen(own)
+    except Tf.ErrorException as error:
+        raise refuse(error, f"read '{Path(path).name}'") from None
+    if layer is None:
+        raise HostError(f"OpenUSD found no layer in '{Path(path).name}'")
+    _keep_used(layer, Path(path).parent, kept, seen)
+    yield layer
+
+
+def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
+    """Writes the file at once or not at all; returns its bytes. ``folder`` is what the layer's
+    relative paths are relative to."""
+    checked_suffix(path, WRITE)
+    if folder is not None and folder != Path(path).parent:
+        moved = Sdf.Layer.CreateAnonymous(".usda")
+        moved.TransferContent(layer)
+        old, new = folder, Path(path).parent
+        UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
+        layer = moved
+    with replacing_bytes(path) as file, TemporaryDirectory(prefix="callboard-") as apart:
+        # OpenUSD writes by name, and nobody can swap a folder of our own.
+        written = Path(apart, f"layer{Path(path).suffix}")
+        try:
+            layer.Export(str(written))
+        except Tf.ErrorException as error:
+            raise refuse(error, f"write '{Path(path).name}'") from None
+        _check_readable(written, Path(path).name)
+        with written.open("rb") as source:
+            shutil.copyfileobj(source, file, 2**20)
+    return Path(path).stat().st_size
+
+
+def _check_readable(written: Path, name: str) -> None:
+    """OpenUSD writes a path that is an attribute's value as text that it can't read."""
+    try:
+        Sdf.Layer.OpenAsAnonymous(str(written))
+    except Tf.ErrorException as error:
+        raise HostError(
+            f"'{name}' was left as it is, because OpenUSD could not read what it wrote:"
+            f" {reason(error)}. Correct what that names, and save again."
+        ) from None
+
+
+def _check(file: Path) -> None:
+    """Refuses what would take the process down."""
+    checked_suffix(str(file), READ)
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    check_usd_nesting(str(file))
+
+
+def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[Path]) -> None:
+    """Checks the files that the layer is composed of, and reads them as they are now."""
+    if _names_no_file(layer):
+        return
+    for asset in layer.GetCompositionAssetDependencies():
+        used = folder / asset
+        if used in seen or used.suffix.lower() not in READ or not used.is_file():
+            continue
+        seen.add(used)
+        _check(used)
+        if used.suffix.lower() == ".usdz":
+            continue
+        try:
+            known = Sdf.Layer.Find(str(used))
+            if known is not None:
+                # On Windows OpenUSD compares times in whole seconds.
+                known.Reload(force=sys.platform == "win32")
+            opened = known or Sdf.Layer.FindOrOpen(str(used))
+        except Tf.ErrorException:
+            continue  # the stage goes without it, as it does in every other program
+        if opened is not None:
+            kept.append(opened)
+            _keep_used(opened, used.parent, kept, seen)
+
+
+def _names_no_file(layer: Sdf.Layer) -> bool:
+    """Text names files between these signs. Looking for one costs less than going through all that
+    the layer says."""
+    if not layer.realPath:
+        return False
+    with Path(layer.realPath).open("rb") as file:
+        return file.read(5) == b"#usda" and b"@" not in file.read()

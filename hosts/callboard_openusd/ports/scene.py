@@ -1,0 +1,156 @@
+"""Reading the stage: the port ``scene.read``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
+
+from pxr import Gf, Sdf, Usd, UsdGeom
+
+from callboard.host import Json
+from callboard_openusd.application.document import Document, telling
+from callboard_openusd.parts.details import details
+from callboard_openusd.parts.layout import children_of, parent_of
+from callboard_openusd.parts.object_color import read_color
+from callboard_openusd.parts.shapes import kind_of
+from callboard_openusd.parts.transforms import TIME, read
+
+_PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
+#: All that a spec says which is there for the sake of those below it.
+_OVER = ["specifier"]
+#: How many entries of a list are made at a time.
+_TOGETHER = 50
+
+
+class UsdSceneReader:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def info(self) -> Json:
+        opened, stage = self._document.opened, self._document.stage
+        authored = stage.HasAuthoredTimeCodeRange()
+        return {
+            "file": opened.file,
+            "modified": opened.modified,
+            "units_per_meter": 1 / UsdGeom.GetStageMetersPerUnit(stage),
+            "up_axis": str(UsdGeom.GetStageUpAxis(stage)).upper(),
+            "frame_range": [stage.GetStartTimeCode(), stage.GetEndTimeCode()] if authored else None,
+            "fps": stage.GetTimeCodesPerSecond(),
+            "object_count": len(self._document.names.paths),
+            "selection": self.selection(),
+        }
+
+    def names(self) -> list[str]:
+        return [str(path) for path in self._document.names.paths]
+
+    @telling("read that")
+    def get(self, name: str) -> Json:
+        prim = self._document.names.find(name)
+        placed = read(prim)
+        visibility = UsdGeom.Imageable(prim).ComputeVisibility(TIME)
+        why = doubt(self._document.stage, prim)
+        return {
+            **_summary(prim),
+            **({"doubt": why} if why else {}),
+            "children": [str(child.GetPath()) for child in children_of(prim)],
+            "translate": _list(placed.translate),
+            "rotate": _list(placed.rotate),
+            "scale": _list(placed.scale),
+            "visible": visibility != UsdGeom.Tokens.invisible,
+            "color": read_color(prim),
+            "bounds": _bounds(prim),
+        }
+
+    @telling("read that")
+    def details(self, name: str) -> Json:
+        return details(self._document.names.find(name))
+
+    def summaries(self) -> Sequence[Json]:
+        return _Summaries(self._document.stage, self._document.names.paths)
+
+    def selection(self) -> list[str]:
+        opened = self._document.opened
+        selected = (opened.stage.GetPrimAtPath(path) for path in opened.selection)
+        return [str(prim.GetPath()) for prim in selected if prim and prim.IsActive()]
+
+
+def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
+    """Why the saved file may hold something else of the prim. What is seen is composed of the layer
+    that is saved, the files it refers to, and, where a script wrote to it, the session layer, which
+    nobody saves."""
+    if muted := stage.GetMutedLayers():
+        return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
+    session = stage.GetSessionLayer()
+    own = session.GetPrimAtPath(prim.GetPath())
+    above = (session.GetPrimAtPath(path) for path in prim.GetPath().GetPrefixes()[:-1])
+    if own or any(spec and (spec.properties or spec.ListInfoKeys() != _OVER) for spec in above):
+        return "the session layer, which isn't saved, has opinions on it"
+    return None
+
+
+class _Summaries(Sequence[Json]):
+    """Told when they are asked for, so that a page costs its own length. What is gone by then is
+    told by its name alone."""
+
+    def __init__(self, stage: Usd.Stage, paths: Sequence[Sdf.Path]) -> None:
+        self._stage = stage
+        self._paths = paths
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Json]: ...
+    def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
+        if isinstance(index, slice):
+            return _Summaries(self._stage, self._paths[index])
+        return next(self._told([self._paths[index]]))
+
+    def __iter__(self) -> Iterator[Json]:
+        for start in range(0, len(self._paths), _TOGETHER):
+            yield from list(self._told(self._paths[start : start + _TOGETHER]))
+
+    def named(self, fits: Callable[[str], bool]) -> _Summaries:
+        return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
+
+    def _told(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
+        """Of one moment: siblings have the same object above them."""
+        above: dict[Sdf.Path, str | None] = {}
+        for path in paths:
+            prim = self._stage.GetPrimAtPath(path)
+            if not prim:
+                yield {"name": path.name, "path": str(path), "type": "prim", "parent": None}
+                continue
+            holder = path.GetParentPath()
+            if holder not in above:
+                parent = parent_of(prim)
+                above[holder] = str(parent.GetPath()) if parent else None
+            yield _told(path, prim, above[holder])
+
+
+def _summary(prim: Usd.Prim) -> Json:
+    parent = parent_of(prim)
+    return _told(prim.GetPath(), prim, str(parent.GetPath()) if parent else None)
+
+
+def _told(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
+    return {"name": path.name, "path": str(path), "type": kind_of(prim), "parent": parent}
+
+
+def _bounds(prim: Usd.Prim) -> Json | None:
+    # An object that is hidden, by itself or by what it hangs below, is somewhere all the same.
+    cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
+    box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
+    if box.IsEmpty():
+        return None
+    low, high = _list(box.GetMin()), _list(box.GetMax())
+    # Geometry that is broken or endless has no box.
+    return {"min": low, "max": high} if all(map(math.isfinite, low + high)) else None
+
+
+def _list(point: Gf.Vec3d) -> list[float]:
+    # Going through it asks OpenUSD for a fourth as well, and that takes longest.
+    return [point[0], point[1], point[2]]

@@ -1,0 +1,166 @@
+"""Files of other stages: the port ``usd``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom
+
+from callboard.errors import HostError
+from callboard.ground.named_files import refuse_outside
+from callboard.ground.suffixes import checked_suffix
+from callboard.host import Json
+from callboard.host_kit.usd_files import WRITE, exported, metadata
+from callboard_openusd.application.document import Document, refuse
+from callboard_openusd.parts import transforms
+from callboard_openusd.parts.copies import retarget, shared_in
+from callboard_openusd.parts.instances import owned_parent
+from callboard_openusd.parts.layout import home, objects_in
+from callboard_openusd.parts.specs import copy_spec
+from callboard_openusd.ports.files import read_layer, write_layer
+
+#: Where the custom data of a prim holds what :mod:`shapes` and :mod:`lights` remember.
+_OURS = "callboard"
+#: How a group is marked that holds what a program wrote, and is none of the artist's. The mark is
+#: Blender's, which leaves such a group out when it reads one.
+_GENERATED = "Blender:generated"
+#: What a camera counts in units of the stage, or tenths of one.
+_LENGTHS = (
+    "focalLength",
+    "horizontalAperture",
+    "verticalAperture",
+    "horizontalApertureOffset",
+    "verticalApertureOffset",
+    "clippingRange",
+    "focusDistance",
+)
+
+
+class UsdStages:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def import_usd(self, path: str, parent: str | None) -> Json:
+        """Copies the composed content into the root layer, as one new object named after the file;
+        other units or another up axis become that object's transform."""
+        stage = self._document.stage
+        above = home(stage)
+        if parent is not None:
+            above = owned_parent(self._document.names.find(parent)).GetPath()
+        source = open_file(path)
+        roots = [each for root in source.GetPseudoRoot().GetChildren() for each in _artists(root)]
+        if not roots:
+            raise HostError(f"'{Path(path).name}' holds no prims")
+        flat = _in_time(source, stage.GetTimeCodesPerSecond()).Flatten(False)
+        shared = shared_in(flat, source)
+        target = self._document.opened.free_path(above, Tf.MakeValidIdentifier(Path(path).stem))
+        fit = _fit(source, stage)
+        layer = self._document.opened.layer
+        plain = len(roots) == 1 and roots[0].GetTypeName() == "Xform"
+        if plain and fit == Gf.Matrix4d(1) and not shared:
+            copy_spec(flat, roots[0].GetPath(), layer, target)
+        else:
+            UsdGeom.Xform.Define(stage, target)
+            copied = [root.GetPath() for root in roots] + shared
+            moved = {root: target.AppendChild(root.name) for root in copied}
+            for root, place in moved.items():
+                copy_spec(flat, root, layer, place)
+            retarget(layer, target, moved)
+            transforms.write_matrix(stage.GetPrimAtPath(target), fit)
+            stage.GetPrimAtPath(target).SetCustomDataByKey(_GENERATED, True)
+            _count_cameras(stage.GetPrimAtPath(target), _ratio(source, stage))
+        created = [str(prim.GetPath()) for prim in objects_in(stage.GetPrimAtPath(target))]
+        return {"path": path, "created": created}
+
+    def export_usd(self, path: str, selected_only: bool) -> Json:
+        """Writes the composed scene as one file that refers to no other layer."""
+        checked_suffix(path, WRITE)
+        stage = self._document.stage
+        used = (layer.realPath for layer in stage.GetUsedLayers())
+        refuse_outside(filter(None, used), self._document.opened.file or "the scene", "exported")
+        if selected_only:
+            selected = [Sdf.Path(p) for p in self._document.opened.selection]
+            selected = [p for p in selected if stage.GetPrimAtPath(p)]
+            if not selected:
+                raise HostError("nothing is selected; select objects, or export everything")
+            mask = Usd.StagePopulationMask(selected)
+            stage = Usd.Stage.OpenMasked(self._document.opened.layer, mask)
+            stage.ExpandPopulationMask()
+        flat = stage.Flatten(False)
+        _leave_out_ours(flat)
+        _mark_home(flat, home(stage))
+        write_layer(flat, path, None)
+        return exported(path, stage)
+
+    def stage_metadata(self, path: str) -> Json:
+        return metadata(path, open_file(path))
+
+
+def _artists(root: Usd.Prim) -> list[Usd.Prim]:
+    """It, or what is below it where a program wrote it to hold the rest."""
+    still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
+    return list(root.GetChildren()) if still and root.GetCustomDataByKey(_GENERATED) else [root]
+
+
+def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
+    """The scene itself is no object of it, here or elsewhere."""
+    spec = flat.GetPrimAtPath(path)
+    if spec and path != Sdf.Path.absoluteRootPath:
+        group, _, key = _GENERATED.partition(":")
+        spec.customData[group] = {**dict(spec.customData.get(group, {})), key: True}
+
+
+def _leave_out_ours(layer: Sdf.Layer) -> None:
+    """What is remembered of a prim is of no use to anybody else."""
+    left = list(layer.rootPrims)
+    while left:
+        spec = left.pop()
+        if spec.HasInfo("customData") and _OURS in spec.customData:
+            del spec.customData[_OURS]
+        left.extend(spec.nameChildren)
+
+
+def open_file(path: str) -> Usd.Stage:
+    with read_layer(path) as layer:
+        try:
+            return Usd.Stage.Open(layer)
+        except Tf.ErrorException as error:
+            raise refuse(error, f"open '{Path(path).name}'") from None
+
+
+def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:
+    """The same scene with its samples at the time codes of a stage of that many a second."""
+    if source.GetTimeCodesPerSecond() == rate:
+        return source
+    frame = Sdf.Layer.CreateAnonymous(".usda")
+    frame.timeCodesPerSecond = rate
+    frame.subLayerPaths.append(source.GetRootLayer().identifier)
+    return Usd.Stage.Open(frame)
+
+
+def _ratio(source: Usd.Stage, target: Usd.Stage) -> float:
+    ratio = UsdGeom.GetStageMetersPerUnit(source) / UsdGeom.GetStageMetersPerUnit(target)
+    return 1.0 if Gf.IsClose(ratio, 1.0, 1e-9) else float(ratio)
+
+
+def _count_cameras(top: Usd.Prim, ratio: float) -> None:
+    """A camera counts lens, sensor and distances in units of the stage, however it is scaled."""
+    for prim in Usd.PrimRange(top) if ratio != 1.0 else ():
+        for name in _LENGTHS if prim.IsA(UsdGeom.Camera) else ():
+            attribute = prim.GetAttribute(name)
+            if (value := attribute.Get()) is not None:
+                attribute.Set(value * ratio)
+            for time in attribute.GetTimeSamples():
+                if (value := attribute.Get(time)) is not None:  # None where it is blocked
+                    attribute.Set(value * ratio, time)
+
+
+def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
+    """From the source's units and axes to the target's."""
+    ratio = _ratio(source, target)
+    size = Gf.Matrix4d().SetScale(ratio)
+    here, there = UsdGeom.GetStageUpAxis(source), UsdGeom.GetStageUpAxis(target)
+    if here == there:
+        return size
+    angle = -90.0 if here == UsdGeom.Tokens.z else 90.0
+    return size * Gf.Matrix4d().SetRotate(Gf.Rotation(Gf.Vec3d.XAxis(), angle))

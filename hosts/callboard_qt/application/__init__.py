@@ -1,0 +1,1 @@
+"""The main thread, undo, names and messages of an application with Qt."""

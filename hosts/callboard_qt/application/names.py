@@ -1,0 +1,55 @@
+"""Finding objects by name, and saying what an application said when it could not do something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from callboard.errors import HostError
+from callboard.ports.contract import AmbiguousName, ObjectNotFound, nearest_names
+
+Node = TypeVar("Node")
+
+
+def only_one(
+    name: str,
+    nodes: Sequence[Node],
+    every_name: Callable[[], Iterable[str]],
+    path: Callable[[Node], str],
+) -> Node:
+    """The only object found. Raises ObjectNotFound, which names what is called alike, and
+    AmbiguousName, which names the paths."""
+    if not nodes:
+        raise ObjectNotFound(name, nearest_names(name, every_name()))
+    if len(nodes) > 1:
+        raise AmbiguousName(name, [path(node) for node in nodes])
+    return nodes[0]
+
+
+def family_of(node: Node, children: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """The object and all that is below it, parents first."""
+    family, waiting = [], [node]
+    while waiting:
+        family.append(waiting.pop())
+        waiting += reversed(list(children(family[-1])))
+    return family
+
+
+@contextmanager
+def translated(
+    application: str,
+    what: str,
+    errors: type[Exception] | tuple[type[Exception], ...],
+    reason: Callable[[Exception], str] = str,
+) -> Iterator[None]:
+    """The application's own errors inside become a HostError, on one line: ``<application> could
+    not <what>: <reason>``."""
+    try:
+        yield
+    except HostError:
+        raise
+    except errors as error:
+        lines = [line.strip() for line in reason(error).splitlines() if line.strip()]
+        why = " ".join(lines) or "no reason"
+        raise HostError(f"{application} could not {what}: {why}") from None

@@ -1,0 +1,1 @@
+"""What several ports of applications with Qt stand on."""

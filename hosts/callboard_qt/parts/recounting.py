@@ -1,0 +1,56 @@
+"""From one way of counting to another: units and the axis that is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard.ground.matrices import Rows, sixteen_of
+from callboard.ports.exchange import Axes
+
+#: The scene's axes by those of a file.
+_SAME = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+_TURNED = {
+    ("Y", "Z"): [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+    ("Z", "Y"): [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]],
+}
+
+
+def between(there: Axes, here: Axes) -> Rows:
+    """What a point that counts as ``there`` is multiplied by to count as ``here``."""
+    factor = there.meters_per_unit / here.meters_per_unit
+    turned = _TURNED.get((there.up_axis, here.up_axis), _SAME)
+    return [*([value * factor for value in row] for row in turned), [0.0] * 3]
+
+
+def changes_nothing(rows: Rows) -> bool:
+    same = sixteen_of([*_SAME, [0.0] * 3])
+    return all(abs(a - b) < 1e-9 for a, b in zip(sixteen_of(rows), same, strict=True))
+
+
+def recount_obj(file: Path, rows: Rows) -> None:
+    """Writes the points and normals of an OBJ anew; ``rows`` scale alike along all axes."""
+    if changes_nothing(rows):
+        return
+    other = file.with_suffix(".counted")
+    with file.open("rb") as lines, other.open("wb") as written:
+        written.writelines(_counted(lines, rows))
+    other.replace(file)
+
+
+def _counted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
+    for line in lines:
+        if not line.startswith((b"v ", b"v\t", b"vn ", b"vn\t")):
+            yield line
+            continue
+        word, *numbers = line.split()
+        try:
+            point = [float(each) for each in numbers[:3]]
+        except ValueError:
+            raise HostError("a point of the OBJ file is no number") from None
+        moved = [sum(at * row[n] for at, row in zip(point, rows, strict=False)) for n in range(3)]
+        if word == b"vn":
+            length = sum(value * value for value in moved) ** 0.5 or 1.0
+            moved = [value / length for value in moved]
+        yield b" ".join([word, *(b"%.9g" % value for value in moved), *numbers[3:]]) + b"\n"

@@ -1,0 +1,1 @@
+"""What the ports of applications with Qt have in common."""

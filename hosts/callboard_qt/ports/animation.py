@@ -1,0 +1,76 @@
+"""Keys of translate, rotate and scale: what the port ``animation`` of a host asks for, in the shape
+that applications answer in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from callboard.content import Json
+from callboard.ground.matrices import Components, without_jumps
+from callboard.ports.contract import Vector
+
+Node = TypeVar("Node")
+
+COMPONENTS = ("translate", "rotate", "scale")
+
+
+class KeyedAnimation(ABC, Generic[Node]):
+    """Part of the port; the timeline and ``delete_keys`` are the host's. Main thread."""
+
+    @abstractmethod
+    def node(self, name: str) -> Node:
+        """The object of that name. Raises ObjectNotFound, AmbiguousName."""
+
+    @abstractmethod
+    def path(self, node: Node) -> str:
+        """What the object is called in answers."""
+
+    @abstractmethod
+    def read_keys(self, node: Node) -> Iterable[tuple[str, float, Sequence[float]]]:
+        """Component, frame and value of each key, in any order."""
+
+    @abstractmethod
+    def write_key(self, node: Node, frame: float, values: Mapping[str, Vector]) -> None:
+        """Sets a key of each of the components."""
+
+    def keys(self, name: str) -> list[Json]:
+        by_frame: dict[float, Json] = {}
+        for component, frame, value in self.read_keys(self.node(name)):
+            by_frame.setdefault(frame, {"frame": frame})[component] = list(value)
+        return [by_frame[frame] for frame in sorted(by_frame)]
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        node = self.node(name)
+        asked = zip(COMPONENTS, (translate, rotate, scale), strict=True)
+        self.write_key(node, frame, {name: value for name, value in asked if value is not None})
+        return self.path(node)
+
+
+class SampledBake(KeyedAnimation[Node]):
+    """The same, where the application has no baking of its own: poses are read and keyed."""
+
+    @abstractmethod
+    def sample(self, node: Node, frame: float) -> Components:
+        """The local transform at that frame, whatever causes it."""
+
+    @abstractmethod
+    def set_free(self, node: Node) -> None:
+        """From here on only keys move the object; those that it has are gone."""
+
+    def bake_nodes(self, nodes: Sequence[Node], frames: Sequence[int]) -> None:
+        # All are sampled before the first one is changed: one may move another.
+        moves = [[self.sample(node, frame) for frame in frames] for node in nodes]
+        for node, samples in zip(nodes, moves, strict=True):
+            self.set_free(node)
+            turns = without_jumps([rotate for _, rotate, _ in samples])
+            for frame, turn, (move, _, scale) in zip(frames, turns, samples, strict=True):
+                self.write_key(node, frame, {"translate": move, "rotate": turn, "scale": scale})

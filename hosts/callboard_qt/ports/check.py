@@ -1,0 +1,73 @@
+"""What an application's other ports know is enough for much of the port ``check``: who has which
+material, and what a camera sees. Main thread."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from math import radians, tan
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.ground.matrices import Rows, inverse, times
+from callboard.host_kit.aiming import placed
+from callboard.ports.check import Fault, MeshData, UsedFile, no_validators
+from callboard.ports.picture_ports import CamerasPort, MaterialsPort
+
+
+class ApplicationChecks(ABC):
+    """An application that brings no validators, and no tool that mends a mesh."""
+
+    def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
+        #: A port ``scene.read``, maybe without what is optional there.
+        self._reader: Any = reader
+        self._cameras = cameras
+        self._materials = materials
+
+    @abstractmethod
+    def meshes(self) -> Sequence[str]: ...
+
+    @abstractmethod
+    def face_count(self, path: str) -> int: ...
+
+    @abstractmethod
+    def mesh(self, path: str) -> MeshData: ...
+
+    @abstractmethod
+    def files(self) -> Iterable[UsedFile]: ...
+
+    def fix(self, rule: str, path: str) -> Json | None:
+        return None
+
+    def materials_of(self, name: str) -> list[str]:
+        return list(self._materials.assigned(name))
+
+    def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
+        told = self._cameras.get(self._active() if camera is None else camera)
+        if told["fov"] is None:
+            raise HostError(
+                f"'{told['name']}' is no perspective camera; look at its picture instead"
+            )
+        wide, high = (tan(radians(angle) / 2) for angle in told["fov"])
+        towards = inverse(placed(self._reader, told["path"]))
+        inside = sum(_is_inside(point, towards, wide, high) for point in points)
+        return inside / max(1, len(points))
+
+    def validate(self, path: str | None) -> Iterable[Fault]:
+        if path is None:
+            return []
+        raise no_validators()
+
+    def _active(self) -> str:
+        for path in self._cameras.names():
+            if self._cameras.get(path)["active"]:
+                return path
+        raise HostError("the scene has no camera, so nothing is seen by one")
+
+
+def _is_inside(point: Sequence[float], towards: Rows, wide: float, high: float) -> bool:
+    """Whether a camera that looks along its own -Z has it in its picture."""
+    at = times([[0.0] * 3, [0.0] * 3, [0.0] * 3, [float(value) for value in point]], towards)[3]
+    depth = -at[2]
+    return depth > 0 and abs(at[0]) <= depth * wide and abs(at[1]) <= depth * high

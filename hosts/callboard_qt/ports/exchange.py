@@ -1,0 +1,152 @@
+"""Files of other programs in applications that read and write them by commands and plug-ins: what
+they share of the port ``exchange``. Main thread. Raises HostError."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+from callboard.errors import HostError
+from callboard.ground.named_files import held_to_roots, of_many, refuse_outside
+from callboard.ground.written_files import put_in_place
+from callboard.host_kit.exchange_files import fbx_axes, is_such
+from callboard.host_kit.usd_files import READ, WRITE
+from callboard.ports.contract import UsdPort
+from callboard.ports.exchange import (
+    SUFFIXES,
+    Axes,
+    FileFormat,
+    UpAxis,
+    kind_of,
+    lacking_uvs,
+)
+from callboard.ports.picture_ports import MaterialsPort
+from callboard_qt.ports.check import ApplicationChecks
+
+
+class ApplicationExchange(ABC):
+    """``usd`` gives the host's port for USD as it is now, or None; ``no_usd`` says why there is
+    none, and what to do."""
+
+    application: str
+    no_usd: str
+
+    def __init__(
+        self,
+        reader: object,
+        checks: ApplicationChecks,
+        materials: MaterialsPort,
+        usd: Callable[[], object | None],
+    ) -> None:
+        #: A port ``scene.read``.
+        self._reader: Any = reader
+        self._checks = checks
+        self._materials = materials
+        self._usd = cast(Callable[[], UsdPort | None], usd)
+
+    @abstractmethod
+    def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
+        """As it is now, of any format but USD."""
+
+    @abstractmethod
+    def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
+        """Adds the file to the scene, in its units and axes. ``axes`` where the file tells none."""
+
+    @abstractmethod
+    def _write(
+        self, file: Path, kind: str, objects: Sequence[str] | None, axes: Axes | None
+    ) -> None:
+        """Writes that file, in an empty folder of our own. These objects alone are selected, with
+        what is below them, if ``objects`` aren't None."""
+
+    @abstractmethod
+    def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:
+        """For the block they are selected; nothing of it counts as a change. None: as it is."""
+
+    def formats(self) -> list[FileFormat]:
+        return [
+            self._usd_format() if name == "usd" else self._format(name, suffixes)
+            for name, suffixes in SUFFIXES.items()
+        ]
+
+    def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
+        kind = kind_of(path)
+        if kind == "usd":
+            port = self._usd_there()
+            told = port.stage_metadata(path)
+            port.import_usd(path, parent)
+            return Axes(told["meters_per_unit"], told["up_axis"])
+        used = set(self._used()) if held_to_roots() else set()
+        self._read(path, kind, axes, parent)
+        if held_to_roots():
+            new = (each for each in self._used() if each not in used)
+            refuse_outside(new, Path(path).name, "imported")
+        return self._counted(path, kind, axes)
+
+    def export_file(
+        self, path: str, objects: Sequence[str] | None, axes: Axes | None
+    ) -> tuple[list[str], Axes]:
+        kind = kind_of(path)
+        if kind == "usd":
+            with self._only(objects):
+                self._usd_there().export_usd(path, objects is not None)
+            return [path], self._scene_axes()
+        if held_to_roots():
+            # What it puts into the file, or copies beside it.
+            refuse_outside(self._used(), "the scene", "exported")
+        # A folder of our own: nobody puts a link there, and what fails leaves nothing.
+        with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
+            written = Path(apart, Path(path).name)
+            self._write(written, kind, objects, axes)
+            if not written.is_file() or not is_such(written):
+                raise HostError(f"{self.application} wrote nothing that can be read as {kind}")
+            counted = self._counted(str(written), kind, axes)
+            return put_in_place(written, path), counted
+
+    def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
+        meshes = self._checks.meshes()
+        if objects is not None:
+            wanted = self._with_below(objects)
+            meshes = [each for each in meshes if each in wanted]
+        return lacking_uvs(meshes, self._checks, self._materials)
+
+    def _usd_format(self) -> FileFormat:
+        counted = self._scene_axes()
+        there = self._usd() is not None
+        reads, writes = (READ, WRITE) if there else ((), ())
+        up = cast(UpAxis, counted.up_axis)
+        missing = "" if there else self.no_usd
+        return FileFormat("usd", reads, writes, counted.meters_per_unit, up, missing)
+
+    def _usd_there(self) -> UsdPort:
+        port = self._usd()
+        if port is None:
+            raise HostError(self.no_usd)
+        return port
+
+    def _scene_axes(self) -> Axes:
+        info = self._reader.info()
+        return Axes(1.0 / info["units_per_meter"], info["up_axis"])
+
+    def _counted(self, path: str, kind: str, axes: Axes | None) -> Axes:
+        if kind == "fbx":
+            return fbx_axes(path)
+        return Axes(1.0, "Y") if axes is None else axes
+
+    def _used(self) -> list[str]:
+        """The files that the scene names."""
+        named = (each.path for each in self._checks.files())
+        return [each for path in named for each in of_many(path, sequences=True)]
+
+    def _with_below(self, names: Sequence[str]) -> set[str]:
+        waiting, family = list(names), set[str]()
+        while waiting:
+            entry = self._reader.get(waiting.pop())
+            if entry["path"] not in family:
+                family.add(entry["path"])
+                waiting += entry["children"]
+        return family

@@ -1,0 +1,45 @@
+"""What can be known to fail before an application opens or saves a scene. Most applications drop
+the open scene before they read the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from stat import S_IMODE
+
+from callboard.errors import HostError
+from callboard.ground.held_folder import require_folder
+from callboard.ground.replacing import mode_to_keep
+from callboard.ground.suffixes import checked_suffix
+
+#: Why other endings are refused.
+OTHERS = "; other formats are imported or exported"
+
+
+def openable(
+    path: str, starts: Mapping[str, tuple[bytes, ...]], what: str, because: str = OTHERS
+) -> Path:
+    """The file, which is there and begins as one with its suffix does. Raises HostError, with
+    ``what`` it isn't."""
+    file = Path(path)
+    wanted = starts[checked_suffix(path, starts, because)]
+    if not file.is_file():
+        raise HostError(f"there is no file '{file.name}' there")
+    with file.open("rb") as stream:
+        if not stream.read(max(map(len, wanted))).startswith(wanted):
+            raise HostError(f"'{file.name}' is not {what}")
+    return file
+
+
+def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
+    """Where to save; None is a scene that has no file yet. Raises HostError."""
+    if not path:
+        raise HostError("this scene has never been saved; give a path")
+    file = Path(path)
+    checked_suffix(path, suffixes, because)
+    require_folder(file)
+    if file.is_dir():
+        raise HostError(f"'{file.name}' is a folder; give the name of a file")
+    if file.exists():
+        mode_to_keep(file.name, S_IMODE(file.stat().st_mode))
+    return file

@@ -1,0 +1,119 @@
+"""The port ``render`` for applications that render one picture at a time from a camera."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Generic, TypeVar
+
+from callboard.content import Json
+from callboard.ground.orbit import View, around, numbered, orbiting
+from callboard.ground.replacing import replacing_bytes
+from callboard.ground.suffixes import checked_suffix
+
+Camera = TypeVar("Camera")
+
+PICTURES = (".png", ".jpg", ".jpeg")
+
+
+class FileRender(ABC, Generic[Camera]):
+    """Everything is put back after each picture: between two slices the scene is the artist's. The
+    answer names the renderer and the camera. Main thread."""
+
+    @abstractmethod
+    def camera(self) -> Camera:
+        """The scene's own. Raises HostError where it has none."""
+
+    @abstractmethod
+    def camera_path(self, camera: Camera) -> str:
+        """What it is called in answers."""
+
+    @abstractmethod
+    def camera_at(self, view: View, aspect: float) -> AbstractContextManager[Camera]:
+        """A camera of its own, for a picture of that width by height; it goes again."""
+
+    @abstractmethod
+    def boxes(self) -> Iterable[tuple[list[float], list[float]]]:
+        """Low and high corner, in the world, of whatever is visible."""
+
+    @abstractmethod
+    def up_axis(self) -> str:
+        """``Y`` or ``Z``."""
+
+    @abstractmethod
+    def current_frame(self) -> float: ...
+
+    @abstractmethod
+    def unnoticed(self) -> AbstractContextManager[None]:
+        """Entered around each picture: neither an undo step nor anything to save."""
+
+    @abstractmethod
+    def telling(self, what: str) -> AbstractContextManager[None]:
+        """Inside, the application's own errors become HostErrors: it could not ``what``."""
+
+    @abstractmethod
+    def draw(
+        self, file: Path, width: int, height: int, camera: Camera, frame: float
+    ) -> tuple[Path, str]:
+        """Renders into a new file, alone in its folder, whose ending is one of PICTURES. Which file
+        in that folder it became, and the renderer's name."""
+
+    def has_light(self) -> bool:
+        """Whether the scene has a light of its own."""
+        return True
+
+    def made_by(self, engine: str) -> Json:
+        """What is to be said of a picture by that renderer."""
+        return {"engine": engine, **self._doubt(engine)}
+
+    def _doubt(self, engine: str) -> dict[str, str]:
+        # Other renderers light a scene without lights themselves.
+        if "arnold" not in engine.lower() or self.has_light():
+            return {}
+        return {"doubt": f"the scene has no light, and {engine} renders that black; add one"}
+
+    def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
+        camera = self.camera()
+        started = perf_counter()
+        at = round(self.current_frame()) if frame is None else frame
+        with self.unnoticed():
+            engine = self._picture(path, width, height, camera, at)
+        return {
+            "path": path,
+            "width": width,
+            "height": height,
+            "frame": at,
+            "seconds": perf_counter() - started,
+            "camera": self.camera_path(camera),
+            **self.made_by(engine),
+        }
+
+    def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
+        low, high = around(self.boxes())
+        for index in range(frames):
+            path = numbered(pattern, index + 1)
+            aspect = width / height
+            view = orbiting(low, high, index / frames, aspect, self.up_axis())
+            with self.unnoticed(), self.camera_at(view, aspect) as camera:
+                engine = self._picture(path, width, height, camera, self.current_frame())
+            yield {"path": path, "frame": index + 1, **self.made_by(engine)}
+
+    def _picture(self, path: str, width: int, height: int, camera: Camera, frame: float) -> str:
+        checked_suffix(path, PICTURES)
+        asked = Path(path)
+        with (
+            replacing_bytes(path) as image,
+            TemporaryDirectory(prefix="callboard-") as folder,
+            self.telling(f"render '{asked.name}'"),
+        ):
+            # The application's own file name: it may replace what stands in the artist's.
+            file = Path(folder, f"callboard{asked.suffix.lower()}")
+            made, engine = self.draw(file, width, height, camera, frame)
+            with made.open("rb") as source:
+                shutil.copyfileobj(source, image)
+        return engine

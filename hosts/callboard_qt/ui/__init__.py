@@ -1,0 +1,1 @@
+"""What such an application shows."""
