@@ -24,7 +24,6 @@ from callboard.calls.undo_tools import undo_tools
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
-from callboard.demand.served import report_on
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.guest.loop import GuestLoop
 from callboard.jobs.jobs import Jobs
@@ -194,6 +193,7 @@ class Callboard:
     @cached_property
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
+        from callboard.demand.served import report_on
         from callboard.panel.artist_routes import artist_routes
         from callboard.transport.rest.endpoint import RestEndpoint
         from callboard.transport.rest.offering import offering_routes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from callboard.records.exporter import ExportTarget
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class McpHttpConfig:
     """What ``start`` and ``create_skill_server`` take; change it before the server starts.
 

@@ -11,7 +11,7 @@ from typing import Any
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Text:
     text: str
     annotations: Mapping[str, Any] | None = None
@@ -20,7 +20,7 @@ class Text:
         return _annotated({"type": "text", "text": self.text}, self.annotations)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Image:
     """``data`` are the file's bytes; ``mime_type`` says which format."""
 
@@ -33,7 +33,7 @@ class Image:
         return _annotated(block, self.annotations)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Audio:
     data: bytes
     mime_type: str = "audio/wav"
@@ -44,7 +44,7 @@ class Audio:
         return _annotated(block, self.annotations)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Resource:
     """A resource's content, embedded. ``uri`` is absolute; ``content`` is text or bytes."""
 
@@ -65,7 +65,7 @@ class Resource:
         return _annotated({"type": "resource", "resource": self.contents()}, self.annotations)
 
 
-@dataclass(frozen=True)
+@dataclass
 class ResourceLink:
     """A resource that the client may read later."""
 
@@ -90,7 +90,7 @@ Block = Text | Image | Audio | Resource | ResourceLink
 BLOCKS = (Text, Image, Audio, Resource, ResourceLink)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Result:
     """A whole result: blocks for the reader, ``structured`` for the program."""
 

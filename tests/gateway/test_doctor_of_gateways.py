@@ -9,7 +9,7 @@ from time import time
 import pytest
 from gateway_thread import running_gateway
 
-from callboard.transport.http.bound_socket import bound
+from callboard.transport.http.listener import bound
 from callboard.transport.instances import Instance, announce
 from callboard_programs.cli import main
 from callboard_programs.gateway.running import folder

@@ -14,7 +14,7 @@ from gateway_thread import RunningGateway, running_gateway
 
 from callboard.clients.book import ClientBook
 from callboard.errors import HostError
-from callboard.transport.http.bound_socket import bound
+from callboard.transport.http.listener import bound
 from callboard_programs.gateway.gateway import Gateway
 from callboard_programs.gateway.kept import KeptAddress, read_address
 from callboard_testing.fake_client import FakeClient

@@ -18,7 +18,7 @@ from test_names import open_scene
 from callboard.clients.holder import new_token
 from callboard.errors import HostError
 from callboard.transport import instances
-from callboard.transport.http.bound_socket import bound
+from callboard.transport.http.listener import bound
 from callboard.transport.instances import Instance
 from callboard_programs.gateway import running
 from callboard_programs.gateway.kept import KeptAddress, keep_address

@@ -16,9 +16,9 @@ from guest_rig import Guest, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
 from callboard.ground.by_itself import BY_ITSELF
-from callboard.guest import interruption, main_thread
-from callboard.guest.interruption import Interrupted, Interruptible
-from callboard.guest.turn import Turn
+from callboard.guest import main_thread
+from callboard.guest import turn as turns
+from callboard.guest.turn import Interrupted, Interruptible, Turn
 from callboard.host import Work
 from callboard_testing.fake_host import DEADLINE, FakeHost
 
@@ -267,6 +267,6 @@ class _Struck:
 def test_a_lock_that_an_exception_landed_on_is_not_used_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(interruption, "_locks", [_Struck()])
+    monkeypatch.setattr(turns, "_locks", [_Struck()])
     assert Interruptible().run(lambda: "done") == "done"
-    assert interruption._locks == []
+    assert turns._locks == []

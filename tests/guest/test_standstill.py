@@ -11,9 +11,9 @@ from time import monotonic
 import pytest
 from guest_rig import Guest, InThread, guest_on
 
-from callboard.guest.interruption import Interrupted, Interruptible
 from callboard.guest.loop import STAND_IN
 from callboard.guest.standstill import Bell, Seat, Standstill, go_on
+from callboard.guest.turn import Interrupted, Interruptible
 from callboard.guest.workers import Workers
 from callboard_testing.fake_host import DEADLINE, HostThread
 from waiting import until

@@ -18,7 +18,7 @@ from callboard.skills import safe_yaml
 from callboard.skills.frontmatter import split_frontmatter
 from callboard.skills.load import load_skill
 from callboard.skills.prompts.files import read_prompts
-from callboard.skills.prompts.templates import fill, placeholders
+from callboard.skills.prompts.prompt import fill, placeholders
 from callboard.skills.workflows.files import read_workflows
 from hostile.making import spoiled, spoiled_bytes, text, value
 

@@ -53,7 +53,7 @@ INTERRUPTED = """
 import sys
 import threading
 import bpy
-from callboard.guest.interruption import Interrupted, Interruptible
+from callboard.guest.turn import Interrupted, Interruptible
 from callboard_blender.application import overrides
 leave = overrides.guard()
 own, other = bpy.context.scene, bpy.data.scenes.new("Other")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from callboard.clients.holder import LOCAL
 from callboard.protocol.peer import ClientInfo, Peer
-from callboard.protocol.recent_clients import KEPT, LIMIT, RecentClients
 from callboard.protocol.revisions import REVISION_2026_07_28
+from callboard.protocol.stateless import KEPT, RECENT_LIMIT, RecentClients
 
 
 def peer(name: str) -> Peer:
@@ -27,7 +27,7 @@ def test_who_makes_up_names_pushes_out_only_the_least_recent() -> None:
     recent = RecentClients()
     for number in range(1000):
         recent.saw(peer(str(number)))
-    assert names(recent) == [str(number) for number in range(1000 - LIMIT, 1000)]
+    assert names(recent) == [str(number) for number in range(1000 - RECENT_LIMIT, 1000)]
 
 
 def test_who_is_silent_is_forgotten() -> None:

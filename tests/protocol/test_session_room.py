@@ -42,8 +42,8 @@ def test_the_longest_idle_session_makes_room_for_a_new_client() -> None:
     sessions, made, closed = filled(3, idle_for=YIELDING_AFTER + 10)
     sessions.room()
     assert closed == [made[0]]
-    assert sessions.get(made[0].id) is None
-    assert sessions.get(made[1].id) is made[1]
+    assert sessions.open.get(made[0].id) is None
+    assert sessions.open.get(made[1].id) is made[1]
 
 
 def test_a_session_that_listens_keeps_its_place() -> None:

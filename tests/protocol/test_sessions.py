@@ -357,8 +357,8 @@ def test_the_set_is_bounded_and_an_ended_session_makes_room() -> None:
     sessions.room()
     assert ended == [first]
     assert first.closed
-    assert sessions.get(first.id) is None
-    assert sessions.get(second.id) is second
+    assert sessions.open.get(first.id) is None
+    assert sessions.open.get(second.id) is second
 
 
 def test_idle_sessions_expire_but_not_those_that_listen_or_wait() -> None:

@@ -10,7 +10,7 @@ import pytest
 from callboard.errors import SkillError
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.prompts.prompt_set import collect
-from callboard.skills.prompts.reader import PromptReader
+from callboard.skills.prompts.registry import PromptReader
 from callboard.skills.scripts import SkillScripts
 from callboard_testing.lint.skill_lint import lint
 from skills.skill_tree import write_files, write_skill

@@ -9,7 +9,7 @@ from callboard.skills.load import load_skill
 from callboard.skills.prompts.files import read_prompts
 from callboard.skills.prompts.prompt import make_prompt, render
 from callboard.skills.prompts.prompt_set import collect
-from callboard.skills.prompts.reader import PromptReader
+from callboard.skills.prompts.registry import PromptReader
 from skills.skill_tree import write_files, write_skill
 
 BEVEL = """\

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.skills.prompts.templates import as_text, fill, placeholders
+from callboard.skills.prompts.prompt import as_text, fill, placeholders
 
 
 def test_only_bare_identifiers_are_replaced():

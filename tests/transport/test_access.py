@@ -154,13 +154,13 @@ def test_a_preflight_does_not_open_the_door_to_what_follows() -> None:
 
 def test_the_rules_of_one_listener() -> None:
     access = Access(80, "t", hosts=["render.studio:80"])
-    ok = {"Authorization": "Bearer t"}
-    assert access.check({"Host": "localhost", **ok}) == LOCAL
-    assert access.check({"Host": "render.studio:80", **ok}) == LOCAL
-    refusal = access.check({"Host": "render.studio:81", **ok})
+    ok = {"authorization": "Bearer t"}
+    assert access.check({"host": "localhost", **ok}) == LOCAL
+    assert access.check({"host": "render.studio:80", **ok}) == LOCAL
+    refusal = access.check({"host": "render.studio:81", **ok})
     assert isinstance(refusal, Refusal)
     assert refusal.status == 421
-    refusal = access.check({"Host": "localhost", "Authorization": "Bearer \udcff"})
+    refusal = access.check({"host": "localhost", "authorization": "Bearer \udcff"})
     assert isinstance(refusal, Refusal)
     assert refusal.status == 401
 
@@ -453,7 +453,7 @@ def test_a_client_that_never_reads_its_answer_is_dropped() -> None:
                 Content_Length=str(len(body)),
             )
             raw.send(body)
-            exchanges = server.app._listener._exchanges
+            exchanges = server.app._listener.exchanges
 
             def writing() -> bool:
                 return any(exchange.state == "writing" for exchange in list(exchanges.values()))

@@ -21,7 +21,7 @@ from qtpy.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QTreeView,
 
 from callboard.clients.book import ClientBook
 from callboard.errors import PAUSED, REFUSED_BY_ARTIST
-from callboard.protocol.recent_clients import KEPT
+from callboard.protocol.stateless import KEPT
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import FakeHost
 from callboard_ui import make_panel

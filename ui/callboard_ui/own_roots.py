@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from time import monotonic
 
 from qtpy.QtCore import QCoreApplication
@@ -89,7 +88,7 @@ class OwnRoots:
 
     def set_read_only(self, number: int, read_only: bool) -> None:
         roots = list(self.roots)
-        roots[number] = replace(roots[number], read_only=read_only)
+        roots[number] = roots[number]._replace(read_only=read_only)
         self._set(roots)
 
     def set_policy(self, policy: RootsPolicy) -> None:

@@ -9,8 +9,7 @@ before its first change of the scene.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation, Validator
@@ -45,8 +44,7 @@ class AskedTooLate(SkillError):
     """The tool asked after it had begun to change the scene."""
 
 
-@dataclass(frozen=True)
-class Elicited:
+class Elicited(NamedTuple):
     """What the person answered: ``action`` is accept, decline or cancel; ``content`` is there where
     a form was accepted, and fits its schema."""
 

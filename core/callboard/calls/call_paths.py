@@ -8,7 +8,6 @@ from functools import partial
 from callboard.calls.call import Call
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.consent import ConsentDesk, RootsDecision
-from callboard.calls.tools import Tool
 from callboard.errors import WorkspaceResolveError
 from callboard.ground.held_folder import make_missing, recheck
 from callboard.ground.named_files import may_use
@@ -45,12 +44,6 @@ class CallPaths:
         call.roots = await self._roots.of(call.request, needed=needed, in_thread=in_thread, ask=ask)
         if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
             call.roots = None  # the person is asked for each path, under ``strict`` too
-
-    def concern(self, tool: Tool) -> bool:
-        """Whether the workspace's roots have to do with calls of the tool."""
-        return tool.touches_files or (
-            self._roots.policy == "strict" and bool(tool.strict_paths or tool.work == "render")
-        )
 
     async def resolve(self, call: Call) -> None:
         """Replaces the call's paths by those that its tool is given. Raises

@@ -6,7 +6,8 @@ Advertising, refusing and the panel read the same :class:`Capabilities`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from callboard.changes import Changes
@@ -87,6 +88,8 @@ class Offer(NamedTuple):
     #: Of those, what the host has a port for. A program may name more for tools of its own; a
     #: tool that ships is a port's and nothing else.
     ported: tuple[str, ...] = ()
+    #: The host's ports at that moment, by capability.
+    ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
         """What counts for a tool that comes with callboard, or for any other."""
@@ -122,18 +125,15 @@ class Capabilities:
         self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
-        self._offer = self._compute()
+        #: What is offered now, with its ports. Replaced as a whole whenever the host's
+        #: ports or the artist's wishes change.
+        self.offer = self._compute()
         self._stop_watching = host.watch(self._host_changed)
 
     @property
     def declared(self) -> tuple[str, ...]:
         """What is offered now."""
-        return self._offer.declared
-
-    @property
-    def offer(self) -> Offer:
-        """The same, with what of it has a port."""
-        return self._offer
+        return self.offer.declared
 
     @property
     def offered_by_host(self) -> tuple[str, ...]:
@@ -187,8 +187,8 @@ class Capabilities:
     def refresh(self) -> None:
         """Computes the set anew and tells the listeners if it changed."""
         with self._lock:
-            before, self._offer = self._offer, self._compute()
-            changed = before != self._offer
+            before, self.offer = self.offer, self._compute()
+            changed = before[:2] != self.offer[:2]
         if changed:
             self._changes.tell()
 
@@ -229,7 +229,7 @@ class Capabilities:
 
     def check(self, tool: str, required: Sequence[str], ships: bool = False) -> None:
         """The gate. Raises CapabilityMissing."""
-        offered = self._offer.to(ships)
+        offered = self.offer.to(ships)
         lacking = missing(required, offered)
         if lacking:
             raise CapabilityMissing(tool, required, lacking, offered)
@@ -242,7 +242,7 @@ class Capabilities:
         absent = frozenset() if self._attended else self._unattended
         declared = _ordered(c for c in self._all() if c not in self.withdrawn | absent)
         ports = self._host.ports
-        return Offer(declared, tuple(c for c in declared if c in ports))
+        return Offer(declared, tuple(c for c in declared if c in ports), ports)
 
     def _all(self) -> Iterable[str]:
         of_host = self._host.ports if self._explicit is None else self._explicit

@@ -83,10 +83,8 @@ class ChangeBook:
             return self._all
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Notes a call that ended, and what it changed."""
+        """Note a call that ended, of a tool that may change something, and what it changed."""
         tool, step = call.tool, call.undo
-        if not (tool.mutates or tool.writes_files):
-            return
         failed = result is None or bool(result["isError"])
         if not failed:
             content = None if result is None else result.get("structuredContent")

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from time import time
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from callboard.calls.batch_references import require_shown
 from callboard.calls.call import Call
@@ -55,8 +54,7 @@ _SCOPES: dict[Decision, Scope] = {
 }
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One card on the artist's desk. ``client`` is what the client calls itself. ``deadline``
     is Unix time, seconds. ``suggests`` is the answer that the policy has in mind for a yes."""
 
@@ -70,7 +68,7 @@ class Question:
     asked: float
     deadline: float
     suggests: Decision
-    answer: asyncio.Future[Decision] = field(repr=False, compare=False)
+    answer: asyncio.Future[Decision]
 
 
 class ConsentDesk:

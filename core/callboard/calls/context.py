@@ -75,17 +75,19 @@ class BaseContext:
     def port(self, capability: str) -> Any:
         """The host's port for a capability that the tool declares. Raises SkillError for one it
         doesn't, CapabilityMissing when the artist withdrew it meanwhile."""
-        tool = self._call.tool
+        call, tool = self._call, self._call.tool
         if capability not in tool.required_capabilities:
             raise SkillError(
                 f"tool '{tool.name}' uses '{capability}' without declaring it; add it to "
                 "required_capabilities in tools.yaml"
             )
-        self._call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
-        port = self._call.host.ports.get(capability)
+        if call.offer is not call.capabilities.offer:  # it changed since the gate
+            call.offer = call.capabilities.offer
+            call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
+        port: Any = call.offer.ports.get(capability)
         if port is None:
             raise SkillError(f"this host declares '{capability}' but has no port for it")
-        return _Noting(port, self._call) if capability == SCENE_MUTATE else port
+        return _Noting(port, call) if capability == SCENE_MUTATE else port
 
     @property
     def stage(self) -> Any:
@@ -176,6 +178,11 @@ class BaseContext:
                 for key, (method, params) in json.loads(written).items()
             }
         )
+
+
+def call_of(ctx: BaseContext) -> Call:
+    """The call that a tool of callboard's own runs in. Other tools see only their ``ctx``."""
+    return ctx._call
 
 
 def _seen(method: str, params: Any) -> Any:

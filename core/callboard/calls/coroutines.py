@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.main_stay import MainStay
-from callboard.calls.outcomes import finished_later
-from callboard.calls.tool_errors import ToolExited
+from callboard.calls.outcomes import ToolExited, finished_later
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 

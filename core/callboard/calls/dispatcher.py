@@ -5,28 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.batch_tool import BatchTool
-from callboard.calls.call import Call
-from callboard.calls.call_paths import CallPaths
+from callboard.calls.call import Call, RunningCalls
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.changed import ChangeBook
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
-from callboard.calls.coroutines import Coroutines
 from callboard.calls.debugging import held
+from callboard.calls.entry import Entry
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
-from callboard.calls.outcomes import ToolRaised, finished, made, read
+from callboard.calls.outcomes import ToolRaised, finished, made, read, run_contained, settle
 from callboard.calls.recent_log import log_failure
-from callboard.calls.running_calls import RunningCalls
-from callboard.calls.tool_errors import run_contained, settle
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
@@ -52,6 +49,8 @@ from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
     from callboard.calls.batch import GatheredTool
+    from callboard.calls.call_paths import CallPaths
+    from callboard.calls.coroutines import Coroutines
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -104,7 +103,7 @@ class Dispatcher(RunningCalls):
         self.changed = ChangeBook()
         if host.undo is not None:
             host.undo.stepped.watch(self.changed.undone)
-        self.ended.watch(self.changed.call_ended)
+        self.changes_ended.watch(self.changed.call_ended)
         self.consent = ConsentDesk(host.where)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
@@ -112,9 +111,19 @@ class Dispatcher(RunningCalls):
         self.resource_updated: Changes[[str]] = Changes()
         self._find_resource = find_resource
         self._guest = guest
-        self._coroutines = Coroutines(guest.loop, self.main)
         self.workers = CallWorkers()
-        self._paths = CallPaths(host, roots, self.consent, self.workers)
+
+    @cached_property
+    def _paths(self) -> CallPaths:
+        from callboard.calls.call_paths import CallPaths  # for calls that touch files
+
+        return CallPaths(self.host, self.roots, self.consent, self.workers)
+
+    @cached_property
+    def _coroutines(self) -> Coroutines:
+        from callboard.calls.coroutines import Coroutines  # few tools are
+
+        return Coroutines(self._guest.loop, self.main)
 
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
@@ -159,7 +168,8 @@ class Dispatcher(RunningCalls):
         """The gate every call passes. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
-        self.require_going()
+        if self.paused:
+            self.require_going()
 
     async def _perform(self, call: Call) -> Any:
         tool = call.tool
@@ -170,7 +180,7 @@ class Dispatcher(RunningCalls):
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
         if isinstance(tool, BatchTool):
             tool = await self._gather(call)
-        elif self._paths.concern(tool):
+        elif self._takes_paths(tool):
             needed = await self._needs_roots(call)
             await self._paths.find_roots(call, needed, self._asking)
             await self._in_time(call, self._paths.resolve(call))
@@ -179,8 +189,8 @@ class Dispatcher(RunningCalls):
         elif self.activity.watched:
             self.activity.tell()
         for _ in range(ROUND_LIMIT):
-            # The artist may have paused while somebody was asked.
-            self.require_going()
+            if self.paused:  # perhaps while somebody was asked
+                self.require_going()
             try:
                 return await self._in_time(call, self._run(call))
             except InputNeeded as needed:
@@ -198,7 +208,7 @@ class Dispatcher(RunningCalls):
             if not inner.tool.has_entry:
                 await self._in_time(call, self._load(inner))
         require_plain(tool)
-        of_paths = [inner for inner in tool.inner if self._paths.concern(inner.tool)]
+        of_paths = [inner for inner in tool.inner if self._takes_paths(inner.tool)]
         if of_paths:
             needed = any([await self._needs_roots(inner) for inner in of_paths])
             await self._paths.find_roots(call, needed, self._asking)
@@ -208,6 +218,12 @@ class Dispatcher(RunningCalls):
             call.leaves_roots |= inner.leaves_roots
         call.arguments = tool.shown_arguments
         return tool
+
+    def _takes_paths(self, tool: Tool) -> bool:
+        """Whether the workspace's roots have to do with calls of the tool."""
+        return tool.touches_files or (
+            self.roots.policy == "strict" and bool(tool.strict_paths or tool.work == "render")
+        )
 
     def _asking(self, call: Call) -> None:
         """A person is about to be asked."""
@@ -266,9 +282,9 @@ class Dispatcher(RunningCalls):
         undo = call.undo
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.owner)
+        skill = call.tool.skill
         # A script that wasn't imported is on disk as it is now.
-        skill = call.tool.skill if call.tool.has_entry else None
-        old = self.tools.why_old(skill) if skill else None
+        old = self.tools.why_old(skill) if skill and call.tool.has_entry else None
         if failed and old:
             results.add_text(result, old)
         if failed and call.tool.concern == "script":
@@ -305,14 +321,15 @@ class Dispatcher(RunningCalls):
         tool = call.tool
         if not tool.has_entry:
             await self._load(call)
-        kind = tool.entry.kind
-        if tool.affinity == "any" and kind == "function":
-            return await self.workers.run(tool, run_contained, call.context.run, self._invoke, call)
+        entry = tool.entry
+        work = partial(self._invoke, call, entry)
+        if tool.affinity == "any" and entry.kind == "function":
+            return await self.workers.run(tool, run_contained, call.context.run, work)
         if tool.mutates and self.host.undo is not None:
             call.undo = UndoStep(self.host.undo, f"Callboard: {tool.name}")
-        if kind == "coroutine":
+        if entry.kind == "coroutine":
             return await self._coroutines.run(call)
-        return await self._on_main(call, partial(self._invoke, call), call.undo, tool.work)
+        return await self._on_main(call, work, call.undo, tool.work)
 
     async def _load(self, call: Call) -> None:
         """Imports the tool's script on the thread it will run on."""
@@ -323,21 +340,20 @@ class Dispatcher(RunningCalls):
             load = partial(finished, lambda: tool.entry, lambda entry: None)
             await self._on_main(call, load, None, "read")
 
-    def _invoke(self, call: Call) -> Any:
+    def _invoke(self, call: Call, entry: Entry) -> Any:
         call.state = "running"
-        entry = call.tool.entry
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
             extra["ctx"] = ToolContext(call)
-        extra.update(entry.roots(call.visible_roots))
+        if entry.takes_workspace_roots:
+            extra.update(entry.roots(call.visible_roots))
         return finished(partial(entry.function, **call.arguments, **extra), call.shape)
 
     async def _on_main(
         self, call: Call, work: Callable[[], Any], undo: UndoStep | None, kind: Work
     ) -> Any:
         future: asyncio.Future[Any] = self._guest.loop.create_future()
-
-        done = partial(_deliver, self._guest, future)
+        done = partial(self._guest.complete, settle, future)
         name, context = call.tool.name, call.context
         context.run(comes_back.set, True)
         turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
@@ -361,12 +377,6 @@ class Dispatcher(RunningCalls):
         self.activity.tell()
         self.main.abandon()
         self.workers.close()
-
-
-def _deliver(
-    guest: GuestLoop, future: asyncio.Future[Any], value: Any, error: BaseException | None
-) -> None:
-    guest.complete(partial(settle, future, value, error))
 
 
 def _expire(call: Call) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from callboard.errors import SkillError
 
@@ -15,8 +14,7 @@ Affinity = Literal["main", "any"]
 Completer = Callable[[str, str], list[str]]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """What a tool runs.
 
     ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter of that very name

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
-from functools import partial
 from threading import get_ident
 from typing import Any
 
-from callboard.calls.tool_errors import settle
+from callboard.calls.outcomes import settle
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import PARK, Transaction, Turn, Waiter
@@ -87,9 +86,9 @@ class MainStay:
         try:
             value = function()
         except BaseException as error:
-            self._main.complete(partial(settle, future, None, error))
+            self._main.complete(settle, future, None, error)
         else:
-            self._main.complete(partial(settle, future, value, None))
+            self._main.complete(settle, future, value, None)
         finally:
             self._visited_on = None
 

@@ -3,6 +3,10 @@
 A tool's objects are the tool's code: asking one for its items, its text or its traceback may raise
 SystemExit, or never end. So that happens inside the containment, on the tool's own thread, and what
 leaves it is plain data of a bounded size, at which nothing can go wrong any more.
+
+What a tool raises ends the tool: not the server, not the host, and no answer is lost to it. asyncio
+lets SystemExit and KeyboardInterrupt out of the loop, takes CancelledError for its own, and refuses
+StopIteration in a future. From a tool they are errors like any other.
 """
 
 from __future__ import annotations
@@ -11,12 +15,11 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from callboard.calls import results
 from callboard.calls.asks import InputNeeded
 from callboard.calls.invisible import hides, shown
-from callboard.calls.tool_errors import ToolExited
 from callboard.content import BLOCKS, Json, Resource, Result, Text
 from callboard.errors import (
     CallboardError,
@@ -43,6 +46,11 @@ _LOOKED_AT = 64
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 Shape = Callable[[Any], Any]
+T = TypeVar("T")
+
+
+class ToolExited(CallboardError):
+    """A tool raised SystemExit or its like."""
 
 
 class ToolRaised(Exception):
@@ -231,3 +239,30 @@ def _is_plain(value: Any) -> bool:
         elif kind not in _SCALARS:
             return False
     return False
+
+
+def contained(error: BaseException) -> Exception | InputNeeded:
+    """``error``, or what stands for it where a future or the loop couldn't take it."""
+    if isinstance(error, InputNeeded):
+        return error
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return ToolExited(f"the tool raised {type(error).__name__}").with_traceback(error.__traceback__)
+
+
+def run_contained(function: Callable[..., T], *args: Any) -> T:
+    """Calls ``function``; raises nothing but what :func:`contained` gives. Any thread."""
+    try:
+        return function(*args)
+    except BaseException as error:
+        raise contained(error) from None
+
+
+def settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    """Delivers an outcome, unless nobody waits any more: late answers are dropped."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(contained(error))

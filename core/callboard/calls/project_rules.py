@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
@@ -25,11 +26,10 @@ _MOST_BYTES = 2**20
 _MOST_GRANTS = 1000
 
 
-@dataclass(frozen=True)
-class ProjectRules:
+class ProjectRules(NamedTuple):
     """What is in the file."""
 
-    policies: dict[Subject, ConsentPolicy] = field(default_factory=dict)
+    policies: Mapping[Subject, ConsentPolicy] = MappingProxyType({})
     grants: tuple[Grant, ...] = ()
     withdrawn: frozenset[str] = frozenset()
 

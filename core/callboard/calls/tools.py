@@ -275,6 +275,10 @@ class ToolRegistry:
     def __contains__(self, name: str) -> bool:
         return name in self._tools
 
+    def find(self, name: str) -> Tool | None:
+        """The tool of that name; None where there is none."""
+        return self._tools.get(name)
+
     def all(self) -> Sequence[Tool]:
         """Sorted by name, so that two lists of the same tools are equal."""
         return self._sorted

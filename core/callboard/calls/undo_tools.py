@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from callboard.calls.call import Call
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
-from callboard.calls.undoing import alone, redo_own, undo_own
 from callboard.content import Json
 from callboard.ports.contract import SCENE_MUTATE
 
@@ -35,16 +32,19 @@ def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
     if port is None:
         return []
 
-    async def go(name: str, own: Callable[..., Json], ctx: AsyncToolContext, steps: int) -> Json:
-        call: Call = ctx._call
+    async def go(name: str, ctx: AsyncToolContext, steps: int) -> Json:
+        from callboard.calls.undoing import alone, redo_own, undo_own
+
+        own = undo_own if name == UNDO else redo_own
+        call = call_of(ctx)
         work = partial(own, port, book, call.request.peer.owner, steps)
         return await alone(dispatcher.main, name, work, call)
 
     async def undo(ctx: AsyncToolContext, steps: int = 1) -> Json:
-        return await go(UNDO, undo_own, ctx, steps)
+        return await go(UNDO, ctx, steps)
 
     async def redo(ctx: AsyncToolContext, steps: int = 1) -> Json:
-        return await go(REDO, redo_own, ctx, steps)
+        return await go(REDO, ctx, steps)
 
     return [
         _tool(

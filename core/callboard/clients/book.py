@@ -9,10 +9,9 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from time import time
+from typing import NamedTuple
 
 from callboard.changes import Changes
 from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, new_token, token_hash
@@ -33,8 +32,7 @@ _MOST_TEXT = 200
 _PATIENCE = 5.0
 
 
-@dataclass(frozen=True)
-class KnownClient:
+class KnownClient(NamedTuple):
     """One entry. ``made`` is Unix time, seconds; ``hash`` is of its token, which nobody keeps;
     ``remote`` is whether it may come from other machines, ``turned_away`` that it may not; until
     somebody says so, ``asks_from`` is where from, and ``asks_as`` what it says it is."""
@@ -53,7 +51,7 @@ class KnownClient:
         """Of its token, which the client is told as well: whether it is the same one."""
         return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
-    @cached_property
+    @property
     def holder(self) -> TokenHolder:
         return TokenHolder(self.name, self.id)
 
@@ -145,7 +143,7 @@ class ClientBook:
         with self._changing() as known:
             for at, one in enumerate(known):
                 if one.id == id and not (one.remote or one.turned_away or one.asks_from):
-                    known[at] = replace(one, asks_from=address, asks_as=program)
+                    known[at] = one._replace(asks_from=address, asks_as=program)
 
     def answer(self, id: str, *, yes: bool) -> None:
         """The user's word to a client that asks to come from other machines, by its id: whoever has
@@ -173,7 +171,7 @@ class ClientBook:
                 lock(held.fileno(), _PATIENCE)
                 known = list(self._read().values())
                 yield known
-                entries = [asdict(one) for one in known]
+                entries = [one._asdict() for one in known]
                 write_private(self._path, json.dumps({"clients": entries}, indent=1))
         except OSError as error:
             raise HostError(f"{self._path} can't be changed: {error}") from None
@@ -205,7 +203,7 @@ class ClientBook:
 
 
 def _answered(known: KnownClient, yes: bool) -> KnownClient:
-    return replace(known, remote=yes, turned_away=not yes, asks_from="", asks_as="")
+    return known._replace(remote=yes, turned_away=not yes, asks_from="", asks_as="")
 
 
 def _entry(value: object) -> KnownClient | None:

@@ -20,6 +20,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
@@ -72,6 +73,9 @@ class GuestLoop:
         self._main = threading.get_ident()
         self._budget = host.budget
         self._burst = host.burst
+        #: How long a step waits for what follows a request that made no turn: beside windows, not.
+        alone = host.identity.headless and not host.has_windows
+        self._linger = self._burst if alone else 0.0
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -140,9 +144,9 @@ class GuestLoop:
         else:
             self.request_tick()
 
-    def complete(self, callback: Callable[[], None]) -> None:
+    def complete(self, callback: Callable[..., None], *given: Any) -> None:
         """Runs ``callback`` on the loop before its next slice. Main thread, outside a slice."""
-        self._completions.append(callback)
+        self._completions.append(partial(callback, *given))
         if not self._ticking:
             self.request_tick()
 
@@ -194,8 +198,9 @@ class GuestLoop:
                 self._selector.wake()
 
     def _serve(self) -> None:
-        end = perf_counter() + self._budget
-        wait_until = 0.0
+        now = perf_counter()
+        end = now + self._budget
+        wait_until = now + self._linger
         turns = self.turns
         while True:
             if not self._slice(end, wait_until):
@@ -212,6 +217,9 @@ class GuestLoop:
                 self._slice(now + ANSWER_BUDGET, 0.0)
                 self.request_tick()
                 return
+            if self._selector.heard and self._linger and self._alive < end:
+                wait_until = min(self._alive + self._linger, end)
+                continue
             if self._selector.more:
                 self.request_tick()
             return
@@ -235,7 +243,7 @@ class GuestLoop:
                 self._completions.popleft()()
             selector.end = end
             selector.wait_until = wait_until
-            selector.more = False
+            selector.more = selector.heard = False
             self.loop.run_forever()
         finally:
             self._owner = None

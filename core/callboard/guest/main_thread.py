@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -40,6 +38,8 @@ class MainThread:
         self, guest: GuestLoop, limit: int = QUEUE_LIMIT, patience: float = PATIENCE
     ) -> None:
         self._guest = guest
+        #: Runs a callback on the server's loop, soon. Main thread, from within a turn.
+        self.complete = guest.complete
         self._limit = limit
         self._patience = patience
         #: The host is asked again by and by; until then those that it held are left alone.
@@ -115,10 +115,6 @@ class MainThread:
     def _look_later(self, turn: Turn) -> None:
         self._guest.loop.call_later(ASK_AGAIN, self.unpark, turn)
 
-    def complete(self, callback: Callable[[], None]) -> None:
-        """Runs ``callback`` on the server's loop, soon. Main thread, from within a turn."""
-        self._guest.complete(callback)
-
     def pending(self) -> bool:
         """Whether a drain would do anything now."""
         if not self._active and not self._asks_again:
@@ -139,7 +135,8 @@ class MainThread:
         if turn.cancelled and turn.state is TurnState.QUEUED:
             return False
         doing = self._ask_host(turn.kind)
-        turn.hold(doing)
+        if doing != turn.held_by:
+            turn.hold(doing)
         if doing is None:
             return False
         if (
@@ -186,7 +183,7 @@ class MainThread:
         waiting: list[Turn] = []
         while self._queue:
             turn = self._queue.popleft()
-            if turn.exclusive and not turn.cancelled and any(a.exclusive for a in self._active):
+            if self._active and self._must_wait(turn):
                 waiting.append(turn)
                 continue
             if self._held(turn):
@@ -200,6 +197,12 @@ class MainThread:
                 break
         self._queue.extendleft(reversed(waiting))
 
+    def _must_wait(self, turn: Turn) -> bool:
+        """Whether another undo step is open."""
+        return (
+            turn.exclusive and not turn.cancelled and any(other.exclusive for other in self._active)
+        )
+
     def _step(self, turn: Turn) -> None:
         self.running = turn
         try:
@@ -207,10 +210,10 @@ class MainThread:
             if self._abandoned and turn.state is not TurnState.DONE:
                 turn.step()  # it stopped the server that ran it: this was its last slice
             if turn.looks:
-                self._guest.complete(partial(self._look_later, turn))
+                self._guest.complete(self._look_later, turn)
         finally:
             self.running = None
-            if turn.interrupted:
+            if turn.code.asked:
                 # It may have landed at the beginning or the end of a standstill.
                 go_on()
                 # It may have landed between the host and a tick that was posted.

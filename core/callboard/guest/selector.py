@@ -31,6 +31,8 @@ class GuestSelector(selectors.BaseSelector):
         self.next_timer: float | None = None
         #: The slice ended with work left over.
         self.more = False
+        #: Something came in during the slice.
+        self.heard = False
         #: Somebody sits in ``watch``, or is about to.
         self.watched = False
         #: That of the thread that watches.
@@ -92,6 +94,7 @@ class GuestSelector(selectors.BaseSelector):
                 wait = min(wait, timeout or 0.0)
             events = self._events(max(0.0, wait))
             if events or (due is not None and perf_counter() >= due):
+                self.heard = True
                 return events
         self.next_timer = due
         self.stop()

@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from typing import Any, Literal
 
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Image, Json, ResourceLink, Result
@@ -49,13 +49,13 @@ def job_tools(jobs: Jobs) -> list[Tool]:
     async def status(
         ctx: AsyncToolContext, job_id: str, wait_s: float = 0, whole: bool = False
     ) -> Json | Result:
-        job = jobs.get(job_id, ctx._call.request.peer.owner)
+        job = jobs.get(job_id, call_of(ctx).request.peer.owner)
         if wait_s > 0:
             await _wait(job, wait_s, ctx)
         return job.describe() if whole else _shown(job)
 
     async def cancel(ctx: AsyncToolContext, job_id: str) -> Json:
-        return jobs.cancel(job_id, ctx._call.request.peer.owner).describe()
+        return jobs.cancel(job_id, call_of(ctx).request.peer.owner).describe()
 
     return [
         own_tool(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.host_kit.headless import HOSTS
@@ -42,10 +42,10 @@ class _Calls:
         options += ["--save"] if asked.get("save") else []
         request, roots = MapRequest(**asked), _workspace_roots
         where = (roots, host, options, ctx.progress)
-        return await self._maps.run(ctx._call, run, tool, request, *where)
+        return await self._maps.run(call_of(ctx), run, tool, request, *where)
 
     async def status(self, ctx: AsyncToolContext, run: str, wait_s: float = 0) -> Json:
-        return await self._maps.status(ctx._call, run, wait_s)
+        return await self._maps.status(call_of(ctx), run, wait_s)
 
     async def results(
         self,
@@ -55,10 +55,10 @@ class _Calls:
         limit: int = 50,
         failed_only: bool = False,
     ) -> Json:
-        return await self._maps.results(ctx._call, run, offset, limit, failed_only)
+        return await self._maps.results(call_of(ctx), run, offset, limit, failed_only)
 
     async def cancel(self, ctx: AsyncToolContext, run: str) -> Json:
-        return await self._maps.cancel(ctx._call, run)
+        return await self._maps.cancel(call_of(ctx), run)
 
 
 def farm_tools(maps: Maps) -> list[Tool]:

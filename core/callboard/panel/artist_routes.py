@@ -46,7 +46,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
     """``controls`` are made with the first who may use them; ``instance`` is the server's id."""
 
     async def require(asked: Asked) -> Controls:
-        word = asked.exchange.headers.get(ARTIST_HEADER, "")
+        word = asked.exchange.headers.get(ARTIST_HEADER.lower(), "")
         if not word or not await asyncio.to_thread(is_artist, instance, word):
             raise Unacceptable(
                 403,

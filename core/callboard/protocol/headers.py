@@ -1,5 +1,5 @@
 """The headers that must repeat what a request's body says, checked where a request arrives
-(2026-07-28, Streamable HTTP)."""
+(2026-07-28, Streamable HTTP). Received headers are asked for by their names in lower case."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def check_params(schema: Mapping[str, object], arguments: Json, headers: Mapping
 
 
 def _check_param(header: str, value: object, headers: Mapping[str, str]) -> None:
-    given = headers.get(header)
+    given = headers.get(header.lower())
     if value is None:
         if given is not None:
             raise HeaderMismatch(f"{header} is there, but the argument it repeats is not")
@@ -105,7 +105,7 @@ def _number(text: str) -> float | None:
 
 
 def _expect(headers: Mapping[str, str], header: str, value: str, *, encoded: bool) -> None:
-    given = headers.get(header)
+    given = headers.get(header.lower())
     if given is None:
         raise HeaderMismatch(f"{header} is missing; it must be {value[:80]!r}, as in the body")
     stated = decode_value(given) if encoded else given.strip(" \t")

@@ -7,7 +7,6 @@ MCP narrows JSON-RPC: ids are strings or integers, never null, and params are ob
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from callboard.content import Json
@@ -19,17 +18,15 @@ Id = str | int
 DEPTH_LIMIT = 64
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     id: Id
     method: str
-    params: Json = field(default_factory=dict)
+    params: Json = {}  # noqa: RUF012 - nobody writes into what came
 
 
-@dataclass(frozen=True)
-class Notification:
+class Notification(NamedTuple):
     method: str
-    params: Json = field(default_factory=dict)
+    params: Json = {}  # noqa: RUF012 - nobody writes into what came
 
 
 class Response(NamedTuple):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
 from callboard.content import Json
-from callboard.errors import PeerError
+from callboard.errors import InvalidParams, PeerError
 from callboard.protocol.jsonrpc import Id
 from callboard.protocol.revisions import Revision
 
@@ -46,12 +45,11 @@ class AskFailed(PeerError):
     """The client answered with an error, with nonsense, too late, or went away."""
 
 
-@dataclass(frozen=True)
-class Ask:
+class Ask(NamedTuple):
     """One thing the server wants of its client: ``roots/list``, ``elicitation/create`` …"""
 
     method: str
-    params: Json = field(default_factory=dict)
+    params: Json = {}  # noqa: RUF012 - nobody writes into it
 
     @property
     def needs(self) -> Json:
@@ -170,6 +168,22 @@ class PeerRequest(ABC):
         self.params = params
         meta = params.get("_meta")
         self.meta: Json = meta if isinstance(meta, dict) else {}
+
+    def text(self, key: str) -> str:
+        """The text among its params. Raises InvalidParams where there is none."""
+        value = self.params.get(key)
+        if not isinstance(value, str):
+            raise InvalidParams(f"params.{key} must be a string")
+        return value
+
+    def arguments(self) -> Json:
+        """Its ``arguments``; empty where there are none. Raises InvalidParams."""
+        arguments: Any = self.params.get("arguments")
+        if arguments is None:
+            return {}
+        if not isinstance(arguments, dict):
+            raise InvalidParams("params.arguments must be an object")
+        return arguments
 
     @abstractmethod
     def notify(self, method: str, params: Json) -> None:

@@ -58,9 +58,11 @@ class PendingAnswers:
         """The request has left: its clock starts."""
         waiting = self._waiting.get(id)
         if waiting is not None and waiting.patience is not None and waiting.clock is None:
-            late = self._lost(f"{self._who} did not answer")
             loop = asyncio.get_running_loop()
-            waiting.clock = loop.call_later(waiting.patience, self.fail, id, late)
+            waiting.clock = loop.call_later(waiting.patience, self._give_up, id)
+
+    def _give_up(self, id: Id) -> None:
+        self.fail(id, self._lost(f"{self._who} did not answer"))
 
     def take(self, response: Response) -> None:
         """An answer came. One that nobody waits for, such as the second to one request, is

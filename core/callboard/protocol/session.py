@@ -346,16 +346,14 @@ class Sessions:
         self._on_close = on_close
         self._limit = limit
         self._idle_seconds = idle_seconds
-        self._open: dict[str, Session] = {}
+        #: By their ids.
+        self.open: dict[str, Session] = {}
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self.open)
 
     def __iter__(self) -> Iterator[Session]:
-        return iter(list(self._open.values()))
-
-    def get(self, id: str) -> Session | None:
-        return self._open.get(id)
+        return iter(list(self.open.values()))
 
     def room(self) -> None:
         """Raises TooManySessions where no other session fits.
@@ -363,16 +361,16 @@ class Sessions:
         Most clients never say goodbye, and an artist who restarts one shouldn't wait until the
         sessions of its former lives expire: the longest idle one goes, if it has been idle for a
         while. Its client, if it lives, is answered 404 and initializes anew."""
-        if len(self._open) >= self._limit and not self._yield_one():
+        if len(self.open) >= self._limit and not self._yield_one():
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
             )
 
     def add(self, session: Session) -> None:
-        self._open[session.id] = session
+        self.open[session.id] = session
 
     def end(self, session: Session) -> None:
-        if self._open.pop(session.id, None) is not None:
+        if self.open.pop(session.id, None) is not None:
             session.close()
             self._on_close(session)
 
@@ -392,4 +390,4 @@ class Sessions:
 
     def _idle(self) -> list[Session]:
         """Those without an open stream or a request under way."""
-        return [s for s in self._open.values() if not s.listening and not s.inflight]
+        return [s for s in self.open.values() if not s.listening and not s.inflight]

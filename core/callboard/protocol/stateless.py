@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 
+from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import (
@@ -28,7 +30,6 @@ from callboard.protocol.peer import (
     PeerRequest,
     undeclared,
 )
-from callboard.protocol.recent_clients import RecentClients
 from callboard.protocol.request_state import RequestStates
 from callboard.protocol.revisions import REVISION_2026_07_28, REVISIONS
 from callboard.protocol.session import Channel, Server
@@ -74,6 +75,10 @@ _STATUSES = {
 }
 
 
+#: Clients kept at most, and seconds after its last request for which one is.
+RECENT_LIMIT = 16
+KEPT = 300.0
+
 SchemaOf = Callable[[str], Mapping[str, object] | None]
 
 
@@ -87,8 +92,8 @@ def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
     meta = request.params.get("_meta")
     if isinstance(meta, dict) and VERSION_KEY in meta:
         return True
-    version = headers.get(header_rules.VERSION_HEADER)
-    if version is None or header_rules.SESSION_HEADER in headers:
+    version = headers.get(header_rules.VERSION_HEADER.lower())
+    if version is None or header_rules.SESSION_HEADER.lower() in headers:
         return False
     revision = REVISIONS.get(version)
     if revision is None:
@@ -119,6 +124,42 @@ class StatelessRequest(PeerRequest):
         return {key: self.answers[key] for key in asks}
 
 
+class RecentClients:
+    """Clients that called lately: all that can be known of one that never connects. On the server's
+    loop."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
+        self._seen: dict[tuple[ClientInfo, str], float] = {}
+        self._changes: Changes[[]] = Changes()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls ``listener`` when one comes that wasn't there before; returns the way to stop."""
+        return self._changes.watch(listener)
+
+    def saw(self, peer: Peer) -> None:
+        """One request of this peer's came. The least recent one is forgotten for it."""
+        key = (peer.client, peer.features.name)
+        known = self._seen.pop(key, None) is not None
+        self._seen[key] = self.clock()
+        if not known:
+            if len(self._seen) > RECENT_LIMIT:
+                del self._seen[next(iter(self._seen))]
+            self._changes.tell()
+
+    def all(self) -> list[tuple[ClientInfo, str]]:
+        """Clients and their revisions, the least recent one first."""
+        oldest = self.clock() - KEPT
+        self._seen = {key: at for key, at in self._seen.items() if at > oldest}
+        return list(self._seen)
+
+    @property
+    def next_goes_in(self) -> float | None:
+        """Seconds until the least recent one is forgotten; None where there is none."""
+        first = next(iter(self._seen.values()), None)
+        return None if first is None else max(first + KEPT - self.clock(), 0.0)
+
+
 class StatelessEra:
     """Turns one request into a call of the server, and its outcome into one response."""
 
@@ -139,7 +180,7 @@ class StatelessEra:
         meta = message.params.get("_meta")
         meta = meta if isinstance(meta, dict) else {}
         version, capabilities = meta.get(VERSION_KEY), meta.get(CAPABILITIES_KEY)
-        stated = None if headers is None else headers.get(header_rules.VERSION_HEADER)
+        stated = None if headers is None else headers.get(header_rules.VERSION_HEADER.lower())
         if headers is not None and stated is None:
             raise HeaderMismatch(f"{header_rules.VERSION_HEADER} is missing")
         if not isinstance(version, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.errors import InvalidParams, ResourceNotFound
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import RESULT
@@ -16,7 +16,7 @@ def job_results(jobs: Jobs) -> ServedResource:
 
     async def result(ctx: AsyncToolContext, job_id: str) -> str | None:
         try:
-            job = jobs.get(job_id, ctx._call.request.peer.owner)
+            job = jobs.get(job_id, call_of(ctx).request.peer.owner)
         except InvalidParams:
             raise ResourceNotFound(RESULT.format(job_id=job_id)) from None
         return None if job.result is None else json.dumps(job.result, ensure_ascii=False)

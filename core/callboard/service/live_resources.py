@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from callboard.calls.capabilities import Capabilities
-from callboard.calls.context import BaseContext
+from callboard.calls.context import BaseContext, call_of
 from callboard.calls.recent_log import RecentLog
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
@@ -31,7 +31,7 @@ def live_resources(
     where the host can read its scene ``scene://current`` and ``scene://object/{name}``."""
 
     def recent(ctx: BaseContext) -> str:
-        return _text(log.entries(ctx._call.request.peer.owner))
+        return _text(log.entries(call_of(ctx).request.peer.owner))
 
     def skill_file(name: str) -> str:
         from callboard.skills.skill_files import read_text  # only for who reads one

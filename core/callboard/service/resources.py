@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class ServedResource:
     """One resource, or, where ``uri`` has ``{variables}``, a template of many.
 
@@ -50,7 +50,7 @@ class ServedResource:
     complete: Completer | None = None
     load: Callable[[], Entry] | None = None
     #: Made once: what the dispatcher runs.
-    work: Tool = field(init=False, repr=False)
+    work: Tool = field(init=False)
 
     def __post_init__(self) -> None:
         load = self.load
@@ -58,7 +58,7 @@ class ServedResource:
             assert self.read is not None
             entry = entry_of(self.read, self.uri, self.uri)
             load = lambda: entry  # noqa: E731
-        work = Tool(
+        self.work = Tool(
             name=self.uri,
             description="",
             input_schema={"type": "object"},
@@ -67,7 +67,6 @@ class ServedResource:
             required_capabilities=self.required_capabilities,
             internal=True,
         )
-        object.__setattr__(self, "work", work)
 
     @property
     def is_template(self) -> bool:

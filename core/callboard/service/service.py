@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from callboard.calls.batch_tool import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
@@ -15,7 +15,6 @@ from callboard.calls.results import failure, success
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
-from callboard.demand.intent import add_intent, strip_intent
 from callboard.errors import (
     CallboardBug,
     CallboardError,
@@ -33,12 +32,13 @@ from callboard.protocol.subscriptions import WATCH_LIMIT, Topic
 from callboard.records.recorder import Recorder
 from callboard.service.apps import extensions_for, linked, listed_for, require_listed
 from callboard.service.pages import page
-from callboard.service.params import arguments_of, text_of
 from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.prompt import Prompt, render
-from callboard.skills.prompts.prompt_set import PromptSet
 from callboard.skills.prompts.registry import FunctionPrompt, PromptRegistry
 from callboard.workspace.roots import RootsBook
+
+if TYPE_CHECKING:
+    from callboard.skills.prompts.prompt_set import PromptSet
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -198,6 +198,8 @@ class Service:
         if lacking:
             entry["description"] += f" {self._capabilities.in_words(lacking)}"
         if self._capture_intent:
+            from callboard.demand.intent import add_intent
+
             entry["inputSchema"] = add_intent(entry["inputSchema"])
         return entry
 
@@ -207,15 +209,18 @@ class Service:
         return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
-        name = text_of(request, "name")
+        name = request.text("name")
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return self._take_request(request)
-        arguments = arguments_of(request)
-        if name == BATCH or name not in self.tools:
+        arguments = request.arguments()
+        tool = self.tools.find(name)
+        if tool is None or name == BATCH:
             await self._load_absent(name, arguments)
-        tool = self._find_tool(request, name, arguments)
+            tool = self._find_tool(request, name, arguments)
         intent = None
         if self._capture_intent:
+            from callboard.demand.intent import strip_intent
+
             arguments, intent = strip_intent(arguments, tool.input_schema)
         if tool.becomes_job(arguments):
             return self._start_job(request, tool, arguments)
@@ -307,7 +312,7 @@ class Service:
         return _listed(key, [r.describe(request.peer.features, offer) for r in resources], cursor)
 
     async def _read_resource(self, request: PeerRequest) -> Json:
-        uri = text_of(request, "uri")
+        uri = request.text("uri")
         resource, variables = self.resources.find(uri)
         require_listed(request.peer, resource)
         value = await self.dispatcher.value(request, resource.work, dict(variables))
@@ -316,7 +321,7 @@ class Service:
         return {"contents": resource.contents(uri, value)}
 
     async def _subscribe(self, request: PeerRequest) -> Json:
-        uri = text_of(request, "uri")
+        uri = request.text("uri")
         self.resources.find(uri)
         session = _session(request)
         if len(session.watched) >= WATCH_LIMIT:
@@ -325,7 +330,7 @@ class Service:
         return {}
 
     async def _unsubscribe(self, request: PeerRequest) -> Json:
-        _session(request).watched.discard(text_of(request, "uri"))
+        _session(request).watched.discard(request.text("uri"))
         return {}
 
     # -- prompts ----------------------------------------------------------------------------
@@ -335,7 +340,7 @@ class Service:
         return await self._reading(self.prompts.all)
 
     async def _reading(self, read: Callable[[], T]) -> T:
-        """Reads prompts in a thread, because a disk may take its time. Again where they were
+        """Read prompts in a thread, because a disk may take its time. Again where they were
         changed meanwhile: no answer may be older than a ``list_changed`` that was sent before."""
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
@@ -347,7 +352,7 @@ class Service:
 
     async def _find_prompt(self, name: str) -> tuple[Prompt, FunctionPrompt | None]:
         """A prompt, and what makes its messages where that is no template. Raises InvalidParams."""
-        prompt = self.prompts.registered(name)
+        prompt = self.prompts.at_hand(name)
         if prompt is None:
             prompt = await self._reading(partial(self.prompts.find, name))
         return prompt, self.prompts.function(prompt.served_name)
@@ -365,7 +370,7 @@ class Service:
         return result
 
     async def _get_prompt(self, request: PeerRequest) -> Json:
-        name, arguments = text_of(request, "name"), arguments_of(request)
+        name, arguments = request.text("name"), request.arguments()
         prompt, function = await self._find_prompt(name)
         if function is None:
             return render(prompt, arguments)

@@ -6,7 +6,7 @@ import json
 from time import time
 
 from callboard.calls.consent import ConsentDesk
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.clients.owner import may_see
 from callboard.service.resources import ServedResource
 
@@ -17,7 +17,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
     """``host://waiting``: the questions on the artist's desk that are about this client's calls."""
 
     async def waiting(ctx: AsyncToolContext) -> str:
-        asker = ctx._call.request.peer.owner
+        asker = call_of(ctx).request.peer.owner
         told = [
             {
                 "tool": question.tool,

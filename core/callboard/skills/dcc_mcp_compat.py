@@ -7,7 +7,6 @@ import ``dcc_mcp_core`` from here.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib.util
 import json
@@ -103,7 +102,7 @@ def cancelling(entry: Entry) -> Entry:
             if real is not None:
                 real.reset_cancel_token(theirs)
 
-    return dataclasses.replace(entry, function=run, takes_ctx=True)
+    return entry._replace(function=run, takes_ctx=True)
 
 
 def skill_success(

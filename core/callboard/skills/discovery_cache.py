@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +111,8 @@ def _read(file: Path) -> dict[str, tuple[Stamps, SkillMetadata]]:
         return {}
 
 
-_SKILL_FIELDS = [f.name for f in fields(SkillMetadata) if f.name not in ("tools", "failures")]
-_TOOL_FIELDS = [f.name for f in fields(ToolDeclaration)]
+_SKILL_FIELDS = [name for name in SkillMetadata._fields if name not in ("tools", "failures")]
+_TOOL_FIELDS = ToolDeclaration._fields
 
 
 #: What many tools have alike, and what is most of what a skill holds: in memory once.

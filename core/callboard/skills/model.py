@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from callboard.calls.entry import Affinity
 
@@ -16,9 +15,10 @@ SKILL_FILE = "SKILL.md"
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
 Execution = Literal["sync", "async"]
 
+_NOTHING: Mapping[str, Any] = {}
 
-@dataclass(frozen=True)
-class Failure:
+
+class Failure(NamedTuple):
     """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, as
     written; messages carry no absolute path. ``line`` counts from 1. ``tool`` is the one that is
     lost by it."""
@@ -47,8 +47,7 @@ class Failure:
         return {**entry, **{key: value for key, value in more.items() if value is not None}}
 
 
-@dataclass(frozen=True)
-class ToolDeclaration:
+class ToolDeclaration(NamedTuple):
     """One entry of ``tools.yaml``.
 
     ``script`` is absolute and inside the skill's folder, or None when nothing was found to run.
@@ -69,13 +68,13 @@ class ToolDeclaration:
     timeout_hint_secs: float | None = None
     title: str | None = None
     #: MCP's camelCase hints: readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.
-    annotations: Mapping[str, Any] = field(default_factory=dict)
+    annotations: Mapping[str, Any] = _NOTHING
     icons: tuple[Mapping[str, Any], ...] = ()
     #: ``{"on-success": (...), "on-failure": (...)}``
-    next_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    next_tools: Mapping[str, tuple[str, ...]] = _NOTHING
     search_aliases: tuple[str, ...] = ()
     #: Keys this version doesn't know, kept as written.
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = _NOTHING
 
     @property
     def entry_names(self) -> list[str]:
@@ -98,8 +97,7 @@ def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str
     return [entry_point, *names] if isinstance(entry_point, str) else names
 
 
-@dataclass(frozen=True)
-class SkillMetadata:
+class SkillMetadata(NamedTuple):
     """One skill package. References (``prompts`` …) are kept as written and read late."""
 
     name: str
@@ -122,7 +120,7 @@ class SkillMetadata:
     workflows: str | tuple[str, ...] | None = None
     failures: tuple[Failure, ...] = ()
     #: The frontmatter's ``metadata`` mapping, kept as written.
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = _NOTHING
     #: Packages that its scripts import, as pip takes them.
     requires: tuple[str, ...] = ()
 

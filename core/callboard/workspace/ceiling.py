@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +40,7 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> Judged:
         except (OSError, ValueError):
             continue  # where it is can't be found out: it counts for nothing
         if holding is not None:
-            inside.append(replace(root, read_only=root.read_only or holding.read_only))
+            inside.append(root._replace(read_only=root.read_only or holding.read_only))
         elif not any(one.path and WorkspaceRoots([root]).contains(one.path) for one in artist):
             outside.append(root)
     return Judged(client, tuple(artist), tuple(inside), tuple(outside))

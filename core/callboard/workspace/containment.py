@@ -28,9 +28,8 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from callboard.errors import NoWorkspaceRoots, WorkspaceResolveError
 from callboard.workspace import same_folder
@@ -54,8 +53,7 @@ _MOST_ROOTS = 100
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?")
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """One root. ``path`` is absolute, in this machine's form, or None where the URI names nothing
     that can be opened here (another scheme, another platform's path): kept and shown, no base."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from callboard.workspace.path_text import is_windows_absolute
 
@@ -20,12 +20,11 @@ _OF_FILES = (
 )
 
 
-@dataclass(frozen=True)
-class PathFields:
+class PathFields(NamedTuple):
     """A schema's path-valued places: this value itself, its properties', its items'."""
 
     itself: bool = False
-    properties: Mapping[str, PathFields] = field(default_factory=dict)
+    properties: Mapping[str, PathFields] = MappingProxyType({})
     items: PathFields | None = None
 
     def __bool__(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from callboard.calls.running_calls import server_of
+from callboard.calls.call import server_of
 from callboard.demand.period import parse_since
 from callboard.errors import CallboardError, HostError, PeerError
 from callboard.records.model import CallRecord

@@ -56,7 +56,7 @@ async def end_conversation(conversation: HostConversation) -> None:
 
 def shown_token(headers: Mapping[str, str]) -> str:
     """The token that a request came with."""
-    return headers.get("Authorization", "").partition(" ")[2].strip()
+    return headers.get("authorization", "").partition(" ")[2].strip()
 
 
 class StatelessConversations:

@@ -105,7 +105,7 @@ class RemoteListener(Listener):
             known.name,
             known.name,
         )
-        program = exchange.headers.get("User-Agent", "")
+        program = exchange.headers.get("user-agent", "")
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, _ask, known.id, exchange.address, program)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -375,7 +375,7 @@ def _first_round(request: Request) -> Request:
     # What questions told one host, no other one can know.
     rounds = ("requestState", "inputResponses")
     params = {key: value for key, value in request.params.items() if key not in rounds}
-    return replace(request, params=params)
+    return request._replace(params=params)
 
 
 def _of_mcp(headers: Mapping[str, str]) -> dict[str, str]:

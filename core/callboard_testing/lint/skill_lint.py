@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -290,7 +290,7 @@ def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
     for key, value in tool.extra.items():
         if is_like("required_capabilities", [key]) and isinstance(value, list):
             needs += [word for word in value if isinstance(word, str)]
-    return replace(tool, required_capabilities=tuple(needs))
+    return tool._replace(required_capabilities=tuple(needs))
 
 
 def _lint_script(

@@ -28,7 +28,7 @@ from callboard.bundles.running.listed_others import (
 from callboard.bundles.running.listed_tools import result_of, tools_of
 from callboard.bundles.running.listing import ListKey, listed
 from callboard.calls.asks import ROUND_LIMIT
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.errors import SkillError
@@ -281,7 +281,7 @@ class BundleServer:
     async def _for_call(self, ctx: AsyncToolContext, method: str, params: Json) -> Json:
         """The server's answer to a request on behalf of a call of ours."""
         _, talk = await self._connected(method)
-        call = ctx._call
+        call = call_of(ctx)
         roots = call.roots
         if roots is None:
             roots = await self._book.of(call.request, needed=self.wants_files)

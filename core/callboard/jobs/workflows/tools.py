@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from callboard.calls.call import Call
-from callboard.calls.context import AsyncToolContext
+from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.tools import Tool
 from callboard.content import Json, Result
 from callboard.jobs.tools import READS, own_tool
@@ -25,17 +24,17 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
 
     async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
         # Its steps are calls by the same request.
-        call: Call = ctx._call
+        call = call_of(ctx)
         return await workflows().run(call, name, inputs or {}, ctx.progress)
 
     async def status(ctx: AsyncToolContext, run_id: str | None = None) -> Json:
-        asker = ctx._call.request.peer.owner
+        asker = call_of(ctx).request.peer.owner
         if run_id is None:
             return {"runs": await workflows().recent(asker)}
         return await workflows().status(run_id, asker)
 
     async def cancel(ctx: AsyncToolContext, run_id: str) -> Json:
-        return await workflows().cancel(run_id, ctx._call.request.peer.owner)
+        return await workflows().cancel(run_id, call_of(ctx).request.peer.owner)
 
     return [
         own_tool(

@@ -1,18 +1,25 @@
-"""One prompt, as a value: what a client lists and what it gets."""
+"""One prompt, as a value: what a client lists and what it gets.
+
+``{{name}}`` and nothing else is what a template may say. Whitespace inside the braces is trimmed.
+Whatever isn't a bare identifier between two pairs of braces is text. Values are inserted as they
+are and never looked at again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from callboard.errors import InvalidParams
-from callboard.skills.prompts.templates import as_text, fill, placeholders
 
 PromptSource = Literal["explicit", "workflow", "workflow_metadata", "examples", "recipes", "manual"]
 
 MANUAL_SKILL = "manual"
 MAX_NAME = 128
+#: A third opening brace makes it text: ``{{{name}}}`` is somebody else's syntax.
+_PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}")
 
 
 class Argument(NamedTuple):
@@ -25,8 +32,7 @@ class Argument(NamedTuple):
         return {"name": self.name, "description": self.description, "required": self.required}
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Prompt(NamedTuple):
     """``body`` is a template, or, where ``literal``, text that is served untouched."""
 
     name: str
@@ -137,3 +143,20 @@ def _argument(entry: Any) -> Argument:
         bool(required),
         None if default is None else as_text(default),
     )
+
+
+def placeholders(template: str) -> list[str]:
+    """The names used, each once, in order of appearance."""
+    return list(dict.fromkeys(_PLACEHOLDER.findall(template)))
+
+
+def fill(template: str, value_of: Callable[[str], str]) -> str:
+    """``value_of`` is asked for every placeholder; what it raises is raised here."""
+    return _PLACEHOLDER.sub(lambda match: value_of(match[1]), template)
+
+
+def as_text(value: Any) -> str:
+    """Text as it is, anything else as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

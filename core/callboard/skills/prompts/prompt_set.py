@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from callboard.errors import InvalidParams, UnknownPrompt
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.prompt import Prompt
-from callboard.skills.prompts.reader import PromptReader, declares_prompts
 
 NO_SKILLS = "No skills are loaded."
 NOTHING_DECLARED = (
@@ -71,8 +70,19 @@ class PromptSet:
         return counts
 
 
+class Reads(Protocol):
+    """Reads the prompts of a skill, and says what couldn't be read."""
+
+    def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]: ...
+
+
+def declares_prompts(skill: SkillMetadata) -> bool:
+    """Whether the skill names anything that prompts could come from."""
+    return bool(skill.prompts or skill.examples or skill.recipes or skill.workflows)
+
+
 def collect(
-    skills: Sequence[SkillMetadata], reader: PromptReader, manual: Iterable[Prompt] = ()
+    skills: Sequence[SkillMetadata], reader: Reads, manual: Iterable[Prompt] = ()
 ) -> PromptSet:
     """All prompts of the loaded skills and those that an adapter registered."""
     by_name: dict[str, Prompt] = {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
@@ -14,21 +16,26 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.revisions import Revision
-from callboard.skills.model import SkillMetadata
+from callboard.skills.file_stamps import Stamp, settled, stamp
+from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.prompt import MANUAL_SKILL, Argument, Prompt, make_prompt, render
-from callboard.skills.prompts.prompt_set import PromptSet, collect
-from callboard.skills.prompts.reader import PromptReader
+
+if TYPE_CHECKING:
+    from callboard.skills.prompts.derived import PromptReading
+    from callboard.skills.prompts.prompt_set import PromptSet
+
+#: Seconds within which a disk says whether files changed that may be asked on the server's loop.
+AT_ONCE = 0.002
 
 
-@dataclass(frozen=True)
-class Messages:
+class Messages(NamedTuple):
     """A prompt's messages as somebody else made them."""
 
     messages: Sequence[Mapping[str, Any]]
     description: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class FunctionPrompt:
     """A prompt whose messages a function makes. It is called with the prompt's arguments, strings,
     may take ``ctx`` and ask the client, and returns text, a content block, or a list of either;
@@ -39,11 +46,11 @@ class FunctionPrompt:
     title: str | None = None
     affinity: Affinity = "any"
     complete: Completer | None = None
-    work: Tool = field(init=False, repr=False)
+    work: Tool = field(init=False)
 
     def __post_init__(self) -> None:
         entry = entry_of(self.function, self.prompt.name, self.prompt.name)
-        work = Tool(
+        self.work = Tool(
             name=self.prompt.name,
             description="",
             input_schema={"type": "object"},
@@ -51,7 +58,6 @@ class FunctionPrompt:
             affinity=self.affinity,
             internal=True,
         )
-        object.__setattr__(self, "work", work)
 
     def arguments(self, given: Mapping[str, Any]) -> Json:
         """The declared arguments, with defaults. Raises InvalidParams."""
@@ -80,6 +86,80 @@ class FunctionPrompt:
         return {"description": self.prompt.description, "messages": messages}
 
 
+class PromptReader:
+    """Reads again only what changed on disk. Any thread, several at once:
+    nobody waits for another's disk."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+
+    def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
+        known = self._known.get(skill.name)
+        if known is None or known.reading.skill is not skill or not known.is_current():
+            known = self._read(skill)
+        return known.reading.sorted(), list(known.reading.failures)
+
+    def known(self, skill: SkillMetadata) -> dict[str, Prompt] | None:
+        """The prompts by served name, as :meth:`read` last read them; None where that isn't what
+        the disk holds now, or where asking the disk takes a while. Opens no file."""
+        known = self._known.get(skill.name)
+        if known is None or known.reading.skill is not skill or not known.quick:
+            return None
+        return known.served if known.is_current() else None
+
+    def _read(self, skill: SkillMetadata) -> _Known:
+        from callboard.skills.prompts.files import read  # brings YAML and workflows
+
+        self._known.pop(skill.name, None)
+        began = time.time_ns()
+        known = _Known(read(skill))
+        if settled(known.stamps.values(), began):
+            self._known[skill.name] = known
+        return known
+
+    def forget(self, skill_name: str) -> None:
+        self._known.pop(skill_name, None)
+
+
+class _Known:
+    """What was read of one skill's prompts, and of which files."""
+
+    def __init__(self, reading: PromptReading) -> None:
+        self.reading = reading
+        #: The first of each served name.
+        self.served = {prompt.served_name: prompt for prompt in reversed(reading.sorted())}
+        began = time.perf_counter()
+        self.stamps = _stamps(reading)
+        #: Whether the disk said at once that the files are as they were.
+        self.quick = time.perf_counter() - began < AT_ONCE
+
+    def is_current(self) -> bool:
+        """Whether the files are still those that were read."""
+        began = time.perf_counter()
+        current = self.stamps == _stamps(self.reading)
+        self.quick = time.perf_counter() - began < AT_ONCE
+        return current
+
+
+_Stamps = dict[str, Stamp]
+
+
+def _stamps(reading: PromptReading) -> _Stamps:
+    """Of every file that was looked at, and of every file that a glob finds now."""
+    stamps = {str(path): stamp(path) for path in reading.files}
+    for pattern in reading.globs:
+        for match in _glob(reading.skill.path, pattern):
+            stamps[str(match)] = stamp(match)
+    return stamps
+
+
+def _glob(folder: Path, reference: str) -> list[Path]:
+    try:
+        return list(folder.glob(reference))
+    except (OSError, ValueError, NotImplementedError, IndexError):
+        return []
+
+
 class PromptRegistry:
     """Every prompt of one server. Registration from any thread, before or after start: it waits for
     nobody who reads the disk."""
@@ -101,6 +181,8 @@ class PromptRegistry:
             skills = self._skills
             functions = [function.prompt for function in self._functions.values()]
             registered = [*self._manual.values(), *functions]
+        from callboard.skills.prompts.prompt_set import collect  # of all, when they are listed
+
         return collect(skills, self._reader, registered)
 
     def find(self, name: str) -> Prompt:
@@ -110,13 +192,26 @@ class PromptRegistry:
         wanted = self.registered(name)
         if wanted is not None:
             return wanted
-        with self._lock:
-            skills = [skill for skill in self._skills if name.startswith(f"{skill.name}.")]
-        for skill in sorted(skills, key=lambda one: one.name):
+        for skill in self._skills_of(name):
             for prompt in self._reader.read(skill)[0]:
                 if prompt.served_name == name:
                     return prompt
         return self.all().find(name)
+
+    def _skills_of(self, name: str) -> list[SkillMetadata]:
+        """The skills that a prompt's served name may begin with, by name."""
+        return [skill for skill in self._skills if name.startswith(skill.name + ".")]
+
+    def at_hand(self, name: str) -> Prompt | None:
+        """The prompt of that served name, where it was registered, or was read and its skill's
+        files are as they were; None where somebody has to look. Any thread: it opens no file."""
+        wanted = self.registered(name)
+        if wanted is None:
+            for skill in self._skills_of(name):
+                read = self._reader.known(skill)
+                if read is None or (wanted := read.get(name)) is not None:
+                    break
+        return wanted
 
     def registered(self, name: str) -> Prompt | None:
         """The prompt that was registered under just this name, which no file holds. Any thread."""
@@ -144,7 +239,7 @@ class PromptRegistry:
         with self._lock:
             for skill in self._skills:
                 self._reader.forget(skill.name)
-            self._skills = tuple(skills)
+            self._skills = tuple(sorted(skills, key=lambda one: one.name))
             self.version += 1
         self.changed()
 

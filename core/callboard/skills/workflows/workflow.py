@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from callboard.errors import InvalidParams
-from callboard.skills.prompts.templates import as_text, fill, placeholders
+from callboard.skills.prompts.prompt import as_text, fill, placeholders
 
 Backoff = Literal["fixed", "linear", "exponential"]
 

@@ -84,9 +84,9 @@ class Access:
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
         """Host and Origin only: for a browser's preflight, which carries no token."""
-        if headers.get("Host", "").lower() not in self._hosts:
+        if headers.get("host", "").lower() not in self._hosts:
             return Refusal(421, "this Host is not served here; connect to 127.0.0.1")
-        origin = headers.get("Origin")
+        origin = headers.get("origin")
         if origin is not None and not self._allows(origin):
             return Refusal(403, "this Origin may not connect; allow it in callboard's settings")
         return None
@@ -104,7 +104,7 @@ class Access:
 
 def bearer(headers: Mapping[str, str]) -> str:
     """The token that a request shows; empty where it shows none."""
-    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from http import HTTPStatus
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httputil import (
@@ -31,7 +31,9 @@ from callboard.transport.http.access import (
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection
 from callboard.transport.http.socket_stream import SocketStream
-from callboard.transport.http.stream import EventStream
+
+if TYPE_CHECKING:
+    from callboard.transport.http.stream import EventStream
 
 _NO_HEADERS: Mapping[str, str] = {}
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
@@ -44,12 +46,11 @@ class Port(Protocol):
     limits: HttpLimits
     strangers: dict[object, float]
     lingering: set[SocketStream]
+    exchanges: dict[object, Exchange]
 
     def serve(self, exchange: Exchange) -> None: ...
 
     def handler(self, path: str) -> object | None: ...
-
-    def waits(self, server_conn: object, exchange: Exchange) -> None: ...
 
     def turned_away(self, exchange: Exchange) -> None: ...
 
@@ -71,9 +72,12 @@ class Exchange(HTTPMessageDelegate):
         self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
         self._chunks: list[bytes] = []
         self._size = 0
+        #: All of it, once it is there.
+        self.body = b""
         self.method = ""
         self.path = ""
         self.query = ""
+        #: Of the request; asked for by names in lower case.
         self.headers = _NO_HEADERS
         self.holder = NOBODY
         self.began = monotonic()
@@ -84,14 +88,10 @@ class Exchange(HTTPMessageDelegate):
         #: Called once if the answer takes longer than is usual.
         self.on_slow: Callable[[], None] | None = None
 
-    @property
-    def body(self) -> bytes:
-        return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-
     def wait_again(self) -> None:
         """Waits for the next request; one that came before it on this connection has ended."""
         self.began = monotonic()
-        self._listener.waits(self._sender, self)
+        self._listener.exchanges[self._sender] = self
 
     # -- called by Tornado, or for it -------------------------------------------------------
 
@@ -104,7 +104,7 @@ class Exchange(HTTPMessageDelegate):
         self.method = start_line.method
         self.path, _, self.query = start_line.path.partition("?")
         self.headers = headers
-        if self.method == "OPTIONS" and "Origin" in headers:
+        if self.method == "OPTIONS" and "origin" in headers:
             refusal = self._listener.access.check_origin(headers)
             if refusal is None:
                 return
@@ -118,7 +118,7 @@ class Exchange(HTTPMessageDelegate):
             self.holder = who if isinstance(who, TokenHolder) else NOBODY
         if refusal is None:
             self._listener.strangers.pop(self._sender, None)
-            refusal = check_length(headers.get("Content-Length", "0"))
+            refusal = check_length(headers.get("content-length", "0"))
         if refusal is not None:
             self.refuse(refusal, close=True)
 
@@ -134,6 +134,8 @@ class Exchange(HTTPMessageDelegate):
         if self.state != "reading":
             return
         self.state = "working"
+        self.body = b"".join(self._chunks)
+        self._chunks.clear()
         # While a request is worked on, Tornado tells the connection, not its delegate.
         self._connection.set_close_callback(self.on_connection_close)
         self._listener.serve(self)
@@ -236,6 +238,8 @@ class Exchange(HTTPMessageDelegate):
 
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
         """Makes the answer a stream of events."""
+        from callboard.transport.http.stream import EventStream  # most answers are whole
+
         assert self.stream is None
         self.stream = EventStream(
             self._connection, self._headers(headers), self._ended, self._listener.limits
@@ -246,7 +250,7 @@ class Exchange(HTTPMessageDelegate):
         answer = self._new_headers()
         if headers:
             answer.update(headers)
-        origin = self.headers.get("Origin")
+        origin = self.headers.get("origin")
         if origin is not None:
             answer["Access-Control-Allow-Origin"] = origin
             answer["Access-Control-Expose-Headers"] = "Mcp-Session-Id"
@@ -254,7 +258,7 @@ class Exchange(HTTPMessageDelegate):
         return answer
 
     def _ended(self) -> None:
-        self._chunks.clear()
+        self.body = b""
         if self.state != "closed":
             self.state = "done"
             if self.stream is not None and self.on_gone is not None:

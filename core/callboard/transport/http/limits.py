@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import selectors
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 #: Windows' ``select`` takes 512 sockets, of which some are ours and 128 may be accepted at once.
 _MOST_SELECTED = 320
@@ -22,13 +22,12 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
     return most if files == RLIM_INFINITY else min(most, max(16, files // 4))
 
 
-@dataclass(frozen=True)
-class HttpLimits:
+class HttpLimits(NamedTuple):
     """Times are seconds."""
 
     #: Connections open at once. For a further one the oldest stranger is closed: who has sent no
     #: request with a token yet; where there is none, the new one is.
-    connections: int = field(default_factory=most_connections)
+    connections: int = most_connections()
     #: What a client may take to send its headers, its body, or to read an answer.
     header_time: float = 20.0
     body_time: float = 60.0

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -25,7 +27,6 @@ from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.transport import proving
 from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
-from callboard.transport.http.bound_socket import bound
 from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection, PlainRequest
@@ -61,7 +62,7 @@ class Listener(HTTPServerConnectionDelegate):
         self._routes: dict[str, ExchangeHandler] = {}
         self._prefixes: list[tuple[str, ExchangeHandler]] = []
         #: What each open connection is at.
-        self._exchanges: dict[object, Exchange] = {}
+        self.exchanges: dict[object, Exchange] = {}
         self._connections: set[HTTP1ServerConnection] = set()
         #: When each connection was opened that has sent nothing it may, the oldest first.
         self.strangers: dict[object, float] = {}
@@ -112,11 +113,11 @@ class Listener(HTTPServerConnectionDelegate):
     def busy(self) -> bool:
         """Whether a request is under way, a stream too."""
         under_way = ("reading", "working", "writing")
-        return any(exchange.state in under_way for exchange in self._exchanges.values())
+        return any(exchange.state in under_way for exchange in self.exchanges.values())
 
     def end(self, holder: TokenHolder) -> None:
         """Closes the connections on which this client asked last."""
-        for exchange in list(self._exchanges.values()):
+        for exchange in list(self.exchanges.values()):
             if exchange.holder == holder:
                 exchange.abort()
 
@@ -133,7 +134,7 @@ class Listener(HTTPServerConnectionDelegate):
             self._server.close()
             if self._handshakes is not None:
                 await self._handshakes.stop()
-            for exchange in list(self._exchanges.values()):
+            for exchange in list(self.exchanges.values()):
                 exchange.abort()
             for connection in list(self._connections):
                 await connection.close()
@@ -151,29 +152,25 @@ class Listener(HTTPServerConnectionDelegate):
 
     def _take(self, server_conn: object, plain: PlainConnection, request: PlainRequest) -> Exchange:
         """Begins a plain request while Tornado still waits for the next one it is to read."""
-        plain.on_end = self._exchanges[server_conn].wait_again
-        exchange = self._exchanges[server_conn] = Exchange(self, plain, server_conn)
+        plain.on_end = self.exchanges[server_conn].wait_again
+        exchange = self.exchanges[server_conn] = Exchange(self, plain, server_conn)
         start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
         exchange.headers_received(start_line, request.headers)
         return exchange
 
-    def waits(self, server_conn: object, exchange: Exchange) -> None:
-        """``exchange`` is what the connection does now."""
-        self._exchanges[server_conn] = exchange
-
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
         assert isinstance(request_conn, HTTP1Connection)
-        exchange = self._exchanges[server_conn] = Exchange(self, request_conn, server_conn)
-        if len(self._exchanges) > self.limits.connections:
+        exchange = self.exchanges[server_conn] = Exchange(self, request_conn, server_conn)
+        if len(self.exchanges) > self.limits.connections:
             oldest = next(iter(self.strangers), server_conn)
             self.strangers.pop(oldest, None)
-            shed = self._exchanges.get(oldest, exchange)
+            shed = self.exchanges.get(oldest, exchange)
             asyncio.get_running_loop().call_soon(shed.abort)
         return exchange
 
     def on_close(self, server_conn: object) -> None:
         assert isinstance(server_conn, HTTP1ServerConnection)
-        self._exchanges.pop(server_conn, None)
+        self.exchanges.pop(server_conn, None)
         self._connections.discard(server_conn)
         self.strangers.pop(server_conn, None)
 
@@ -202,10 +199,31 @@ class Listener(HTTPServerConnectionDelegate):
         while True:
             await asyncio.sleep(self.limits.sweep_every)
             now = monotonic()
-            for exchange in list(self._exchanges.values()):
+            for exchange in list(self.exchanges.values()):
                 exchange.sweep(now)
             # Whatever they send: an answer to who may not ask is no reason to wait longer.
             for sender, opened in list(self.strangers.items()):
-                if now - opened > self.limits.header_time and sender in self._exchanges:
-                    self._exchanges[sender].abort()
+                if now - opened > self.limits.header_time and sender in self.exchanges:
+                    self.exchanges[sender].abort()
             self.sweeps.tell()
+
+
+def bound(address: str, port: int, backlog: int) -> socket.socket:
+    """A socket that listens, and blocks nobody. ``address`` is numeric, because names are looked up
+    in a thread; port 0 is any. Raises OSError."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if os.name != "nt":
+            # Else a port stays taken for a minute after its server stopped. On Windows the option
+            # would let any program take the port over.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address, port))
+        listening.listen(backlog)
+    except OSError:
+        listening.close()
+        raise
+    listening.setblocking(False)
+    return listening

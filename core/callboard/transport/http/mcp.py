@@ -7,7 +7,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
@@ -22,10 +22,13 @@ from callboard.protocol.stateless import SchemaOf, StatelessEra, is_stateless, s
 from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.http.access import Refusal
 from callboard.transport.http.exchange import Exchange
-from callboard.transport.http.stream import EventStream
+
+if TYPE_CHECKING:
+    from callboard.transport.http.stream import EventStream
 
 log = logging.getLogger(__name__)
 
+_SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
 #: Messages in one batch.
 BATCH_LIMIT = 100
 SESSION_ENDED = "this session is not open any more; initialize again"
@@ -158,7 +161,7 @@ class StreamableHttp(ABC):
 
     def _post(self, exchange: Exchange) -> None:
         headers = exchange.headers
-        content_type, accept = headers.get("Content-Type", ""), headers.get("Accept", "*/*")
+        content_type, accept = headers.get("content-type", ""), headers.get("accept", "*/*")
         if content_type.partition(";")[0].strip().lower() != "application/json":
             exchange.refuse(Refusal(415, "Content-Type must be application/json"))
             return
@@ -177,7 +180,12 @@ class StreamableHttp(ABC):
         message = jsonrpc.parse(value)
         if isinstance(message, Invalid):
             fail(exchange, 400, message.error, message.id)
-        elif isinstance(message, Request) and is_stateless(message, exchange.headers):
+        elif (
+            isinstance(message, Request)
+            # A session's request says so by a header, and its _meta, if any, names no revision.
+            and (_SESSION not in headers or "_meta" in message.params)
+            and is_stateless(message, headers)
+        ):
             self.answer_stateless(exchange, reply, message)
         elif isinstance(message, Request) and message.method == "initialize":
             self.initialize(exchange, reply, message)
@@ -234,7 +242,7 @@ class StreamableHttp(ABC):
     # -- GET and DELETE ---------------------------------------------------------------------
 
     def _get(self, exchange: Exchange) -> None:
-        if "text/event-stream" not in exchange.headers.get("Accept", ""):
+        if "text/event-stream" not in exchange.headers.get("accept", ""):
             exchange.refuse(Refusal(406, "Accept must list text/event-stream"))
             return
         session = self.session_of(exchange)
@@ -259,11 +267,11 @@ class StreamableHttp(ABC):
     def session_of(self, exchange: Exchange) -> Session | None:
         """The request's session; None once the problem with it has been answered
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
-        id, version = exchange.headers.get(SESSION_HEADER), exchange.headers.get(VERSION_HEADER)
+        id, version = exchange.headers.get(_SESSION), exchange.headers.get(_VERSION)
         if id is None:
             fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
-        session = self.sessions.get(id)
+        session = self.sessions.open.get(id)
         # Whose session it is stays untold to everybody else.
         if session is None or session.holder != exchange.holder:
             fail(exchange, 404, PeerError(SESSION_ENDED))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from tornado.httputil import HTTPMessageDelegate, ResponseStartLine
 
@@ -26,33 +26,12 @@ _LENGTH = re.compile("[0-9]{1,8}")
 _NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade", "trailer", "te"})
 
 
-class PlainHeaders(Mapping[str, str]):
-    """Headers whose names are known in lower case; asked for in any."""
-
-    def __init__(self, by_name: dict[str, str]) -> None:
-        self._by_name = by_name
-
-    def __getitem__(self, name: str) -> str:
-        return self._by_name[name.lower()]
-
-    def get(self, name: str, default: Any = None, /) -> Any:
-        return self._by_name.get(name.lower(), default)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._by_name
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
-
-
 class PlainRequest(NamedTuple):
-    """``length`` bytes of body follow the head, which is ``head`` bytes long."""
+    """``length`` bytes of body follow the head, which is ``head`` bytes long. The names of
+    ``headers`` are in lower case."""
 
     target: str
-    headers: PlainHeaders
+    headers: dict[str, str]
     head: int
     length: int
 
@@ -76,7 +55,7 @@ def plain_request(data: bytes) -> PlainRequest | None:
         or _LENGTH.fullmatch(length) is None
     ):
         return None
-    return PlainRequest(head[1].decode("ascii"), PlainHeaders(headers), head.end(), int(length))
+    return PlainRequest(head[1].decode("ascii"), headers, head.end(), int(length))
 
 
 #: Makes what takes the request and answers it, and gives it the head.

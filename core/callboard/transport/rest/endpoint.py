@@ -371,12 +371,12 @@ class RestEndpoint:
 
     async def _document(self, asked: Asked) -> RestAnswer:
         return 200, document(
-            self.routes, self._service.version, f"http://{asked.exchange.headers['Host']}"
+            self.routes, self._service.version, f"http://{asked.exchange.headers['host']}"
         )
 
     async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
-        agent, holder = asked.exchange.headers.get("User-Agent", ""), asked.exchange.holder
+        agent, holder = asked.exchange.headers.get("user-agent", ""), asked.exchange.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
         return await self._service.handle(request)

@@ -125,7 +125,7 @@ class Route:
     def _read_body(self, exchange: Exchange) -> Json:
         if self.body is None:
             return {}
-        kind = exchange.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        kind = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Unacceptable(415, "Content-Type must be application/json")
         value = jsonrpc.decode(exchange.body)

@@ -125,7 +125,7 @@ class PageAccess(Access):
     def cookie_of(self, headers: Mapping[str, str]) -> str:
         """The page's cookie, or nothing."""
         try:
-            cookies = SimpleCookie(headers.get("Cookie", ""))
+            cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             return ""
         morsel = cookies.get(self.cookie_name)

@@ -138,14 +138,14 @@ class PageEndpoint:
     def _is_page(self, exchange: Exchange) -> bool:
         """Whether the page itself asks; else it is told so. What changes something names where it
         comes from too."""
-        secret = exchange.headers.get(PAGE_HEADER, "")
+        secret = exchange.headers.get(PAGE_HEADER.lower(), "")
         cookie = self._access().cookie_of(exchange.headers)
         if not self._door.belongs(cookie, secret):
             exchange.refuse(
                 Refusal(403, "open the page again: run `callboard gateway --open` on this machine")
             )
             return False
-        if exchange.method == "POST" and "Origin" not in exchange.headers:
+        if exchange.method == "POST" and "origin" not in exchange.headers:
             exchange.refuse(Refusal(403, "a request that changes something needs an Origin"))
             return False
         return True
