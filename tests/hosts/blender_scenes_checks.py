@@ -124,3 +124,18 @@ def test_the_camera_and_materials_are_compared(rig: Rig) -> None:
     _mend(rig, told[0])
     told = rig.tool("check__compare", objects=asked)["differences"]
     assert [each["what"] for each in told] == ["seen"]
+
+
+def test_a_shared_mesh_is_counted_once(rig: Rig) -> None:
+    import bpy
+
+    first = rig.cube("First")
+    for number in range(3):
+        each = bpy.data.objects.new(f"Same {number}", first.data)
+        bpy.context.scene.collection.objects.link(each)
+    checks, counted = rig.port("check"), []
+    reading = checks.mesh
+    checks.mesh = lambda path: counted.append(path) or reading(path)
+    told = rig.tool("check__run", rules=["uvs_missing"])
+    assert told["total"] == 4, "each object is told"
+    assert counted == ["First"]

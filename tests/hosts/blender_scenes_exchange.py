@@ -150,3 +150,15 @@ def test_an_add_on_that_is_off_is_told(rig: Rig) -> None:
     described, binary = gltf_parts(Path(path).read_bytes(), path)
     assert described["meshes"]
     assert binary
+
+
+def test_a_gltf_export_leaves_no_notes_on_nodes(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    rig.tool("scene__set_material_color", name="Box", color=[1, 0, 0])
+    nodes = bpy.data.objects["Box"].material_slots[0].material.node_tree.nodes
+    nodes[0]["used"] = "the artist's"
+    rig.tool("exchange__export", path=str(rig.folder / "box.glb"))
+    assert [node.name for node in nodes if "used" in node] == [nodes[0].name]
+    assert len(nodes) > 1

@@ -199,3 +199,13 @@ def test_applying_refuses_what_the_application_refuses(rig: Rig) -> None:
             refusal = refused(lambda t=tool, n=name: rig.tool(t, name=n))
             assert why in refusal, refusal
             assert len(bpy.data.objects[name].modifiers) == 1
+
+
+def test_refusals_say_what_is_in_the_way(rig: Rig) -> None:
+    import bpy
+
+    bones = bpy.data.objects.new("Bones", bpy.data.armatures.new("Bones"))
+    bpy.context.scene.collection.objects.link(bones)
+    assert "is an armature" in refused(lambda: rig.tool("geometry__info", name="Bones"))
+    rig.cube("Stuck").hide_select = True
+    assert "switched that off" in refused(lambda: rig.tool("scene__select", names=["Stuck"]))

@@ -53,7 +53,7 @@ def test_a_copy_has_keys_of_its_own(rig: Rig) -> None:
     rig.tool("animation__bake", names=["Other"], start=1, end=3)
     saved = rig.reopened()
     assert [key["frame"] for key in saved["Mover"]["keys"]] == [1, 11]
-    assert [key["frame"] for key in saved["Other"]["keys"]] == [1, 2, 3]
+    assert [key["frame"] for key in saved["Other"]["keys"]] == [1, 2, 3, 11]
 
 
 def test_a_copy_of_what_was_moved_without_a_key_stands_where_it_does(rig: Rig) -> None:
@@ -238,3 +238,12 @@ def test_keys_names_and_parents_come_back_out_of_a_usd_file(rig: Rig) -> None:
         assert near(now.get("translate", []), was.get("translate", []))
         assert near(now.get("rotate", []), was.get("rotate", []))
     assert not len(bpy.data.cache_files)
+
+
+def test_a_bake_leaves_the_keys_outside_its_range(rig: Rig) -> None:
+    rig.cube("Runner")
+    keys = [{"frame": frame, "translate": [frame, 0, 0]} for frame in (1, 10, 20, 30)]
+    rig.tool("animation__set_keys", name="Runner", keys=keys)
+    rig.tool("animation__bake", names=["Runner"], start=9, end=12)
+    there = rig.tool("animation__list_keys", name="Runner")["keys"]
+    assert [key["frame"] for key in there] == [1, 9, 10, 11, 12, 20, 30]

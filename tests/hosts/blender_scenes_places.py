@@ -207,6 +207,12 @@ def test_what_strips_and_drivers_move_is_refused(rig: Rig) -> None:
     driven.driver_add("location", 0).driver.expression = "frame"
     key = {"frame": 1, "translate": [1, 2, 3]}
     assert "driver" in refused(lambda: rig.tool("animation__set_keys", name="Driven", keys=[key]))
+    refusal = refused(lambda: rig.tool("scene__transform", name="Driven", translate=[1, 2, 3]))
+    assert "the location of 'Driven' is animated" in refusal
+    turned = rig.tool("scene__transform", name="Driven", rotate=[0, 0, 30], scale=[1, 1, 2])
+    assert turned["verified"] is True, "the channels that nothing drives are free"
+    turn = {"frame": 1, "rotate": [0, 0, 30]}
+    assert rig.tool("animation__set_keys", name="Driven", keys=[turn])["verified"] is True
 
 
 def test_what_the_artist_locked_stays(rig: Rig) -> None:
@@ -295,3 +301,47 @@ def test_a_mesh_that_is_broken_has_no_box(rig: Rig) -> None:
     assert rig.tool("scene__get_object", name="Broken")["bounds"] is None
     moved = rig.tool("scene__transform", name="Broken", translate=[1, 2, 3])
     assert (moved["verified"], moved["object"]["translate"]) == (True, [1, 2, 3])
+
+
+def test_what_only_other_scenes_hold_is_never_touched(rig: Rig) -> None:
+    import bpy
+
+    here, there = bpy.context.scene, bpy.data.scenes.new("There")
+    top, both, apart, shared, bound = (
+        rig.cube(name) for name in ("Top", "Both", "Apart", "Shared", "Bound")
+    )
+    loose = bpy.data.objects.new("Loose", None)
+    loose.parent = top
+    there.collection.objects.link(both)
+    kept = bpy.data.collections.new("Kept")
+    kept.objects.link(apart)
+    common = bpy.data.collections.new("Common")
+    for scene in (here, there):
+        scene.collection.children.link(common)
+    common.objects.link(shared)
+    here.collection.objects.unlink(shared)
+    hanging = bpy.data.objects.new("Hanging", None)
+    hanging.parent = bound
+    there.collection.objects.link(hanging)
+    assert rig.tool("scene__get_object", name="Top")["children"] == []
+    gone = rig.tool("scene__delete", names=["Both", "Apart", "Top"])["deleted"]
+    assert sorted(gone) == ["Apart", "Both", "Top"], "and nothing that isn't in this scene"
+    assert sorted(o.name for o in here.objects) == ["Bound", "Shared"]
+    assert sorted(o.name for o in there.objects) == ["Both", "Hanging", "Shared"]
+    assert [o.name for o in bpy.data.collections["Kept"].objects] == ["Apart"]
+    assert "Top" not in bpy.data.objects
+    assert "'There' shows too" in refused(lambda: rig.tool("scene__delete", name="Shared"))
+    assert "hangs on 'Bound'" in refused(lambda: rig.tool("scene__delete", name="Bound"))
+
+
+def test_a_rig_with_bones_of_another_add_on_can_be_copied(rig: Rig) -> None:
+    import bpy
+
+    data = bpy.data.armatures.new("Rig")
+    top = bpy.data.objects.new("Rig", data)
+    bpy.context.scene.collection.objects.link(top)
+    link = bpy.data.objects.new("Bone link", None)  # in no scene, as VRM's are
+    link.parent = top
+    made = rig.tool("scene__duplicate", name="Rig", new_name="Copy")["created"]
+    assert made == ["Copy"]
+    assert [each.name for each in bpy.context.scene.objects] == ["Rig", "Copy"]

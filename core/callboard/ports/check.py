@@ -69,6 +69,9 @@ class CheckPort(Protocol):
 
     def mesh(self, path: str) -> MeshData: ...
 
+    def shared(self, path: str) -> str:
+        """The same for all objects that share a mesh, and for no others; costs little."""
+
     def files(self) -> Iterable[UsedFile]: ...
 
     def materials_of(self, name: str) -> list[str]:

@@ -43,7 +43,7 @@ class Listed:
     def below(self, obj: bpy.types.Object) -> list[bpy.types.Object]:
         if self._below is None:
             self._below = defaultdict(list)
-            for each in bpy.data.objects.values():
+            for each in self.objects:
                 self._below[each.parent].append(each)
         return self._below.get(obj, [])
 
@@ -131,12 +131,12 @@ def find(name: str) -> bpy.types.Object:
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """The direct ones, in this scene or in another."""
+    """The direct ones that are in this scene."""
     return _current().below(obj)
 
 
 def tree(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """The object and everything below it, parents first."""
+    """The object and everything of this scene below it, parents first."""
     index = _current()
     members = [obj]
     for each in members:

@@ -29,7 +29,7 @@ def bake(objects: list[bpy.types.Object], frames: range) -> None:
     with frame_kept():
         seen = [[(_relative(obj), world_of(obj)) for obj in objects] for _ in _going(frames)]
         for number, obj in enumerate(objects):
-            _let_go(obj)
+            _let_go(obj, frames)
             _key(obj, frames, (each[number][0] for each in seen))
         for frame, places in zip(_going(frames), seen, strict=True):
             for obj, (_, world) in zip(objects, places, strict=True):
@@ -92,9 +92,9 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
             insert(obj, channel, frame)
 
 
-def _let_go(obj: bpy.types.Object) -> None:
-    """Keys replace what plays in strips; a strip that adds to them goes on adding, and that is
-    found afterwards."""
+def _let_go(obj: bpy.types.Object, frames: range) -> None:
+    """Keys outside of the frames stay. Those inside replace what plays in strips; a strip that adds
+    to them goes on adding, and that is found afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True
@@ -113,7 +113,8 @@ def _let_go(obj: bpy.types.Object) -> None:
         if curve.data_path.startswith(TRANSFORM):
             path, index = curve.data_path, curve.array_index
             for frame in [point.co.x for point in curve.keyframe_points]:
-                obj.keyframe_delete(path, index=index, frame=frame)
+                if frames[0] <= frame <= frames[-1]:
+                    obj.keyframe_delete(path, index=index, frame=frame)
     obj.delta_location, obj.delta_rotation_euler = (0, 0, 0), (0, 0, 0)
     obj.delta_rotation_quaternion, obj.delta_scale = (1, 0, 0, 0), (1, 1, 1)
     view_layer().update()

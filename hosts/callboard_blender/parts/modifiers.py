@@ -10,7 +10,8 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard_blender.application.names import find
+from callboard_blender.names import find
+from callboard_blender.shapes import kind_in_words
 
 TYPES = {
     "bevel": "BEVEL",
@@ -99,7 +100,7 @@ def write(obj: bpy.types.Object, modifier: Any, values: Mapping[str, Any]) -> No
                 modifier.mirror_object = other
                 continue
             if other.type != "MESH":
-                raise HostError(f"'{other.name}' is a {other.type.lower()}, not a mesh")
+                raise HostError(f"'{other.name}' is {kind_in_words(other)}, not a mesh")
             modifier.operand_type, modifier.object = "OBJECT", other
 
 

@@ -27,6 +27,12 @@ def kind_of(obj: bpy.types.Object) -> str:
     return word.lower()
 
 
+def kind_in_words(obj: bpy.types.Object) -> str:
+    """Blender's word with its article."""
+    word = str(obj.type).lower().replace("_", " ")
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
 def forget_kind(mesh: bpy.types.Mesh) -> None:
     """It is no primitive any more."""
     for mark in _MARKS.values():

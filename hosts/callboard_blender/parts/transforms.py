@@ -7,6 +7,7 @@ channels one by one, also where a scale is zero or negative; else they are taken
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import degrees, radians
 
 import bpy
@@ -15,11 +16,13 @@ from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import Vector
-from callboard_blender.application.names import view_layer
-from callboard_blender.parts.curves import TRANSFORM, curves_of, drivers_of, strip_curves_of
+from callboard_blender.curves import curves_of, drivers_of, strip_curves_of
+from callboard_blender.names import view_layer
 
 Components = tuple[list[float], list[float], list[float]]
 
+#: What the names of the transform's channels begin with.
+_CHANNELS = ("location", "rotation", "scale")
 #: The channel that holds the rotation in each mode; the other modes are orders of Euler angles.
 _ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
@@ -56,16 +59,16 @@ def write(
 ) -> None:
     """Sets the components that aren't None. Raises HostError, and changes nothing, where the artist
     locked one."""
-    _refuse_animated(obj)
+    asked = {"location": translate, "rotation": rotate, "scale": scale}
+    alone = (rotate is None and scale is None) or _even(_between(obj)) is not None
+    refuse_animated(obj, [key for key, value in asked.items() if value is not None or not alone])
     old = _channels(obj)
-    if (rotate is None and scale is None) or _even(_between(obj)) is not None:
+    if alone:
         write_channels(obj, translate, rotate, scale)
     else:
         before = read(obj)
-        asked = (translate, rotate, scale)
-        set_local(
-            obj, _compose(*(b if a is None else a for a, b in zip(asked, before, strict=True)))
-        )
+        values = zip(asked.values(), before, strict=True)
+        set_local(obj, _compose(*(b if a is None else a for a, b in values)))
     if locked := _locked(obj, old):
         obj.location, obj.scale = old[0], old[2]
         setattr(obj, rotation_channel(obj), old[1])
@@ -144,7 +147,7 @@ def set_rotation(obj: bpy.types.Object, turned: Quaternion) -> None:
 def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = None) -> None:
     """Sets the whole local transform. What the channels can't express, shear and zero scale, goes
     into the matrix between parent and child, which is then ``between``."""
-    _refuse_animated(obj)
+    refuse_animated(obj)
     if same(Matrix.LocRotScale(*matrix.decompose()), matrix) and matrix.determinant() != 0:
         obj.matrix_parent_inverse = Matrix.Identity(4)
         obj.matrix_basis = matrix
@@ -225,9 +228,12 @@ def same(a: Matrix, b: Matrix, tolerance: float = 1e-5) -> bool:
     )
 
 
-def _refuse_animated(obj: bpy.types.Object) -> None:
-    moving = (*drivers_of(obj), *curves_of(obj), *strip_curves_of(obj))
-    if any(curve.data_path.startswith(TRANSFORM) for curve in moving):
-        raise HostError(
-            f"the transform of '{obj.name}' is animated; set keys, or set it on a parent instead"
-        )
+def refuse_animated(obj: bpy.types.Object, channels: Sequence[str] = _CHANNELS) -> None:
+    """Raises HostError where keys, a strip or a driver set one of these already."""
+    for curve in (*drivers_of(obj), *curves_of(obj), *strip_curves_of(obj)):
+        moved = curve.data_path.removeprefix("delta_")
+        if channel := next((each for each in channels if moved.startswith(each)), None):
+            raise HostError(
+                f"the {channel} of '{obj.name}' is animated; set keys, or set it on a parent"
+                " instead"
+            )

@@ -115,7 +115,8 @@ class BlenderAnimation:
     ) -> str:
         obj = find(name)
         refuse_linked(obj)
-        _refuse_mixed(obj)
+        asked = {"location": translate, "rotation": rotate, "scale": scale}
+        _refuse_mixed(obj, tuple(key for key, value in asked.items() if value is not None))
         self._changes.touch()
         transforms.write_channels(obj, translate, rotate, scale)
         own_action(obj)
@@ -152,7 +153,7 @@ class BlenderAnimation:
         return len({frame for _, _, frame in doomed})
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
-        """What moved them goes: constraints, drivers and other keys of the transform."""
+        """What moved them goes: constraints, drivers, the keys in between. Those outside stay."""
         baked = {(obj := find(name)).name_full: obj for name in names}
         for obj in baked.values():
             refuse_linked(obj)
@@ -168,10 +169,14 @@ def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
     return "frame_start", "frame_end"
 
 
-def _refuse_mixed(obj: bpy.types.Object) -> None:
+def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
     """Raises HostError where what is keyed isn't what comes out."""
-    if any(driver.data_path.startswith(TRANSFORM) for driver in drivers_of(obj)):
-        raise HostError(f"a driver moves '{obj.name}', so keys have no effect; bake it first")
+    for driver in drivers_of(obj):
+        if driver.data_path.removeprefix("delta_").startswith(channels):
+            raise HostError(
+                f"a driver sets {driver.data_path} of '{obj.name}', so keys have no effect; bake it"
+                " first"
+            )
     data = obj.animation_data
     mixed = data is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1)
     if mixed and any(curve.data_path.startswith(TRANSFORM) for curve in strip_curves_of(obj)):

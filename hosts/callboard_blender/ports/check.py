@@ -55,6 +55,9 @@ class BlenderChecks:
         uvs = _read(layer.data, "uv", "f", 2) if layer is not None and len(layer.data) else None
         return MeshData(_in(points, 3), counts, corners, _in(uvs, 2) if uvs is not None else None)
 
+    def shared(self, path: str) -> str:
+        return str(find(path).data.name_full)
+
     def files(self) -> Iterator[UsedFile]:
         users = _Users()
         for image in bpy.data.images:

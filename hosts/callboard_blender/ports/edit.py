@@ -81,14 +81,19 @@ class BlenderSceneEditor:
         return rename(obj, new_name)
 
     def delete(self, names: Sequence[str]) -> list[str]:
+        """From this scene; what other scenes or collections show besides stays there."""
         doomed = {each: each.name_full for name in names for each in tree(find(name))}
         together = set(doomed)
         for obj in doomed:
             refuse_kept_by_library(obj, together)
+        kept = _shown_elsewhere(together)
         self._changes.touch()
-        data = {obj.data for obj in doomed if obj.data is not None}
-        gone = list(doomed.values())
-        bpy.data.batch_remove(doomed)
+        for collection in (scene().collection, *scene().collection.children_recursive):
+            for obj in kept.intersection(collection.objects):
+                collection.objects.unlink(obj)
+        gone, removed = list(doomed.values()), together - kept
+        data = {obj.data for obj in removed if obj.data is not None}
+        bpy.data.batch_remove(removed)
         bpy.data.batch_remove([each for each in data if each.users == 0])
         view_layer().update()
         forget()
@@ -114,6 +119,11 @@ class BlenderSceneEditor:
             obj.select_set(False, view_layer=layer)
         for obj in chosen.values():
             obj.select_set(True, view_layer=layer)
+            if not obj.select_get(view_layer=layer):
+                raise HostError(
+                    f"'{obj.name_full}' can't be selected: the artist switched that off for it, or"
+                    " for its collection, in the outliner"
+                )
             layer.objects.active = obj
         return list(chosen)
 
@@ -131,6 +141,36 @@ def home() -> bpy.types.Collection:
     if active is None or active.library is not None or active.override_library is not None:
         return scene().collection
     return active
+
+
+def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
+    """Those of them that collections outside of this scene hold. Raises HostError where something
+    can't go from this scene without going from another, or without changing another's."""
+    shown = scene()
+    own = {shown.collection, *shown.collection.children_recursive}
+    if shown.rigidbody_world is not None:
+        own |= {shown.rigidbody_world.collection, shown.rigidbody_world.constraints}
+    kept: set[bpy.types.Object] = set()
+    for other in bpy.data.scenes:
+        for collection in (other.collection, *other.collection.children_recursive):
+            if other != shown and collection in own:
+                for obj in doomed.intersection(collection.objects):
+                    raise HostError(
+                        f"'{obj.name}' is in '{collection.name}', which the scene '{other.name}'"
+                        " shows too; unlink that collection from one of the scenes first"
+                    )
+            if collection not in own:
+                kept.update(doomed.intersection(collection.objects))
+    for collection in bpy.data.collections:
+        if collection not in own:
+            kept.update(doomed.intersection(collection.objects))
+    for each in bpy.data.objects if len(bpy.data.scenes) > 1 else ():
+        if each.parent in doomed - kept and each not in doomed and each.users_scene:
+            raise HostError(
+                f"'{each.name}' of the scene '{each.users_scene[0].name}' hangs on"
+                f" '{each.parent.name}'; let go of it there first"
+            )
+    return kept
 
 
 def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:

@@ -110,7 +110,8 @@ class BlenderExchange:
                 # A folder of our own: nobody puts a link there, and what fails leaves nothing.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")
-                run(operator.call, path, "export", filepath=str(written), **options)
+                with _nodes_kept():
+                    run(operator.call, path, "export", filepath=str(written), **options)
                 if not written.is_file() or not is_such(written):
                     raise HostError(f"Blender wrote nothing that can be read as '{written.name}'")
                 if kind == "gltf":
@@ -193,6 +194,27 @@ def _has_picture(material: Any) -> bool:
             return True
         waiting += [node.node_tree for node in shader.nodes if node.type == "GROUP"]
     return False
+
+
+@contextmanager
+def _nodes_kept() -> Iterator[None]:
+    """Blender's glTF exporter notes on shaders' nodes which of them it wrote, and leaves that."""
+    before = set(_noted_nodes())
+    yield
+    for tree_name, name in set(_noted_nodes()) - before:
+        del _node_trees()[tree_name].nodes[name]["used"]
+
+
+def _noted_nodes() -> Iterator[tuple[str, str]]:
+    for tree_name, each in _node_trees().items():
+        yield from ((tree_name, node.name) for node in each.nodes if "used" in node)
+
+
+def _node_trees() -> dict[str, Any]:
+    groups = {f"group {each.name_full}": each for each in bpy.data.node_groups}
+    return groups | {
+        each.name_full: each.node_tree for each in bpy.data.materials if each.node_tree
+    }
 
 
 @contextmanager

@@ -12,12 +12,12 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
-from callboard_blender.application.names import find, view_layer
-from callboard_blender.parts import modifiers
-from callboard_blender.parts.copying import own_data
-from callboard_blender.parts.shapes import forget_kind, kind_of
+from callboard_blender import modifiers
+from callboard_blender.changes import Changes
+from callboard_blender.copying import own_data
+from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.names import find, view_layer
+from callboard_blender.shapes import forget_kind, kind_in_words, kind_of
 
 _SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 _SCHEMES = {"catmull_clark": "CATMULL_CLARK", "bilinear": "SIMPLE"}
@@ -32,7 +32,7 @@ class BlenderGeometry:
     def info(self, name: str) -> Json:
         obj = find(name)
         if obj.type not in _SHAPES:
-            raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which has no shape to model")
+            raise HostError(f"'{obj.name}' is {kind_in_words(obj)}, which has no shape to model")
         view_layer().update()
         mesh = obj.data if obj.type == "MESH" else None
         info: Json = {
@@ -59,7 +59,7 @@ class BlenderGeometry:
         obj = find(name)
         refuse_linked(obj)
         if obj.type not in _SHAPES or obj.type == "META":
-            raise HostError(f"'{obj.name}' is a {obj.type.lower()}, which can't be subdivided")
+            raise HostError(f"'{obj.name}' is {kind_in_words(obj)}, which can't be subdivided")
         last = next((each for each in reversed(obj.modifiers) if each.type == "SUBSURF"), None)
         if scheme not in _SCHEMES and scheme != "none":
             raise HostError("Blender subdivides by catmull_clark or bilinear")
@@ -110,7 +110,7 @@ def mesh_object(name: str) -> bpy.types.Object:
     """Raises HostError where it isn't a mesh."""
     obj = find(name)
     if obj.type != "MESH":
-        raise HostError(f"'{obj.name}' is a {obj.type.lower()}, not a mesh")
+        raise HostError(f"'{obj.name}' is {kind_in_words(obj)}, not a mesh")
     return obj
 
 

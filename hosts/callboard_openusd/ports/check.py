@@ -57,6 +57,9 @@ class UsdChecks:
             uvs = [uvs[at] for at in order] if uvs is not None else None
         return MeshData(points, counts, corners, uvs)
 
+    def shared(self, path: str) -> str:
+        return path
+
     def files(self) -> Iterator[UsedFile]:
         for prim in self._document.stage.Traverse():
             for attribute in prim.GetAttributes():

@@ -34,6 +34,9 @@ class ApplicationChecks(ABC):
     @abstractmethod
     def mesh(self, path: str) -> MeshData: ...
 
+    def shared(self, path: str) -> str:
+        return path
+
     @abstractmethod
     def files(self) -> Iterable[UsedFile]: ...
 

@@ -9,8 +9,8 @@ import bpy
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
-from callboard_blender.application.names import find
+from callboard_blender.geometry import mesh_object
+from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
 
 _TYPES = {
     "bevel": "BEVEL",
@@ -91,11 +91,7 @@ def shade(ctx: Any, name: str, smooth: bool) -> Json:
 
 
 def _mesh(ctx: Any, name: str) -> Any:
-    path = ctx.port("scene.read").get(name)["path"]
-    obj = find(path)
-    if obj.type != "MESH":
-        raise HostError(f"'{obj.name}' is a {obj.type.lower()}, not a mesh")
-    return obj
+    return mesh_object(ctx.port("scene.read").get(name)["path"])
 
 
 def _counted(obj: Any) -> Json:

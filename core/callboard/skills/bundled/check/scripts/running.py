@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.host_kit.mesh_facts import mesh_facts
-from callboard.ports.check import Fault
+from callboard.hosting.checking import Fault, MeshFacts
+from callboard.hosting.mesh_facts import mesh_facts
 
 from ._meshes import LARGEST, findings_of
 from ._meshes import RULES as MESH_RULES
@@ -22,22 +22,28 @@ _SLICE = 50
 def run(
     ctx: Any, rules: Sequence[str] = RULES, objects: Sequence[str] = (), limit: int = 100
 ) -> Generator[None, None, Json]:
-    """A mesh a slice: the artist goes on in between."""
+    """A mesh a slice, counted once however many objects share it: the artist goes on in between."""
     port, reader = ctx.port("check"), ctx.port("scene.read")
     chosen = set(rules or RULES)
     kept = {reader.get(name)["path"] for name in objects}
     found_by: list[Fault] = []
     meshes = [path for path in port.meshes() if not kept or path in kept]
     too_large: list[str] = []
+    facts: dict[str, MeshFacts] = {}
     for number, path in enumerate(meshes):
         if not chosen.intersection(MESH_RULES):
             break
         if port.face_count(path) > LARGEST:
             too_large.append(path)
             continue
-        found_by += findings_of(path, mesh_facts(port.mesh(path)), port, chosen)
-        ctx.progress(number + 1, len(meshes))
-        yield
+        shared = port.shared(path)
+        counted = shared not in facts
+        if counted:
+            facts[shared] = mesh_facts(port.mesh(path))
+        found_by += findings_of(path, facts[shared], port, chosen)
+        if counted or number % _SLICE == _SLICE - 1:
+            ctx.progress(number + 1, len(meshes))
+            yield
     seen = Seen(port, reader)
     for number, path in enumerate(reader.names()):
         seen.read(path)

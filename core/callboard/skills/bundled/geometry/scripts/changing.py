@@ -171,7 +171,11 @@ def _facts(port: Any, name: str) -> MeshFacts:
 def _grown(port: Any, name: str, before: MeshFacts, moved: list[int]) -> Json:
     after = _facts(port, name)
     expect_that(after.faces > before.faces, "no faces were added")
-    expect_that(after.non_manifold <= before.non_manifold, "edges with more than two faces came")
+    if after.non_manifold > before.non_manifold:
+        raise HostError(
+            f"edges of '{name}' would have more than two faces; choose faces that touch along whole"
+            " edges, or all that meet at a corner"
+        )
     answer = done(port.info(name))
     return {**answer, "faces": moved} if len(moved) <= _NAMED else answer
 
