@@ -10,8 +10,8 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard_blender.names import find
-from callboard_blender.shapes import kind_in_words
+from callboard_blender.application.names import find
+from callboard_blender.parts.shapes import kind_in_words
 
 TYPES = {
     "bevel": "BEVEL",

@@ -16,8 +16,8 @@ from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import Vector
-from callboard_blender.curves import curves_of, drivers_of, strip_curves_of
-from callboard_blender.names import view_layer
+from callboard_blender.application.names import view_layer
+from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 
 Components = tuple[list[float], list[float], list[float]]
 

@@ -12,12 +12,12 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard_blender import modifiers
-from callboard_blender.changes import Changes
-from callboard_blender.copying import own_data
-from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
-from callboard_blender.names import find, view_layer
-from callboard_blender.shapes import forget_kind, kind_in_words, kind_of
+from callboard_blender.application.changes import Changes
+from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.names import find, view_layer
+from callboard_blender.parts import modifiers
+from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.shapes import forget_kind, kind_in_words, kind_of
 
 _SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 _SCHEMES = {"catmull_clark": "CATMULL_CLARK", "bilinear": "SIMPLE"}

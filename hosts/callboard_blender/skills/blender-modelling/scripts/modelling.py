@@ -9,8 +9,8 @@ import bpy
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_blender.geometry import mesh_object
-from callboard_blender.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.ports.geometry import mesh_object
 
 _TYPES = {
     "bevel": "BEVEL",
