@@ -33,8 +33,9 @@ from callboard.content import Json
 from callboard.mapping.over import tasks_over
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.batch.report_file import ReportFile
-from callboard_programs.farm.farm import Farm
-from callboard_programs.farm.orders import FarmWork, perform_by
+from callboard_programs.farm.dask_hosts import DaskHosts
+from callboard_programs.farm.orders import Work, perform_by
+from callboard_programs.farm.runner import Attempt, results
 from callboard_programs.farm.security import security_of
 
 SKILL = """---
@@ -97,11 +98,11 @@ def main() -> int:
             scale(skills, arguments.counts[1:], arguments.stand_ins)
             return 0
         each = []
-        with farm(skills, 1) as (client, _):
-            run(client, 50, 0.0)  # the first ones load what they need
+        with farm(skills, 1) as (scheduler, _):
+            run(scheduler, 50, 0.0)  # the first ones load what they need
             for count in arguments.counts:
                 before = processor_times()
-                each.append(run(client, count, 0.0) / count)
+                each.append(run(scheduler, count, 0.0) / count)
                 after = processor_times()
                 used = [
                     f"{1000 * (late - early) / count:.2f}"
@@ -113,10 +114,10 @@ def main() -> int:
                     f"{used[0]} ms, the others {used[1]} ms; the client holds {held:.0f} MiB",
                     flush=True,
                 )
-            one, one_asleep = longer(client, arguments.long)
-        with farm(skills, 2) as (client, _):
-            run(client, 50, 0.0)
-            two, two_asleep = longer(client, arguments.long)
+            one, one_asleep = longer(scheduler, arguments.long)
+        with farm(skills, 2) as (scheduler, _):
+            run(scheduler, 50, 0.0)
+            two, two_asleep = longer(scheduler, arguments.long)
     for what, alone, both in (("busy", one, two), ("asleep", one_asleep, two_asleep)):
         print(
             f"{arguments.long} tasks of 50 ms, {what}: {alone:.1f} s by one host, {both:.1f} s by "
@@ -127,15 +128,14 @@ def main() -> int:
 
 
 @contextmanager
-def farm(skills: Path, hosts: int) -> Iterator[tuple[Farm, Json]]:
-    """A client of it, and its ready line."""
+def farm(skills: Path, hosts: int) -> Iterator[tuple[str, Json]]:
+    """Its scheduler, and its ready line."""
     command = [sys.executable, "-m", "callboard", "farm", "local", "-n", str(hosts)]
     with subprocess.Popen([*command, "--skills", str(skills)], stdout=subprocess.PIPE) as local:
         assert local.stdout is not None
         ready = json.loads(local.stdout.readline())
         try:
-            with Farm(ready["scheduler"], security_of(None)) as client:
-                yield client, ready
+            yield ready["scheduler"], ready
         finally:
             local.terminate()
 
@@ -151,21 +151,21 @@ def processor_times() -> tuple[float, float]:
     return used(this), sum(map(used, this.children(recursive=True)))
 
 
-def longer(client: Farm, count: int) -> tuple[float, float]:
+def longer(scheduler: str, count: int) -> tuple[float, float]:
     """Seconds for tasks that keep a processor busy, and for tasks that don't."""
-    return run(client, count, 50.0), run(client, count, 50.0, asleep=True)
+    return run(scheduler, count, 50.0), run(scheduler, count, 50.0, asleep=True)
 
 
 def run(
-    client: Farm, count: int, milliseconds: float, *, asleep: bool = False, host: str = "openusd"
+    scheduler: str, count: int, milliseconds: float, *, asleep: bool = False, host: str = "openusd"
 ) -> float:
     """Seconds for all of them."""
     given = {"milliseconds": milliseconds, "asleep": asleep, "frame": "{frame}"}
-    work = FarmWork("bench__work", given, [], needs={f"host:{host}": 1.0})
+    work = Work("bench__work", given, [], needs={f"host:{host}": 1.0})
     began = perf_counter()
-    done = sum(
-        result.status == "done" for result, _ in client.run(work, tasks_over([f"1-{count}"]))
-    )
+    with DaskHosts(scheduler, security_of(None), work.needs) as hosts:
+        attempts = (Attempt(one, work.order(one, one.key)) for one in tasks_over([f"1-{count}"]))
+        done = sum(result.status == "done" for result in results(hosts, attempts))
     took = perf_counter() - began
     if done != count:
         sys.exit(f"{count - done} of {count} tasks failed")
@@ -215,12 +215,12 @@ class Peak:
 
 def scale(skills: Path, counts: list[int], stand_ins: list[int]) -> None:
     """Prints a line for each measurement."""
-    with farm(skills, 2) as (client, ready):
-        run(client, 500, 0.0)
+    with farm(skills, 2) as (scheduler, ready):
+        run(scheduler, 500, 0.0)
         for count in counts:
-            tell("2 OpenUSD hosts, tiny tasks", client, ready["pid"], count, 0.0, "openusd")
+            tell("2 OpenUSD hosts, tiny tasks", scheduler, ready["pid"], count, 0.0, "openusd")
     for number in stand_ins:
-        with farm(skills, 0) as (client, ready), many(ready["scheduler"], number):
+        with farm(skills, 0) as (scheduler, ready), many(ready["scheduler"], number):
             pid = ready["pid"]
             before = used_by(pid)
             sleep(IDLE)
@@ -232,17 +232,17 @@ def scale(skills: Path, counts: list[int], stand_ins: list[int]) -> None:
                 f"{after.scheduler_holds / 2**20:.0f} MiB",
                 flush=True,
             )
-            run(client, 500, 0.0, host="stand-in")
+            run(scheduler, 500, 0.0, host="stand-in")
             for what, milliseconds in (("tiny tasks", 0.0), ("as if of 5 s", 5000.0)):
                 name = f"{number} stand-ins, {what}"
-                tell(name, client, pid, counts[-1] // 4, milliseconds, "stand-in")
+                tell(name, scheduler, pid, counts[-1] // 4, milliseconds, "stand-in")
     without_a_farm(10 * counts[-1])
 
 
-def tell(what: str, client: Farm, pid: int, count: int, milliseconds: float, host: str) -> None:
+def tell(what: str, scheduler: str, pid: int, count: int, milliseconds: float, host: str) -> None:
     before = used_by(pid)
     with Peak(pid) as peak:
-        took = run(client, count, milliseconds, host=host)
+        took = run(scheduler, count, milliseconds, host=host)
     after = used_by(pid)
     each = [1000 * (after[part] - before[part]) / count for part in (0, 1)]
     grown = [(after[part] - before[part]) / 2**20 for part in (2, 3)]
@@ -310,7 +310,7 @@ def without_a_farm(count: int) -> None:
         report.open([])
         for task in tasks:
             report.add(TaskResult(task.index, "", "done", {"frame": 1}, 1, "", task.key))
-        report.end({"event": "finished"})
+        report.close({"event": "finished"})
         size = path.stat().st_size / count
         with Peak(os.getpid()) as peak:
             began, before = perf_counter(), peak.bytes

@@ -203,7 +203,7 @@ def test_a_report_that_can_not_be_written_on_says_so(tmp_path: Path) -> None:
         with pytest.raises(HostError, match="can't be written"):
             report.add(TaskResult(0, "/a", "done", 1, 1, "gone"))
         with pytest.raises(HostError, match="can't be written"):
-            report.close(None, {})
+            report.close({})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, most)
 
@@ -212,7 +212,7 @@ def test_a_report_in_which_nothing_was_done_is_taken_over(tmp_path: Path) -> Non
     path = tmp_path / "out.jsonl"
     begun = ReportFile(path, {"tool": "scene__infp"})
     begun.open([])
-    begun.close(None, {})
+    begun.close({})
     assert ReportFile(path, {"tool": "scene__info"}).kept([Task(0, "/a")]) == []
 
 

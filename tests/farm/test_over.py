@@ -13,32 +13,32 @@ from callboard.mapping.tasks import TaskResult
 from callboard_programs.batch.artefacts import artefacts_of, sha256
 from callboard_programs.batch.report_file import ReportFile
 from callboard_programs.cli import main
-from callboard_programs.farm.orders import Asker, FarmWork
+from callboard_programs.farm.orders import Asker, Work
 
 
-def orders(work: FarmWork, *over: str) -> list[object]:
+def orders(work: Work, *over: str) -> list[object]:
     return [work.order(task, "key")["arguments"] for task in tasks_over(over)]
 
 
 def test_frames_and_rows_fill_the_arguments(tmp_path: Path) -> None:
-    work = FarmWork("render__still", {"frame": "{frame}", "path": "out.{frame}.png"}, [])
+    work = Work("render__still", {"frame": "{frame}", "path": "out.{frame}.png"}, [])
     assert orders(work, "9,1-5x2,3") == [
         {"frame": frame, "path": f"out.{frame}.png"} for frame in (9, 1, 3, 5)
     ]
     table = tmp_path / "shots.csv"
     table.write_text('\ufeffshot,note\nsc010,"a, b"\nsc020,{file}\n', encoding="utf-8")
-    work = FarmWork("studio_stamp__stamp", {"shot": "{shot}", "note": "{note} {nobody}"}, [])
+    work = Work("studio_stamp__stamp", {"shot": "{shot}", "note": "{note} {nobody}"}, [])
     assert orders(work, str(table)) == [
         {"shot": "sc010", "note": "a, b {nobody}"},
         {"shot": "sc020", "note": "{file} {nobody}"},
     ]
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"size": 2}\n\n{"size": 3}\n')
-    assert orders(FarmWork("scene__create_primitive", {}, []), str(rows)) == [
+    assert orders(Work("scene__create_primitive", {}, []), str(rows)) == [
         {"size": 2},
         {"size": 3},
     ]
-    release = FarmWork("studio-publish.release", {"n": "{frame}"}, [])
+    release = Work("studio-publish.release", {"n": "{frame}"}, [])
     assert release.order(tasks_over(["7"])[0], "key") == {
         "key": "key",
         "tool": "workflows__run",
@@ -80,7 +80,7 @@ def test_a_column_may_be_the_scene(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     scene = tmp_path / "a.usda"
     rows.write_text(f'{{"from": {json.dumps(str(scene))}, "size": 2}}\n{{"size": 3}}\n')
-    work = FarmWork("scene__create_primitive", {}, [], asker=Asker("agent", "1", "ann", "7"))
+    work = Work("scene__create_primitive", {}, [], asker=Asker("agent", "1", "ann", "7"))
     first, second = (work.order(task, task.key) for task in tasks_over([str(rows)], "from"))
     assert (first["scene"], first["arguments"]) == (str(scene), {"size": 2})
     assert (second["scene"], second["arguments"]) == (None, {"size": 3})
@@ -117,7 +117,7 @@ def test_a_task_whose_artefact_changed_is_not_done(tmp_path: Path) -> None:
         made = artefacts_of({"path": str(path), "text": "no file", "folder": str(tmp_path)}, 0.0)
         assert made == {str(path): sha256(str(path))}
         report.add(TaskResult(task.index, "", "done", {}, 1, "", task.key, made))
-    report.end({"event": "finished", "done": 3, "failed": 0})
+    report.close({"event": "finished", "done": 3, "failed": 0})
     (tmp_path / "0.png").write_text("another")
     (tmp_path / "1.png").unlink()
     again = ReportFile(tmp_path / "report.jsonl", {"tool": "t"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -33,8 +33,9 @@ class Task:
 class TaskResult:
     """How a task ended. ``value`` is the tool's result, or the failure. ``stamp`` is what the file
     was when the task was done: who resumes does it again if somebody changed it since, or one of
-    the ``artefacts``: the files that it wrote, each with its SHA-256. ``content`` are pictures,
-    sounds and files that came with it, as MCP's blocks; no line holds them."""
+    the ``artefacts``: the files that it wrote, each with its SHA-256. No line holds ``content``,
+    the pictures, sounds and files that came with it as MCP's blocks, and ``about``: ``{worker?,
+    printed?, seconds?, unsaved?}``."""
 
     index: int
     file: str
@@ -45,11 +46,12 @@ class TaskResult:
     key: str = ""
     artefacts: Mapping[str, str] = field(default_factory=dict)
     content: Sequence[Json] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def line(self) -> Json:
         """``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
         line = dict(vars(self))
-        del line["content"]
+        del line["content"], line["about"]
         value = line.pop("value")
         for name in ("file", "stamp", "key", "artefacts"):
             if not line[name]:
@@ -90,14 +92,14 @@ def filled(given: Any, task: Task) -> Any:
     return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), given)
 
 
-def unfilled(given: Any) -> list[str]:
-    """Words between braces that stay as they are, each once: most likely meant to be the file's."""
+def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
+    """Words between braces that stay as they are, each once: most likely meant to be a place."""
     if isinstance(given, dict):
-        return unfilled(list(given.values()))
+        return unfilled(list(given.values()), places)
     if isinstance(given, list):
-        return list(dict.fromkeys(word for value in given for word in unfilled(value)))
+        return list(dict.fromkeys(word for value in given for word in unfilled(value, places)))
     words = _WORD.findall(given) if isinstance(given, str) else []
-    return [word for word in dict.fromkeys(words) if word not in PLACES]
+    return [word for word in dict.fromkeys(words) if word not in places]
 
 
 def stamp_of(file: str) -> str:

@@ -17,8 +17,8 @@ from callboard_programs.batch.artefacts import sha256
 
 
 class ReportFile:
-    """``{"event": "begun", …}``, a line for each result, and at the end all of them once more, in
-    order, with ``{"event": "finished", "done", "failed"}``."""
+    """``{"event": "begun", …}``, a line for each result, and ``{"event": "finished", "done",
+    "failed", "left"?}``."""
 
     def __init__(self, path: Path, begun: Json) -> None:
         """``begun`` says what is done to each file."""
@@ -40,7 +40,8 @@ class ReportFile:
         # A killed process leaves a line half written.
         values = [value for value in map(json_object, lines) if value is not None]
         others = bool(lines) and (not values or values[0] != self._begun)
-        nothing_done = bool(values) and values[0].get("event") == "begun" and len(values) == 1
+        began = bool(values) and values[0].get("event") == "begun"
+        nothing_done = began and not any("status" in value for value in values)
         if others and not nothing_done:
             raise PeerError(
                 f"{self._path} is the report of another tool, host, files, arguments or --out, or "
@@ -77,21 +78,17 @@ class ReportFile:
             self._out.write(json.dumps(result.line()) + "\n")
             self._out.flush()
 
-    def close(self, results: Iterable[TaskResult] | None, finished: Json) -> None:
-        """With ``results``, all there are, the file is put in order. Raises HostError."""
-        with self._writing():
-            if self._out is not None:
-                self._out.close()
-            if results is not None:
-                ordered = sorted(results, key=lambda result: result.index)
-                self._write([self._begun, *(result.line() for result in ordered), finished])
-
-    def end(self, finished: Json) -> None:
-        """Ends it as it came, in no order. Raises HostError."""
+    def close(self, finished: Json, *, ordered: bool = False) -> None:
+        """Ends it. ``ordered`` puts the results in order, for which all are held. Raises
+        HostError."""
         assert self._out is not None
         with self._writing():
             self._out.write(json.dumps(finished) + "\n")
             self._out.close()
+            if ordered:
+                lines = map(json.loads, self._path.read_text("utf-8").splitlines()[1:-1])
+                results = sorted(lines, key=lambda line: int(line["index"]))
+                self._write([self._begun, *results, finished])
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ is imported when that command is asked for, and only then."""
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -50,6 +51,8 @@ _HOMES = {"serve": "callboard.headless.serve"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what fits
+        import_module("callboard_programs.cli.completion_command").complete(parser_of)
     return run(argv, parser_of)
 
 

@@ -9,17 +9,16 @@ from pathlib import Path
 
 from callboard.errors import PeerError
 from callboard.headless.numbers import count
-from callboard.headless.scene_host import settle_host
 from callboard.mapping.over import tasks_over
-from callboard_programs.cli.batch_command import add_scene_options
-from callboard_programs.cli.farm_options import add_work, work_of
-from callboard_programs.cli.task_lines import ended
+from callboard_programs.cli.farm_options import add_needs
+from callboard_programs.cli.task_lines import add_scene_options, add_work, ended, work_of
 from callboard_programs.farm.flamenco import write_job
 from callboard_programs.farm.openjd import write_bundle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
+    add_needs(parser)
     add_scene_options(parser)
     kinds = parser.add_mutually_exclusive_group(required=True)
     kinds.add_argument("--openjd", metavar="DIR", type=Path, help="where the job bundle goes")
@@ -38,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    settle_host(arguments, arguments.over)
     tasks = tasks_over(arguments.over)
     # A session runs in a folder of its own.
     for folders in (arguments.skills, arguments.roots):

@@ -10,11 +10,7 @@ from pathlib import Path
 from callboard.errors import PeerError
 from callboard.headless.ending import end_with_stdin
 from callboard.headless.numbers import amount, count, size
-from callboard.headless.scene_host import host_by_scene
-from callboard.headless.serve import add_host, host_options
 from callboard.mapping.host_process import GOODBYE
-from callboard_programs.cli.call_command import add_tool_arguments, given_arguments
-from callboard_programs.farm.orders import FarmWork
 from callboard_programs.farm.security import Certificates
 
 #: Seconds for a supervisor to end its host, and for a farm to end its supervisors: each has to
@@ -22,53 +18,17 @@ from callboard_programs.farm.security import Certificates
 SUPERVISOR_GOODBYE, FARM_GOODBYE = GOODBYE + 4.0, GOODBYE + 8.0
 
 
-def add_work(parser: argparse.ArgumentParser) -> None:
-    """What is done, and over what."""
-    add_tool_arguments(parser)
-    add_host(parser)
-    host_by_scene(parser)
-    parser.add_argument(
-        "--over",
-        metavar="WHAT",
-        nargs="+",
-        action="extend",
-        required=True,
-        help="files ('a/**/*.usd'), frames (1-100x2), or one FILE.jsonl or FILE.csv",
-    )
+def add_needs(parser: argparse.ArgumentParser) -> None:
+    """What hosts of a farm must offer."""
     parser.add_argument(
         "--need",
+        dest="needs",
         metavar="NAME=N",
         type=amount,
         action="append",
         default=[],
         help="hosts that offer it: gpu, host:blender-4.5.1, license-karma",
     )
-    parser.add_argument(
-        "--skill",
-        metavar="NAME==VERSION",
-        action="append",
-        default=[],
-        help="hosts without this skill, in this version, refuse",
-    )
-
-
-def work_of(arguments: argparse.Namespace) -> FarmWork:
-    """What :func:`add_work` and the options about a scene read. Raises PeerError."""
-    return FarmWork(
-        arguments.tool,
-        given_arguments(arguments.arguments),
-        host_options(arguments),
-        open=not arguments.no_open,
-        save=arguments.save,
-        timeout=arguments.timeout,
-        needs=dict(arguments.need),
-        skills=dict(map(_wanted, arguments.skill)),
-    )
-
-
-def _wanted(text: str) -> tuple[str, str | None]:
-    name, equals, version = text.partition("==")
-    return name, version if equals else None
 
 
 def add_certificates(parser: argparse.ArgumentParser) -> None:

@@ -14,9 +14,11 @@ from callboard.ground.plain_text import plain
 from callboard.ground.replacing import replacing_bytes
 from callboard.headless.numbers import repetitions
 from callboard.mapping.tasks import TaskResult
-from callboard_programs.cli.task_lines import ended
+from callboard_programs.cli.task_lines import ended, tell
 from callboard_programs.farm.flamenco import ORDERS, host_of
-from callboard_programs.farm.session_host import enter, leave, order_of, perform, perform_all
+from callboard_programs.farm.hosts_here import HostsHere
+from callboard_programs.farm.runner import Attempt, results
+from callboard_programs.farm.session_host import enter, leave, order_of, perform, task_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,9 +78,11 @@ def _chunk(arguments: argparse.Namespace) -> int:
     if not orders:
         raise PeerError(f"there is no call from {indices.start} to {arguments.last}")
     failed = 0
-    for result in perform_all(host_of(folder), orders, _say):
-        _keep(result, folder / "results")
-        failed += result.status == "failed"
+    attempts = [Attempt(task_of(order), order) for order in orders]
+    with HostsHere(host_of(folder), 1, tell, _say) as host:
+        for result in results(host, attempts):
+            _keep(result, folder / "results")
+            failed += result.status == "failed"
     return int(failed > 0)
 
 

@@ -11,11 +11,12 @@ from callboard.errors import PeerError
 from callboard.headless.numbers import seconds
 from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.serve import add_host, host_options, warn_of_folders
-from callboard_programs.batch.warm_host import UNSAVED, WarmHost, is_changed
+from callboard_programs.batch.warm_host import WarmHost
 from callboard_programs.cli.answers import ASKABLE, Answers
 from callboard_programs.cli.call_command import add_call_arguments, given_arguments
 from callboard_programs.cli.outcome import show, told
 from callboard_programs.cli.progress_bar import meanwhile
+from callboard_programs.farm.orders import UNSAVED, is_changed, on_scene
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,15 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
         warn_of_folders(arguments)
         meanwhile(f"{arguments.host} starts")
         host = WarmHost(host_options(arguments), capabilities=ASKABLE, asked=answers.asked)
-        with host, answers.missing_told():
-            result = host.run(
-                arguments.tool,
-                given,
-                scene=arguments.scene and str(Path(arguments.scene).absolute()),
-                save=arguments.save,
-                timeout=arguments.timeout,
-                notified=show,
-            )
+        scene = arguments.scene and str(Path(arguments.scene).absolute())
+        with (
+            host,
+            answers.missing_told(),
+            host.client_for(arguments.timeout) as client,
+        ):
+            result = on_scene(client, arguments.tool, given, scene, arguments.save, show)
         if arguments.scene and not arguments.save and is_changed(result):
             print(f"callboard: {UNSAVED}", file=sys.stderr)
         return result

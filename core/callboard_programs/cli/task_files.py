@@ -1,17 +1,21 @@
-"""The pictures, sounds and files of many tasks' results, as files of one folder."""
+"""What many tasks leave besides their report: the pictures, sounds and files of their results,
+logs, and copies of what they wrote."""
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from callboard.content import Json
-from callboard.errors import CallboardError
+from callboard.errors import CallboardError, HostError
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.batch.artefacts import sha256
 from callboard_programs.cli.result_files import files_in, keep_beside, require_folder, unkept
 from callboard_programs.client.tool_call import failure, not_text
+from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
@@ -21,19 +25,44 @@ def described_place(folder: Path | None) -> Json:
 
 
 class TaskFiles:
-    """What isn't text goes to the folder, called by the task's index and the tool; without one
-    ``dropped`` says whether there was any."""
+    """A folder for each kind, or None for none. What of a result isn't text is called by the
+    task's index and the tool."""
 
-    def __init__(self, folder: Path | None, tool: str) -> None:
-        """Makes the folder. Raises PeerError where it can't be made, or takes no file."""
-        self._folder, self._tool = folder and folder.absolute(), tool
-        self.dropped = False
+    def __init__(
+        self,
+        out: Path | None,
+        tool: str,
+        logs: Path | None = None,
+        artefacts: Path | None = None,
+    ) -> None:
+        """Makes the folder ``out``. Raises PeerError where it can't be made, or takes no file."""
+        self._tool, self._folder = tool, out and out.absolute()
+        self._logs, self._artefacts = logs, artefacts
+        #: What the user should know at the end, a sentence each.
+        self.remarks: dict[str, None] = {}
         if self._folder is not None:
-            require_folder(str(folder), self._folder)
+            require_folder(str(out), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
         """The result with the files among its artefacts, and without their bytes. A failure where
-        they are broken or can't be written."""
+        they are broken or can't be written. Raises HostError for its log and the copies."""
+        kept = self._with_files(result)
+        if kept.about.get("unsaved"):
+            self.remarks[UNSAVED] = None
+        try:
+            if self._logs is not None:
+                self._logs.mkdir(parents=True, exist_ok=True)
+                log = self._logs / f"{kept.index:06}.log"
+                log.write_text(_log(kept), encoding="utf-8")
+            if self._artefacts is not None:
+                self._artefacts.mkdir(parents=True, exist_ok=True)
+                for path in map(Path, result.artefacts):
+                    shutil.copyfile(path, self._artefacts / f"{kept.index:06}-{path.name}")
+        except OSError as error:
+            raise HostError(f"task {kept.index} is done, but not kept: {error}") from None
+        return kept
+
+    def _with_files(self, result: TaskResult) -> TaskResult:
         if result.status == "failed":
             return result
         # A tool that answers with nothing for programs has its blocks as the value.
@@ -41,7 +70,9 @@ class TaskFiles:
         blocks = result.content or not_text(value)
         kept = replace(result, content=())
         if self._folder is None:
-            self.dropped = self.dropped or bool(blocks)
+            if blocks:
+                dropped = "the answers hold pictures, sounds or files; --out FOLDER keeps them"
+                self.remarks[dropped] = None
             return kept
         try:
             written = self._written(self._folder, result.index, blocks)
@@ -60,3 +91,21 @@ class TaskFiles:
                 path.unlink(missing_ok=True)
             raise unkept(folder, error) from None
         return {str(path): sha256(str(path)) for path in paths}
+
+
+def _log(result: TaskResult) -> str:
+    about = result.about
+    facts = {
+        "file": result.file,
+        "status": result.status,
+        "attempts": result.attempts,
+        "worker": about.get("worker"),
+        "seconds": about.get("seconds"),
+        "artefacts": json.dumps(list(result.artefacts)) if result.artefacts else None,
+    }
+    lines = [f"{name}: {value}" for name, value in facts.items() if value not in (None, "")]
+    if result.status == "failed":
+        lines += ["", result.value["message"]]
+    for stream, text in about.get("printed", {}).items():
+        lines += ["", f"--- {stream}", text.rstrip("\n")]
+    return "\n".join(lines) + "\n"

@@ -2,20 +2,106 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from pathlib import Path
 
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.ground.plain_text import plain
-from callboard.mapping.tasks import Task, TaskResult
+from callboard.headless.numbers import count, repetitions, seconds
+from callboard.headless.scene_host import host_by_scene, settle_host
+from callboard.headless.serve import add_host, host_options
+from callboard.mapping.over import tasks_over
+from callboard.mapping.tasks import PLACES, TaskResult, unfilled
 from callboard_programs.batch.report_file import ReportFile
+from callboard_programs.cli.call_command import add_tool_arguments, given_arguments
 from callboard_programs.cli.outcome import EXITS, say
 from callboard_programs.cli.progress_bar import bar, clear, meanwhile
-from callboard_programs.cli.task_files import TaskFiles
+from callboard_programs.cli.task_files import TaskFiles, described_place
 from callboard_programs.client.tool_call import failure
+from callboard_programs.farm.orders import Work
+from callboard_programs.farm.runner import Attempt, Executor, results
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """What is done, and over what."""
+    parser.set_defaults(needs=[])
+    add_tool_arguments(parser)
+    add_host(parser)
+    host_by_scene(parser)
+    parser.add_argument(
+        "--over",
+        "--each",
+        metavar="WHAT",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="files ('a/**/*.usd'), frames (1-100x2), or one FILE.jsonl or FILE.csv",
+    )
+    parser.add_argument(
+        "--skill",
+        metavar="NAME==VERSION",
+        action="append",
+        default=[],
+        help="hosts without this skill, in this version, refuse",
+    )
+
+
+def work_of(arguments: argparse.Namespace) -> Work:
+    """What :func:`add_work` and the options about a scene read. Raises PeerError."""
+    settle_host(arguments, arguments.over)
+    return Work(
+        arguments.tool,
+        given_arguments(arguments.arguments),
+        host_options(arguments),
+        open=not arguments.no_open,
+        save=arguments.save,
+        timeout=arguments.timeout,
+        needs=dict(arguments.needs),
+        skills=dict(map(_wanted, arguments.skill)),
+    )
+
+
+def _wanted(text: str) -> tuple[str, str | None]:
+    name, equals, version = text.partition("==")
+    return name, version if equals else None
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """How each task is done, and how often."""
+    add_scene_options(parser)
+    parser.add_argument(
+        "--scene", metavar="COLUMN", help="what of each row is a scene to open, and no argument"
+    )
+    parser.add_argument("--report", metavar="FILE", type=Path, help="a later run goes on from it")
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help="where pictures of the answers go, or sounds and files",
+    )
+    parser.add_argument(
+        "--retries",
+        metavar="N",
+        type=repetitions,
+        default=2,
+        help="for a task whose host was lost",
+    )
+    parser.add_argument("--logs", metavar="DIR", type=Path, help="a file for each task")
+    parser.add_argument("--collect", metavar="DIR", type=Path, help="copies of what tasks wrote")
+    parser.add_argument("--max-failures", type=count, metavar="N", help="stop after so many")
+
+
+def add_scene_options(parser: argparse.ArgumentParser) -> None:
+    """What is done with the scene of a task, and for how long."""
+    parser.add_argument("--no-open", action="store_true", help="the tool itself takes the file")
+    parser.add_argument("--save", action="store_true", help="save each scene where it came from")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each task")
 
 
 def tell(sentence: str) -> None:
@@ -36,42 +122,55 @@ def ended(work: Callable[[], int]) -> int:
 
 
 def work_off(
-    tasks: Sequence[Task],
-    results_of: Callable[[Sequence[Task]], Generator[TaskResult, None, None]],
-    report: ReportFile | None,
-    files: TaskFiles,
-    max_failures: int | None,
+    arguments: argparse.Namespace,
+    work: Work,
+    hosts: Callable[[], AbstractContextManager[Executor]],
+    stopped: Callable[[], bool] = lambda: False,
     *,
-    ordered: bool,
+    ordered: bool = False,
 ) -> int:
     """Does what the report doesn't know as done. 0 where all are done, 1 where some failed.
-    ``ordered`` puts the report in order at the end, for which all results are held till then."""
+    ``arguments`` are what :func:`add_work` and :func:`add_task_options` read. ``ordered`` puts the
+    report in order at the end."""
+    work = replace(work, retries=arguments.retries, files=arguments.out is not None)
+    tasks = tasks_over(arguments.over, arguments.scene)
+    places = [*PLACES, *tasks[0].values]
+    for word in unfilled(work.given, places):
+        known = ", ".join(f"{{{place}}}" for place in places)
+        tell(f"{{{word}}} stays as it is: what a task fills in is {known}")
+    report = None
+    if arguments.report is not None:
+        # Hosts come and go, each with its folders: only their kind is the run's.
+        begun = {**work.described(), "host": arguments.host, "over": arguments.over}
+        begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
+        report = ReportFile(arguments.report, begun)
+    files = TaskFiles(arguments.out, arguments.tool, arguments.logs, arguments.collect)
     kept = report.kept(tasks) if report else []
     if report:
         report.open(kept)
-    progress = _Progress(len(tasks), max_failures, ordered)
+    progress = _Progress(len(tasks), arguments.max_failures)
     progress.take(kept)
-    known = {result.index for result in kept}
-    left = [task for task in tasks if task.index not in known]
-    if left:
-        meanwhile(f"hosts start, for {len(left)} of {len(tasks)}")
+    done_before = {result.index for result in kept}
+    left = [task for task in tasks if task.index not in done_before]
     kept.clear()
-    whole = False
     try:
-        with closing(results_of(left)) as results:
-            progress.take(_written(map(files.keep, results), report))
-        whole = True
+        if left and not progress.enough:
+            meanwhile(f"hosts start, for {len(left)} of {len(tasks)}")
+            attempts = (Attempt(task, work.order(task, task.key)) for task in left)
+            with (
+                hosts() as executor,
+                closing(results(executor, attempts, work.retries, stopped)) as done,
+            ):
+                progress.take(_written(map(files.keep, done), report))
     except KeyboardInterrupt:
         again = "; the same command goes on from here" if report else ""
         print(f"\ncallboard: stopped{again}", file=sys.stderr)
         raise
     finally:
-        if report and ordered:
-            report.close(progress.results if whole else None, progress.finished())
-        elif report:
-            report.end(progress.finished())
-    if files.dropped:
-        tell("the answers hold pictures, sounds or files; --out FOLDER keeps them")
+        if report:
+            report.close(progress.finished(), ordered=ordered)
+    for remark in files.remarks:
+        tell(remark)
     clear()
     print(json.dumps(progress.finished()))
     return int(bool(progress.failed))
@@ -87,25 +186,25 @@ def _written(results: Iterable[TaskResult], report: ReportFile | None) -> Iterat
 class _Progress:
     """What is printed on the way."""
 
-    def __init__(self, total: int, max_failures: int | None, holds: bool) -> None:
-        self.results: list[TaskResult] = []
-        self.failed = 0
-        self._known = 0
+    def __init__(self, total: int, max_failures: int | None) -> None:
+        self.failed = self._known = 0
         self._total = total
         self._most = max_failures
-        self._holds = holds
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are more failures than are allowed."""
+        return self._most is not None and self.failed >= self._most
 
     def take(self, results: Iterable[TaskResult]) -> None:
-        """Up to the end, or to more failures than are allowed."""
+        """Up to the end, or until there are enough failures."""
         for result in results:
-            if self._holds:
-                self.results.append(result)
             self._known += 1
             self.failed += result.status == "failed"
             clear()
             print(json.dumps(result.line()), flush=True)
             bar(self._known, self._total, f"{self.failed} failed" if self.failed else "")
-            if self._most is not None and self.failed >= self._most:
+            if self.enough:
                 return
 
     def finished(self) -> Json:

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from callboard.content import Json
 from callboard.errors import InvalidParams, PeerError
 from callboard.mapping.tasks import Task
-from callboard_programs.farm.job_folder import write_files
-from callboard_programs.farm.orders import FarmWork
+from callboard_programs.farm.job_folder import orders_text, write_files
+from callboard_programs.farm.orders import Work
 
 SCRIPT, JOB, ORDERS, HOST = "callboard.js", "job.json", "orders.jsonl", "host.json"
 _PLATFORMS = {"win32": "windows"}
 
 
-def write_job(
-    folder: Path, name: str, work: FarmWork, tasks: Sequence[Task], chunk: int
-) -> list[Path]:
+def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk: int) -> list[Path]:
     """Writes a job's files into ``folder``, absolute, which is made; they are returned, the job
     first. A task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
     if work.needs:
@@ -42,15 +39,10 @@ def write_job(
     texts = {
         JOB: json.dumps(job, indent=2) + "\n",
         SCRIPT: (files("callboard_programs.farm") / "flamenco.js").read_text("utf-8"),
-        ORDERS: "".join(json.dumps(order) + "\n" for order in _orders(work, tasks)),
+        ORDERS: orders_text(work, tasks),
         HOST: json.dumps({"options": list(work.host_options)}) + "\n",
     }
     return write_files(folder, texts)
-
-
-def _orders(work: FarmWork, tasks: Sequence[Task]) -> Iterator[Json]:
-    for task in tasks:
-        yield {"index": task.index, "file": task.file, **work.order(task, task.key)}
 
 
 def host_of(folder: Path) -> list[str]:

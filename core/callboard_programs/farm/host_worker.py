@@ -16,9 +16,7 @@ from typing import Any
 
 from callboard.app import Callboard
 from callboard.content import Json
-from callboard.errors import CallboardError, InvalidParams
-from callboard_programs.client.tool_call import FailedCall, failure, never_goes
-from callboard_programs.farm.orders import Asker, carried_out, perform_by, printed, require_version
+from callboard_programs.farm.orders import Asker, answered, perform_by
 from callboard_programs.farm.own_calls import TYPED, OwnClient
 from callboard_programs.farm.security import quiet
 
@@ -70,7 +68,7 @@ class HostWorker:
         ended: Callable[[], None],
     ) -> None:
         """``security`` is Dask's."""
-        self._catalog, self._dispatcher = app.catalog, app.dispatcher
+        self._dispatcher = app.dispatcher
         self._client_of = lru_cache(maxsize=16)(partial(OwnClient, app))
         self._member, self._security = member, security
         self._report, self._ended = report, ended
@@ -169,29 +167,17 @@ class HostWorker:
             self._report({"event": "ended", "key": order["key"]})
 
     def _answered(self, order: Json) -> Json:
+        asker = Asker(*order["asker"]) if "asker" in order else TYPED
         try:
-            self._require(order["skills"])
-            asker = Asker(*order["asker"]) if "asker" in order else TYPED
-            return carried_out(self._client_of(asker), order)
-        except Exception as error:
-            if self._dispatcher.closed:
-                # What the end of the host broke off is no failure: its worker is lost with it.
-                threading.Event().wait()
-            if not isinstance(error, CallboardError):
+            answer = answered(self._client_of(asker), order, who=self._member.name)
+        except Exception:
+            if not self._dispatcher.closed:
                 raise
-            words = printed(error.result) if isinstance(error, FailedCall) else {}
-            told = {"status": "failed", "value": failure(error), "printed": words}
-            return {**told, "never": never_goes(error)}
-
-    def _require(self, needed: Mapping[str, str | None]) -> None:
-        """Raises InvalidParams where a skill isn't here in that version."""
-        if not needed:
-            return
-        skills = {known.skill.name: known.skill.version for known in self._catalog.known}
-        for name, version in needed.items():
-            if name not in skills:
-                raise InvalidParams(f"{self._member.name} has no skill '{name}'; install it there")
-            require_version(self._member.name, name, skills[name], version)
+            answer = {"status": "failed"}
+        if answer["status"] == "failed" and self._dispatcher.closed:
+            # What the end of the host broke off is no failure: its worker is lost with it.
+            threading.Event().wait()
+        return answer
 
 
 def _cancelled_by(heard: Callable[[str], None]) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from callboard.errors import PeerError
+from callboard.mapping.tasks import Task
+from callboard_programs.farm.orders import Work
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
@@ -18,3 +21,11 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     except OSError as error:
         raise PeerError(f"the job can't be written: {error}") from None
     return [folder / file for file in texts]
+
+
+def orders_text(work: Work, tasks: Sequence[Task]) -> str:
+    """What `callboard farm session` performs, a line for each task."""
+    orders = (
+        {"index": task.index, "file": task.file, **work.order(task, task.key)} for task in tasks
+    )
+    return "".join(json.dumps(order) + "\n" for order in orders)

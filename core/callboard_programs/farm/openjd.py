@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.mapping.tasks import Task
-from callboard_programs.farm.job_folder import write_files
-from callboard_programs.farm.orders import FarmWork
+from callboard_programs.farm.job_folder import orders_text, write_files
+from callboard_programs.farm.orders import Work
 
 TEMPLATE, ORDERS, ASSETS = "template.json", "orders.jsonl", "asset_references.json"
 #: Seconds for a host to start and to end, and for a cancelled task to put back what it changed.
@@ -30,27 +31,19 @@ _AMOUNTS = {
 _HERE = "{{Session.WorkingDirectory}}"
 
 
-def write_bundle(folder: Path, name: str, work: FarmWork, tasks: Sequence[Task]) -> list[Path]:
+def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> list[Path]:
     """Writes the bundle's files into ``folder``, which is made; they are returned. ``name`` is the
     job's. Raises PeerError."""
     texts = {
         TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
-        ORDERS: "".join(json.dumps(order) + "\n" for order in orders(work, tasks)),
+        # The manager's own limit ends the process that would count here.
+        ORDERS: orders_text(replace(work, timeout=None), tasks),
         ASSETS: json.dumps(_assets(tasks), indent=2) + "\n",
     }
     return write_files(folder, texts)
 
 
-def orders(work: FarmWork, tasks: Sequence[Task]) -> Iterator[Json]:
-    """What :mod:`.session_host` performs, a line for each task."""
-    for task in tasks:
-        order = work.order(task, task.key)
-        # The manager's own limit ends the process that would count here.
-        del order["timeout"]
-        yield {"index": task.index, "file": task.file, **order}
-
-
-def template(name: str, work: FarmWork, count: int) -> Json:
+def template(name: str, work: Work, count: int) -> Json:
     """The job: its host starts once in a session, each task is a call of one of ``count``."""
     session = ["farm", "session"]
     options = _literal(work.host_options)

@@ -1,22 +1,36 @@
-"""What a farm's hosts are sent, and how they do it."""
+"""What a run's hosts are sent, how they do it, and what becomes of their answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import time
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from callboard.content import Json
-from callboard.errors import InvalidParams
+from callboard.errors import CallboardError, HostError, InvalidParams
 from callboard.jobs.workflows import RUN
-from callboard.mapping.tasks import Task, filled
+from callboard.mapping.tasks import Task, TaskResult, filled, stamp_of
 from callboard_programs.batch.artefacts import artefacts_of
-from callboard_programs.batch.pool import BatchWork
-from callboard_programs.batch.warm_host import on_scene
 from callboard_programs.client.http_client import pass_over
-from callboard_programs.client.tool_call import Notified, Requester, beside, content_of
+from callboard_programs.client.tool_call import (
+    FailedCall,
+    Notified,
+    Requester,
+    beside,
+    call_tool,
+    content_of,
+    failure,
+    never_goes,
+)
 
+#: What is said of a scene that a tool changed, and that nobody was asked to save.
+UNSAVED = (
+    "the tool changed the scene, and nothing saved it afterwards; where the tool doesn't write it "
+    "itself, --save saves each scene where it came from"
+)
+OPEN, SAVE, SKILL = "scene__open_file", "scene__save_file", "skills__describe"
 #: Where supervisors tell which task a host was lost with: ``{worker, key, why, code}``.
 LOST = "callboard-lost"
 
@@ -31,19 +45,37 @@ class Asker(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FarmWork(BatchWork):
-    """What is done for each task, as in a batch. ``needs`` are amounts of what hosts offer, by
-    name; ``skills`` are those that a host must have, each with its version or None for any.
-    ``asker`` is None for whoever typed the command. ``files`` says that pictures, sounds and files
-    of the answers are wanted whole."""
+class Work:
+    """What is done for each task. ``host_options`` are those of ``callboard serve``; ``retries``
+    says how often a task is tried again whose host was lost; ``timeout`` is in seconds. ``needs``
+    are amounts of what hosts offer, by name; ``skills`` are those that a host must have, each with
+    its version or None for any. ``asker`` is None for whoever typed the command. ``files`` says
+    that pictures, sounds and files of the answers are wanted whole."""
 
+    tool: str
+    given: Json
+    host_options: Sequence[str] = ()
+    open: bool = True
+    save: bool = False
+    retries: int = 2
+    timeout: float | None = None
     needs: Mapping[str, float] = field(default_factory=dict)
     skills: Mapping[str, str | None] = field(default_factory=dict)
     asker: Asker | None = None
     files: bool = False
 
+    def described(self) -> Json:
+        """What makes its results other ones."""
+        return {
+            "tool": self.tool,
+            "arguments": self.given,
+            "open": self.open,
+            "save": self.save,
+            "host": list(self.host_options),
+        }
+
     def order(self, task: Task, key: str) -> Json:
-        """What is sent for one task. ``key`` is Dask's."""
+        """What is sent for one task. ``key`` tells it apart from all that are out."""
         order = {
             "key": key,
             **self._called(filled(self.given, task) if self.given else dict(task.values)),
@@ -63,19 +95,60 @@ class FarmWork(BatchWork):
         return {"tool": self.tool, "arguments": given}
 
 
-def carried_out(client: Requester, order: Json, notified: Notified = pass_over) -> Json:
-    """Does what the order says, by a client of its host: ``{status, value, printed, artefacts,
-    content}``. Raises FailedCall, RemoteError, HostError."""
+# -- in a host, or by a client of it ---------------------------------------------------------------
+
+
+def answered(
+    client: Requester, order: Json, notified: Notified = pass_over, who: str = "the host"
+) -> Json:
+    """Does what the order says: ``{status, value, printed, artefacts?, content?, unsaved?,
+    never?}``. ``never`` says that no task can be done so. Raises HostError where the host is
+    gone."""
     began = time() - 0.1  # files are stamped by a coarser clock
-    result = on_scene(
-        client, order["tool"], order["arguments"], order["scene"], order["save"], notified
-    )
-    value = content_of(result)
-    told = {"status": "done", "value": value, "printed": printed(result)}
-    content = beside(result)
+    try:
+        _require(client, order["skills"], who)
+        given = order["tool"], order["arguments"], order["scene"], order["save"]
+        result = on_scene(client, *given, notified)
+    except HostError:
+        raise
+    except CallboardError as error:
+        words = printed(error.result) if isinstance(error, FailedCall) else {}
+        told = {"status": "failed", "value": failure(error), "printed": words}
+        return {**told, "never": never_goes(error)}
+    value, content = content_of(result), beside(result)
     if not order.get("files"):
         content = [{"type": block["type"]} for block in content]
-    return {**told, "artefacts": artefacts_of(value, began), "content": content}
+    return {
+        "status": "done",
+        "value": value,
+        "printed": printed(result),
+        "artefacts": artefacts_of(value, began),
+        "content": content,
+        "unsaved": order["scene"] is not None and not order["save"] and is_changed(result),
+    }
+
+
+def on_scene(
+    client: Requester,
+    tool: str,
+    given: Json,
+    scene: str | None = None,
+    save: bool = False,
+    notified: Notified = pass_over,
+) -> Json:
+    """Calls the tool, on that scene if there is one, and saves it where asked to. Raises
+    FailedCall, RemoteError, HostError."""
+    if scene is not None:
+        call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
+    result = call_tool(client, tool, given, notified)
+    if save:
+        call_tool(client, SAVE, {}, notified)
+    return result
+
+
+def is_changed(result: Json) -> bool:
+    """Whether that call changed the scene."""
+    return "callboard/undo" in result.get("_meta", {})
 
 
 def printed(result: Json) -> Json:
@@ -85,13 +158,41 @@ def printed(result: Json) -> Json:
     return {name: text for name in names if (text := meta.get(f"callboard/{name}"))}
 
 
-def require_version(who: str, skill: str, has: str | None, wanted: str | None) -> None:
-    """Raises InvalidParams where ``who`` has another version than the one that is wanted."""
-    if wanted is not None and has != wanted:
-        raise InvalidParams(
-            f"{who} has {skill} {has or 'without a version'}, wanted is {wanted}; install that "
-            "version there, or ask for the other"
-        )
+def _require(client: Requester, needed: Mapping[str, str | None], who: str) -> None:
+    """Raises InvalidParams where a skill isn't there in that version."""
+    for name, wanted in needed.items():
+        skill = None
+        with suppress(FailedCall):
+            skill = content_of(call_tool(client, SKILL, {"name": name}))
+        if skill is None:
+            raise InvalidParams(f"{who} has no skill '{name}'; install it there")
+        has = skill.get("version")
+        if wanted is not None and has != wanted:
+            raise InvalidParams(
+                f"{who} has {name} {has or 'without a version'}, wanted is {wanted}; install that "
+                "version there, or ask for the other"
+            )
+
+
+# -- at whoever sent it ----------------------------------------------------------------------------
+
+
+def result_of(task: Task, answer: Json, attempts: int = 1) -> TaskResult:
+    """How the task ended, by what it was answered with."""
+    status: Literal["done", "failed"] = "done" if answer["status"] == "done" else "failed"
+    names = ("worker", "printed", "seconds", "unsaved")
+    return TaskResult(
+        task.index,
+        task.file,
+        status,
+        answer["value"],
+        attempts,
+        stamp_of(task.file),
+        task.key,
+        answer.get("artefacts", {}),
+        answer.get("content", ()),
+        {name: answer[name] for name in names if answer.get(name)},
+    )
 
 
 _performer: Callable[[Json], Json] | None = None
@@ -104,7 +205,7 @@ def perform_by(performer: Callable[[Json], Json]) -> None:
 
 
 def perform(order: Json) -> Json:
-    """What Dask calls on a worker: ``{status, value, printed, artefacts, content, worker}``."""
+    """What Dask calls on a worker: what ``answered`` says, with ``worker`` and ``seconds``."""
     if _performer is None:
         raise RuntimeError("this Dask worker is no callboard host; start `callboard farm worker`")
     return _performer(order)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -19,12 +18,11 @@ from callboard.content import Json
 from callboard.errors import CallboardError, HostError, InvalidParams
 from callboard.ground.private_file import read_private, write_private
 from callboard.mapping.host_process import GOODBYE, START, HostLost, HostProcess
-from callboard.mapping.tasks import TaskResult, stamp_of
-from callboard_programs.batch.warm_host import WarmHost
+from callboard.mapping.tasks import Task, TaskResult
 from callboard_programs.client import Client
 from callboard_programs.client.http_client import pass_over
-from callboard_programs.client.tool_call import Notified, Requester, call_tool, content_of, failure
-from callboard_programs.farm.orders import carried_out, require_version
+from callboard_programs.client.tool_call import Notified, failure
+from callboard_programs.farm.orders import answered, result_of
 
 #: Where the host is, and what its keeper said.
 STATE, WORDS = "callboard-host.json", "callboard-host.log"
@@ -91,29 +89,15 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
     """Has the session's host do what one line of a bundle's orders says."""
     try:
         with _client(folder) as client:
-            return _done(client, order, notified)
+            answer = answered(client, order, notified)
     except CallboardError as error:
-        return _result(order, "failed", failure(error), {})
+        answer = {"status": "failed", "value": failure(error)}
+    return result_of(task_of(order), answer)
 
 
-def perform_all(
-    options: Sequence[str], orders: Iterable[Json], notified: Notified = pass_over
-) -> Iterator[TaskResult]:
-    """Has a host of its own do them, one after the other; a fresh one takes the place of one that
-    was lost. Raises HostError where none starts."""
-    left = deque(orders)
-    while left:
-        with WarmHost(options) as host:
-            lives = True
-            while left and lives:
-                order = left.popleft()
-                try:
-                    with host.client_for(order["timeout"]) as client:
-                        result = _done(client, order, notified)
-                except CallboardError as error:
-                    lives = not isinstance(error, HostLost)
-                    result = _result(order, "failed", failure(error), {})
-                yield result
+def task_of(order: Json) -> Task:
+    """What a line of an exported job's orders is for."""
+    return Task(order["index"], order["file"], key=order["key"])
 
 
 def order_of(orders: Path, index: int) -> Json:
@@ -129,38 +113,12 @@ def order_of(orders: Path, index: int) -> Json:
     raise InvalidParams(f"{orders} has no task {index}")
 
 
-def _done(client: Requester, order: Json, notified: Notified) -> TaskResult:
-    _require(client, order["skills"])
-    done = carried_out(client, order, notified)
-    return _result(order, "done", done["value"], done["artefacts"])
-
-
 def _client(folder: Path) -> Client:
     try:
         where = json.loads(read_private(folder / STATE, _MOST))
     except (OSError, ValueError) as error:
         raise HostError(f"the session's host is gone: {error}") from None
     return Client(where["url"], where["token"])
-
-
-def _require(client: Requester, needed: Mapping[str, str | None]) -> None:
-    """Raises FailedCall where a skill isn't there, InvalidParams where its version is another."""
-    for name, version in needed.items():
-        skill = content_of(call_tool(client, "skills__describe", {"name": name}))
-        require_version("the host", name, skill["version"], version)
-
-
-def _result(order: Json, status: str, value: object, artefacts: Mapping[str, str]) -> TaskResult:
-    return TaskResult(
-        order["index"],
-        order["file"],
-        "done" if status == "done" else "failed",
-        value,
-        1,
-        stamp_of(order["file"]),
-        order["key"],
-        artefacts,
-    )
 
 
 if __name__ == "__main__":

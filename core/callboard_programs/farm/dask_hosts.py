@@ -1,0 +1,202 @@
+"""The executor behind a Dask scheduler: orders go out to its hosts, answers come back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.mapping.host_process import HostLost
+from callboard_programs.client.tool_call import failure
+from callboard_programs.farm.orders import LOST, perform
+from callboard_programs.farm.runner import Attempt, Loss
+from callboard_programs.farm.security import quiet
+
+log = logging.getLogger(__name__)
+
+#: Seconds of work that are out for each host, in so many tasks: enough that none waits for us, few
+#: enough that another run's tasks soon have their turn.
+AHEAD, FEWEST, MOST = 0.5, 2, 64
+#: Seconds within which a supervisor tells what its host was lost with.
+LOSS_PATIENCE = 5.0
+#: Seconds between two counts of the workers.
+COUNT_AGAIN = 5.0
+#: Seconds that hosts may take to come before it is said that none suits.
+NONE_SUITS = 10.0
+
+
+class DaskHosts:
+    """A connection to a scheduler. A context manager, for one thread; leaving it cancels what is
+    out."""
+
+    def __init__(
+        self,
+        scheduler: str,
+        security: Any,
+        needs: Mapping[str, float],
+        told: Callable[[int, int], None] = lambda out, hosts: None,
+    ) -> None:
+        """``security`` is Dask's; ``needs`` are amounts of what hosts offer. ``told`` hears now
+        and then how many tasks are out, and how many hosts suit."""
+        self._scheduler, self._security = scheduler, security
+        self._needs, self._told = dict(needs), told
+        self._id = secrets.token_hex(6)
+        self._sent = 0
+        #: By Dask's keys.
+        self._out: dict[str, tuple[Attempt, Any]] = {}
+        #: Futures that ended, and what supervisors told.
+        self._arrived: SimpleQueue[Any] = SimpleQueue()
+        self._losses: dict[str, Json] = {}
+        #: Attempts whose worker is gone, until when its supervisor may say why.
+        self._orphans: list[tuple[float, str, str, Attempt]] = []
+        self._counted, self._hosts = 0.0, 0
+        #: Seconds that a task takes lately.
+        self._pace = AHEAD / FEWEST
+        #: Since when no host suits; for ever once that is said.
+        self._alone_since: float | None = None
+
+    def __enter__(self) -> DaskHosts:
+        """Raises HostError where the scheduler can't be reached."""
+        from distributed import Client
+
+        quiet(logging.CRITICAL)  # what goes wrong is raised here
+        try:
+            self._client = Client(
+                self._scheduler, security=self._security, timeout=10, set_as_default=False
+            )
+        except (OSError, asyncio.TimeoutError, ValueError) as error:
+            raise HostError(
+                f"no scheduler answers at {self._scheduler}: {error}; start it, or correct the "
+                "address"
+            ) from None
+        self._client.subscribe_topic(LOST, lambda event: self._arrived.put(event[1]))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._out and self._client.status == "running":
+            self._client.cancel([future for _, future in self._out.values()])
+        self._client.close()
+
+    # -- out --------------------------------------------------------------------------------------
+
+    def room(self) -> int:
+        if monotonic() - self._counted > COUNT_AGAIN:
+            self._counted = monotonic()
+            self._hosts = self._suiting()
+        window = max(1, self._hosts) * max(FEWEST, min(MOST, int(AHEAD / max(self._pace, 0.001))))
+        room = window - len(self._out)
+        # Few and large: each sending costs the scheduler alike.
+        return 0 if room < window // 2 else room
+
+    def _suiting(self) -> int:
+        """How many hosts could do it. Says so where none can."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        needs = self._needs.items()
+        suiting = sum(
+            all(one["resources"].get(name, 0) >= amount for name, amount in needs)
+            for one in workers
+        )
+        if suiting:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = monotonic()
+        elif monotonic() - self._alone_since > NONE_SUITS:
+            wanted = ", ".join(f"{name}={amount:g}" for name, amount in needs)
+            log.warning("no host here offers %s; `callboard farm worker` starts one", wanted)
+            self._alone_since = math.inf
+        return suiting
+
+    def send(self, attempts: Sequence[Attempt]) -> None:
+        if not attempts:
+            return
+        self._sent += len(attempts)
+        keys = [f"callboard-{self._id}-{self._sent - left}" for left in range(len(attempts))]
+        futures = self._client.map(
+            perform,
+            [{**each.order, "key": key} for each, key in zip(attempts, keys, strict=True)],
+            key=keys,
+            resources=self._needs,
+            pure=False,
+        )
+        for attempt, future in zip(attempts, futures, strict=True):
+            self._out[future.key] = attempt, future
+            future.add_done_callback(self._arrived.put)
+
+    # -- back -------------------------------------------------------------------------------------
+
+    def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
+        """Raises HostError where the scheduler goes away."""
+        self._told(len(self._out), self._hosts)
+        finished = []
+        for item in self._heard():
+            if isinstance(item, dict):
+                self._losses[item["worker"]] = item
+            elif item.key not in self._out:
+                continue
+            elif item.status == "finished":
+                finished.append(item)
+            else:
+                yield from self._erred(item)
+        yield from self._fetched(finished)
+        yield from self._settled()
+
+    def _heard(self) -> list[Any]:
+        """All that arrived, at least one where something does soon."""
+        arrived = []
+        try:
+            # Not for ever: orphans come of age, and Windows hears Ctrl+C only in between.
+            arrived.append(self._arrived.get(timeout=0.5))
+            while True:
+                arrived.append(self._arrived.get_nowait())
+        except Empty:
+            return arrived
+
+    def _fetched(self, futures: Sequence[Any]) -> Iterator[tuple[Attempt, Json | Loss]]:
+        if not futures:
+            return
+        try:
+            answers = self._client.gather(futures)
+        except Exception as error:  # a worker went with its results: those alone are made again
+            if len(futures) > 1:
+                for future in futures:
+                    yield from self._fetched([future])
+            else:
+                attempt, _ = self._out.pop(futures[0].key)
+                yield attempt, Loss(HostError(str(error)), begun=False)
+            return
+        for future, answer in zip(futures, answers, strict=True):
+            attempt, _ = self._out.pop(future.key)
+            self._pace += (answer.get("seconds", self._pace) - self._pace) / 8
+            yield attempt, answer
+
+    def _erred(self, future: Any) -> Iterator[tuple[Attempt, Json | Loss]]:
+        from distributed.scheduler import KilledWorker
+
+        attempt, _ = self._out.pop(future.key)
+        if future.status == "cancelled":
+            raise HostError("the scheduler is gone; what is done is kept for the next run")
+        error = future.exception()
+        if isinstance(error, KilledWorker):
+            until = monotonic() + LOSS_PATIENCE
+            self._orphans.append((until, error.last_worker.name, future.key, attempt))
+            return
+        why = HostError(f"the farm can't do it: {type(error).__name__}: {error}")
+        yield attempt, {"status": "failed", "value": failure(why)}
+
+    def _settled(self) -> Iterator[tuple[Attempt, Loss]]:
+        """Orphans of whose host is known how it ended, or never will be."""
+        orphans, self._orphans = self._orphans, []
+        for until, worker, key, attempt in orphans:
+            loss = self._losses.get(worker)
+            if loss is None and monotonic() < until:
+                self._orphans.append((until, worker, key, attempt))
+                continue
+            lost = loss or {"why": "the host and its supervisor are gone", "code": None, "key": key}
+            yield attempt, Loss(HostLost(lost["why"], code=lost["code"]), lost["key"] == key)
