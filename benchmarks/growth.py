@@ -86,7 +86,7 @@ def grows(kind: str, arguments: argparse.Namespace) -> int:
 def served(home: Path, tree: Path | None) -> Iterator[tuple[int, Target]]:
     """A server on an empty stage, with one root: its process id, and how to reach it."""
     folder = "Scripts/python.exe" if os.name == "nt" else "bin/python"
-    python = sys.executable if tree is None else str(tree.resolve() / ".venv" / folder)
+    python = sys.executable if tree is None else str(tree.resolve() / ".venv-test" / folder)
     root = home / "root"
     root.mkdir()
     command = [python, "-m", "callboard", "serve", "--host", "openusd", "--root", str(root)]

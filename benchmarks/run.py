@@ -71,7 +71,7 @@ def before(tree: Path | None) -> list[Contender]:
     if tree is None:
         return []
     folder = tree.resolve()
-    python = folder / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = folder / ".venv-test" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     script = folder / "benchmarks" / "servers" / "callboard_server.py"
     return [Contender("callboard, before", str(script), python=python)]
 

@@ -1,14 +1,14 @@
 """Sets callboard up on a fresh machine, then runs it. Needs nothing but Python.
 
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
-    python packaging/bootstrap.py test [--fast | --changed [REV]] [arguments of pytest]
+    python packaging/bootstrap.py test [--all | --changed [REV]] [arguments of pytest]
     python packaging/bootstrap.py docs [--out FOLDER | --outside]
     python packaging/bootstrap.py build [HOST ...] [--full]   what is installed into hosts
     python packaging/bootstrap.py release [--unchecked]       all that is published
 
-The first run creates .venv beside this project and installs the exact versions of
-constraints.txt; later runs find it ready and start at once. Whatever this program
-says goes to stderr: stdout belongs to what it starts.
+The first run creates .venv beside this project, or .venv-test for all but serve, and
+installs the exact versions of constraints.txt; later runs find it ready and start at
+once. Whatever this program says goes to stderr: stdout belongs to what it starts.
 
 This file also runs under Pythons too old or too new for callboard, to find or name
 the one that fits: keep its syntax at 3.7 and its imports to the standard library.
@@ -40,12 +40,11 @@ PROGRAMS = {
 }
 """Beside this file, and the extras that each needs."""
 STATE_FILE = "callboard-setup.json"
-SPREAD = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"]
-"""Tests over the processors; more of them than these wait for each other's start."""
-FAST = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", "-n", "4"]
-FAST += ["--dist", "worksteal"]
-"""What runs while one edits. Many of these tests wait: four at once are a third quicker on two
-processors than two."""
+QUICK = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", "-n", "4"]
+QUICK += ["--dist", "worksteal"]
+"""Many of these tests wait: four at once are a third quicker on two processors than two."""
+ALL = ["-n", "2", "--dist", "loadfile"]
+"""Slow ones wait for programs, windows and clients; a file's tests may share one of these."""
 
 
 class State(NamedTuple):
@@ -245,21 +244,46 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
     return extras, BLENDER_VERSIONS if known.host == "blender" else VERSIONS
 
 
+def test_options() -> argparse.ArgumentParser:
+    """Our own options of `test`, wherever they stand among pytest's."""
+    ours = argparse.ArgumentParser(
+        prog="bootstrap.py test",
+        usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",
+        description="Runs the quick tests, which takes about two minutes on two processors.",
+        epilog="Test files that are named run whole, in one process: tests/calls/test_batch.py -s",
+        allow_abbrev=False,
+    )
+    ours.add_argument("--all", action="store_true", help="every test, the slow ones as well")
+    ours.add_argument(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="REV",
+        help="of the quick tests those that have to do with what you changed since a commit",
+    )
+    return ours
+
+
 def pytest_arguments(arguments: Sequence[str], python: str) -> list[str]:
-    """What pytest is given: some options are ours, wherever they stand."""
-    ours = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    ours.add_argument("--fast", action="store_true")
-    ours.add_argument("--spread", action="store_true")
-    ours.add_argument("--changed", nargs="?", const="HEAD")
-    asked, given = ours.parse_known_args(arguments)
+    asked, given = test_options().parse_known_args(arguments)
     if asked.changed is not None:
         command = [python, str(PROJECT / "tests" / "touched.py"), "--since", asked.changed]
         picked = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8")
         if picked.returncode:
             sys.exit(picked.returncode)
-        given += picked.stdout.split()
-    chosen = FAST if asked.fast or asked.changed is not None else []
-    return [*chosen, *(SPREAD if asked.spread else []), *given]
+        if not picked.stdout.strip():
+            sys.exit(0)
+        return [*QUICK, *given, *picked.stdout.split()]
+    named = any(one.startswith(("tests/", "tests\\")) for one in given)
+    return [*(ALL if asked.all else [] if named else QUICK), *given]
+
+
+def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
+    asked = [python, str(PROJECT / "tests" / "needed.py")]
+    asked += ["--all"] if "--all" in arguments else []
+    told = subprocess.run(asked, stdout=subprocess.PIPE, encoding="utf-8").stdout.strip()
+    if told:
+        say(told)
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
@@ -282,12 +306,15 @@ def start(command: list[str]) -> NoReturn:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="bootstrap.py", description="Sets up callboard in .venv, then runs it."
+        prog="bootstrap.py",
+        description="Sets up callboard in .venv, then runs it; all but serve runs in .venv-test.",
+        epilog="`test` runs the quick tests, `test --all` every test, `test --changed` those that "
+        "have to do with your change.",
     )
     parser.add_argument(
         "--python",
         choices=sorted(VERSIONS, key=VERSIONS.index),
-        help="use this version, in an environment of its own (.venv-3.12)",
+        help="use this version, in environments of its own (.venv-3.12, .venv-test-3.12)",
     )
     parser.add_argument(
         "command",
@@ -300,7 +327,10 @@ def main(arguments: Sequence[str]) -> int:
         help="passed on to whichever it is",
     )
     asked = parser.parse_args(arguments)
-    venv = PROJECT / (".venv-" + asked.python if asked.python else ".venv")
+    kind = "" if asked.command == "serve" else "-test"
+    venv = PROJECT / (".venv" + kind + ("-" + asked.python if asked.python else ""))
+    if asked.command == "test":
+        test_options().parse_known_args(asked.arguments)  # --help ends here
     if asked.command == "serve":
         extras, versions = serve_needs(asked.arguments)
     else:
@@ -337,6 +367,8 @@ def main(arguments: Sequence[str]) -> int:
     os.chdir(PROJECT)
     keep_bytecode(venv, os.environ)
     python = str(program(venv, "python"))
+    if "--version" not in asked.arguments:
+        tell_what_is_missing(asked.arguments, python)
     start([python, "-m", "pytest", *pytest_arguments(asked.arguments, python)])
 
 

@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from callboard_testing.fake_client import FakeClient
 from needed import missing
+from progress import Progress
 from serving import Served, served
 from touched import SLOW_ROOMS, TESTS
 
@@ -25,7 +26,7 @@ if missing("qt") is None:
 
 # A slow machine is no failure; in CI the same change always meets the same examples.
 settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
-# The fast tier looks at fewer: whoever changes what they test runs all.
+# The quick tier looks at fewer: whoever changes what they test runs all.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 
@@ -33,6 +34,13 @@ settings.load_profile("callboard")
 # What a shell starts in the background ignores Ctrl+C, and so would each program of a test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and reporter.verbosity <= 0 and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(reporter))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -100,7 +108,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The fast tier doesn't even import what it leaves out: MCP's SDK alone takes two seconds."""
+    """The quick tier doesn't even import what it leaves out: MCP's SDK alone takes two seconds."""
     inside = collection_path.is_relative_to(TESTS) and collection_path != TESTS
     room = collection_path.relative_to(TESTS).parts[0] if inside else None
     return (room in SLOW_ROOMS and config.option.markexpr.startswith("not slow")) or None

@@ -3,7 +3,7 @@
 What skills, bundles, adapters and Python programs import. ``tests/public_face.txt`` holds it, so
 that a change of the face shows in review. To write it anew:
 
-    .venv/bin/python tests/public_face.py
+    .venv-test/bin/python tests/public_face.py
 
 The text is the same on every supported Python: annotations stand as the source spells them, and
 what Python itself adds to classes is left out.

@@ -38,9 +38,9 @@ RUN_BY: dict[str, dict[str, str]] = {
 _READ = "its words are read by tests/docs/test_commands_named.py; "
 #: By page and how the block begins: why no test runs it.
 NOT_RUN: dict[tuple[str, str], str] = {
-    ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test --fast"): "it is what runs this",
+    ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test"): "it is what runs this",
     ("CONTRIBUTING.md", "debootstrap"): "it makes a Debian around all of CI",
-    ("CONTRIBUTING.md", ".venv/bin/python -m pip install uv"): "it changes the pins",
+    ("CONTRIBUTING.md", ".venv-test/bin/python -m pip install uv"): "it changes the pins",
     ("README.md", "python3 packaging/bootstrap.py release"): "tests/packaging/test_release.py",
     ("docs/platforms.md", "apt-get"): "it is a stage of .ci/run",
     (

@@ -32,7 +32,7 @@ if room := os.environ.get("CALLBOARD_BLENDER_ROOM"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The compliance suite is the same in every host: the fast tier runs it in OpenUSD."""
+    """The compliance suite is the same in every host: the quick tier runs it in OpenUSD."""
     for item in items:
         if item.name.startswith(("test_compliance[", "test_the_checks_of_")):
             item.add_marker("sweep")

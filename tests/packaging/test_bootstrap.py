@@ -92,12 +92,28 @@ def test_the_versions_are_listed_for_scripts_as_they_are_tried() -> None:
     assert tuple(listed.stdout.split()) == find_python.VERSIONS
 
 
-def test_the_fast_tier_is_an_option_beside_those_of_pytest() -> None:
-    given = bootstrap.pytest_arguments(["-k", "roots", "--fast", "-x"], sys.executable)
+def test_the_quick_tier_is_what_runs_unless_all_or_a_file_is_named() -> None:
+    given = bootstrap.pytest_arguments(["-k", "roots", "-x"], sys.executable)
     assert given[-3:] == ["-k", "roots", "-x"]
     assert given[given.index("-m") + 1] == "not slow and not sweep"
-    assert "-n" in given
-    assert bootstrap.pytest_arguments(["-k", "roots"], sys.executable) == ["-k", "roots"]
+    everything = bootstrap.pytest_arguments(["-x", "--all"], sys.executable)
+    assert "-m" not in everything
+    assert everything[-1] == "-x"
+    one = ["tests/calls/test_batch.py::test_it", "-s"]
+    assert bootstrap.pytest_arguments(one, sys.executable) == one
+
+
+@pytest.mark.parametrize("words", [["--help"], ["test", "--help"]])
+def test_help_answers_at_once_and_names_what_can_be_run(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "PROJECT", Path("nowhere"))
+    with pytest.raises(SystemExit) as ended:
+        bootstrap.main(words)
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "--all" in shown
+    assert "--changed" in shown
 
 
 def test_a_commit_after_changed_says_since_when() -> None:
