@@ -117,9 +117,11 @@ def test_help_answers_at_once_and_names_what_can_be_run(
 
 
 def test_a_commit_after_changed_says_since_when() -> None:
-    given = bootstrap.pytest_arguments(["-x", "--changed", "HEAD"], sys.executable)
+    nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's tree without files
+    given = bootstrap.pytest_arguments(["-x", "--changed", nothing], sys.executable)
     assert given[given.index("-m") + 1] == "not slow and not sweep"
     assert "-x" in given
+    assert "tests/packaging/test_bootstrap.py" in given
     with pytest.raises(SystemExit):
         bootstrap.pytest_arguments(["--changed", "no-such-commit"], sys.executable)
 
