@@ -8,8 +8,8 @@ counted by a profiler on all threads. A call of a Python function is counted whe
 core's own (bundled skills are what a user would write, and are left out); a switch is a call that
 enters another module than the call before it. Each figure is the median of the rounds.
 
-``install-skill`` is a process of its own, counted from its first import: that is what a user
-starts.
+The gateway is measured in this process too, before a host in another one. ``install-skill`` is a
+process of its own, counted from its first import: that is what a user starts.
 
 ``--tree`` names another checkout, older ones too, so that a change can be compared with what was.
 """
@@ -17,6 +17,7 @@ starts.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import http.client
 import json
 import os
@@ -63,6 +64,7 @@ BUNDLE = {
     "description": "Rigs bipeds",
     "author": {"name": "A studio"},
 }
+SPHERE = {"tool": "scene__create_primitive", "arguments": {"kind": "sphere"}}
 INSTALL = "import sys, crossings; crossings.install(*sys.argv[1:])"
 
 
@@ -79,7 +81,7 @@ class Profile:
     def __init__(self, tree: Path) -> None:
         self.modules: list[str] = []
         self.on = False
-        self._core = str(tree / "core" / "callboard") + os.sep
+        self._core = str(tree / "core") + os.sep
         self._bundled = str(tree / "core" / "callboard" / "skills" / "bundled") + os.sep
 
     def install(self) -> None:
@@ -212,7 +214,9 @@ def main() -> int:
     arguments = parser.parse_args()
     tree = arguments.tree.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        counts = {**served(tree, Path(folder), arguments), "install-skill": install_counts(tree)}
+        counts = served(tree, Path(folder), arguments)
+        counts |= by_gateway(tree, Path(folder), arguments)
+        counts["install-skill"] = install_counts(tree)
     print(f"| {tree.name} | modules | switches | Python calls |\n|---|---|---|---|")
     for kind, count in counts.items():
         print(f"| {kind} | {count.modules:g} | {count.switches:g} | {count.calls:g} |")
@@ -269,6 +273,48 @@ def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str,
     return counts
 
 
+def by_gateway(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str, Count]:
+    """What a call costs in the gateway's process. The host is another."""
+    kind = "tools/call, in the gateway"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts(tree))}
+    command = [sys.executable, "-m", "callboard", "serve", "--host", "openusd", "--port", "0"]
+    host = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    loop = asyncio.new_event_loop()
+    ending, ready = asyncio.Event(), threading.Event()
+    profile = Profile(tree)
+    try:
+        assert host.stdout is not None
+        host.stdout.readline()
+        profile.install()
+        gateway = named(
+            "Gateway", "callboard.gateway.gateway", "callboard_programs.gateway.gateway"
+        )(0)
+        serving = threading.Thread(
+            target=loop.run_until_complete, args=[gateway.serve(ready.set, ending)]
+        )
+        serving.start()
+        ready.wait(PATIENCE)
+        client = Client(f"{gateway.url}/openusd", gateway.token)
+        call = {"name": "scene__scene_info", "arguments": {}}
+        for _ in range(WARM_UP):
+            profile.of(lambda: client.request("tools/call", call))
+        rounds = [
+            profile.of(lambda: client.request("tools/call", call)) for _ in range(arguments.rounds)
+        ]
+        if kind == arguments.show:
+            show(profile.modules)
+        loop.call_soon_threadsafe(ending.set)
+        serving.join()
+        return {kind: middle(rounds)}
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        host.terminate()
+        host.wait()
+
+
 def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """Every kind of request, with what sends one and waits for its answer."""
     client = Client(app.url, app.token)
@@ -294,6 +340,13 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
         rooted.request("tools/call", trivial)
 
     yield "roots changed, roots/list, tools/call", roots_changed
+    orders = ("callboard.farm.orders", "callboard_programs.farm.orders")
+    carry_out = named("carried_out", *orders)
+    own = named("OwnClient", "callboard.farm.own_calls", "callboard_programs.farm.own_calls")(app)
+    scene = Path(folder) / "task.usda"
+    write(scene, "#usda 1.0\n")
+    order = {**SPHERE, "scene": str(scene), "save": False}
+    yield "a farm's task, in its host", lambda: carry_out(own, order)
 
 
 def install_counts(tree: Path) -> Count:
@@ -325,7 +378,7 @@ def install(tree: str, bundle: str) -> None:
     profile = Profile(Path(tree))
     profile.install()
     profile.on = True
-    status = import_module("callboard_programs.cli").main(["install-skill", bundle])
+    status = named("main", "callboard.cli", "callboard_programs.cli")(["install-skill", bundle])
     profile.on = False
     if status:
         raise SystemExit(status)
@@ -335,7 +388,11 @@ def install(tree: str, bundle: str) -> None:
 
 def use(tree: Path) -> None:
     """Imports are of that checkout, whatever is installed."""
-    sys.path[:0] = [str(tree / part) for part in ("core", "hosts", "ui")]
+    sys.path[:0] = parts(tree)
+
+
+def parts(tree: Path) -> list[str]:
+    return [str(tree / part) for part in ("core", "hosts", "ui")]
 
 
 def named(name: str, *homes: str) -> Any:
@@ -344,7 +401,7 @@ def named(name: str, *homes: str) -> Any:
         try:
             return getattr(import_module(home), name)
         except ModuleNotFoundError as error:
-            if error.name not in homes:
+            if not any(f"{one}.".startswith(f"{error.name}.") for one in homes):
                 raise
     raise SystemExit(f"{name} is in none of {', '.join(homes)}")
 

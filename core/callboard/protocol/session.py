@@ -89,6 +89,7 @@ class Session(Peer):
     ) -> None:
         """``presence`` is told when its client is lost."""
         super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
+        self.id = self.label
         self.inflight: dict[Id, SessionRequest] = {}
         #: What we asked it, and it hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
@@ -99,14 +100,11 @@ class Session(Peer):
         #: Its connection broke, and nothing was heard of it since.
         self.lost = False
         self.initialized = False
-        self._outbox: deque[Json] = deque()
+        #: What waits for a stream.
+        self.outbox: deque[Json] = deque()
         self._listener: Stream | None = None
         self._ask_count = 0
         self._presence = presence
-
-    @property
-    def id(self) -> str:
-        return self.label
 
     @property
     def session(self) -> str:
@@ -125,7 +123,7 @@ class Session(Peer):
 
     def notify(self, method: str, params: Json | None = None) -> None:
         message = jsonrpc.notification_message(method, params)
-        if params is None and message in self._outbox:
+        if params is None and message in self.outbox:
             return  # "the list changed" once is enough
         self.send(message)
 
@@ -137,9 +135,9 @@ class Session(Peer):
         if self._listener is not None and self._listener.send(message):
             self._sent(message)
             return True
-        if len(self._outbox) >= OUTBOX_LIMIT:
-            self._drop(self._outbox.popleft())
-        self._outbox.append(message)
+        if len(self.outbox) >= OUTBOX_LIMIT:
+            self._drop(self.outbox.popleft())
+        self.outbox.append(message)
         return True
 
     def listen(self, stream: Stream) -> None:
@@ -157,8 +155,8 @@ class Session(Peer):
 
     def flush(self, channel: Channel) -> None:
         """Sends what waits for a stream over this one."""
-        while self._outbox and channel.send(self._outbox[0]):
-            self._sent(self._outbox.popleft())
+        while self.outbox and channel.send(self.outbox[0]):
+            self._sent(self.outbox.popleft())
 
     def _sent(self, message: Json) -> None:
         """Starts the clock of a request that has left."""
@@ -191,8 +189,8 @@ class Session(Peer):
         try:
             return await self.asked.wait(id, send, patience)
         finally:
-            if message in self._outbox:
-                self._outbox.remove(message)
+            if message in self.outbox:
+                self.outbox.remove(message)
 
     def close(self) -> None:
         """Ends everything the session held."""
@@ -200,7 +198,7 @@ class Session(Peer):
         self.asked.close("the session ended")
         for request in list(self.inflight.values()):
             request.cancel()
-        self._outbox.clear()
+        self.outbox.clear()
         if self._listener is not None:
             self._listener.end()
             self._listener = None

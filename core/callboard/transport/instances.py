@@ -99,6 +99,12 @@ def folder() -> Path:
     return data_folder() / "instances"
 
 
+def file_of(id: str) -> Path:
+    """The file of one instance: another scene is another content, and without it the instance is
+    gone."""
+    return folder() / f"{id}.json"
+
+
 def new_id() -> str:
     return secrets.token_hex(8)
 
@@ -151,23 +157,15 @@ def listed(*, everywhere: bool = False) -> list[ListedInstance]:
     result = [ListedInstance(instance, "elsewhere") for instance in others]
     for instance, (state, tools) in zip(there, states, strict=True):
         if state == "gone":
-            withdraw(folder() / f"{instance.id}.json")
+            withdraw(file_of(instance.id))
         else:
             result.append(ListedInstance(instance, state, tools))
     return sorted(result, key=lambda entry: entry.instance.started)
 
 
-def file_stamp(instance: Instance) -> object:
-    """Another value once the instance opened another scene, or is gone."""
-    try:
-        return (folder() / f"{instance.id}.json").stat().st_mtime_ns
-    except OSError:
-        return None
-
-
 def announced_as(id: str) -> Instance | None:
     """What the file of one instance says, whether it is so or not."""
-    return _read(folder() / f"{id}.json")
+    return _read(file_of(id))
 
 
 def announced(at: Path) -> list[Instance]:

@@ -93,7 +93,12 @@ class NamedHosts(StreamableHttp):
     def answer(
         self, session: Session, message: Request, reply: Reply
     ) -> Coroutine[Any, Any, Json | None]:
-        return self._in_session(session, message, reply)
+        conversation = self._in_sessions.get(session.id)
+        opening = None if conversation is None else conversation.opening
+        # Requests of a batch begin later, when the session may have ended.
+        if conversation is None or reply.in_batch or not (opening is None or opening.done()):
+            return self._in_session(session, message, reply)
+        return conversation.side.answer(message, reply)
 
     async def _in_session(self, session: Session, message: Request, reply: Reply) -> Json | None:
         conversation = self._in_sessions.get(session.id)

@@ -51,13 +51,12 @@ class HostChoice:
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:
-        """Whether no host is to see this request."""
-        named = request.params.get("name") == CHOOSE
-        return self.offered and request.method == "tools/call" and named
+        """Whether no host is to see this request, where the tool is offered."""
+        return request.method == "tools/call" and request.params.get("name") == CHOOSE
 
     def add_to(self, request: Request | PeerRequest, response: Json) -> None:
-        """Adds the tool to the last page of a host's list."""
-        if self.offered and request.method == "tools/list":
+        """Adds the tool, where it is offered, to the last page of a host's list."""
+        if request.method == "tools/list":
             result = response.get("result")
             if isinstance(result, dict) and "nextCursor" not in result:
                 result["tools"] = [*result.get("tools", []), TOOL]

@@ -43,7 +43,7 @@ from callboard_programs.relay.listen import ALL_TOPICS, ListenStreams
 from callboard_programs.relay.offline import LostServer
 from callboard_programs.relay.pages import object_in
 from callboard_programs.relay.relay import Relay, result_of
-from callboard_programs.relay.wishes import remember, restore
+from callboard_programs.relay.wishes import REMEMBERED, remember, restore
 
 if TYPE_CHECKING:
     from callboard_programs.relay.onto_sessions import OntoSessions
@@ -226,9 +226,11 @@ class HostSide:
     async def handle(self, request: PeerRequest) -> Json:
         """The host's result, or why there is none. Raises CallboardError."""
         assert isinstance(request, SessionRequest)
-        request.flush_waiting()
+        if request.session.outbox:
+            request.flush_waiting()
         result = await self._handle(request)
-        remember(request.session, request)
+        if request.method in REMEMBERED:
+            remember(request.session, request)
         return result
 
     async def _handle(self, request: SessionRequest) -> Json:
@@ -304,7 +306,8 @@ class HostSide:
             raise Broken("the host closed the connection without an answer")
         if not isinstance(response.get("error", response.get("result")), dict):
             raise Broken("the host's answer is neither a result nor an error")
-        self.keeper.choice.add_to(request, response)
+        if self.keeper.choice.offered:
+            self.keeper.choice.add_to(request, response)
         return response
 
     # -- the client's session on a host ---------------------------------------------------------

@@ -13,7 +13,6 @@ from callboard.errors import HostError, PeerError
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import PeerRequest
 from callboard.protocol.stateless import CLIENT_KEY
-from callboard.transport import instances
 from callboard.transport.instances import Instance
 from callboard_programs.relay.choosing import HostChoice
 from callboard_programs.relay.finder import Finder
@@ -93,7 +92,9 @@ class HostKeeper:
 
     async def link_for(self, request: Request | PeerRequest) -> Link | None:
         """Where this request goes; None where the bridge answers it."""
-        return None if self.choice.takes(request) else await self.current()
+        if self.choice.offered and self.choice.takes(request):
+            return None
+        return await self.current()
 
     async def current(self) -> Link | None:
         """The host that is there, after a look for one where none is. One that isn't meant any more
@@ -117,11 +118,11 @@ class HostKeeper:
         return self.link
 
     async def _is_meant(self, link: Link) -> bool:
-        file = instances.file_stamp(link.instance)
-        if file != link.file:
+        written = link.written_now()
+        if written != link.written:
             if not await asyncio.to_thread(self._finder.leads_to, link.instance):
                 return False
-            link.file = file
+            link.written = written
         return True
 
     def drop(self, link: Link) -> None:

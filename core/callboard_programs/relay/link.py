@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
@@ -23,7 +23,7 @@ from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.opening import Talk
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.protocol.stateless import SERVER_KEY
-from callboard.transport.instances import Instance
+from callboard.transport.instances import Instance, file_of
 from callboard_programs.client.http import (
     Broken,
     Endpoint,
@@ -69,8 +69,9 @@ class Link:
         calls itself: hosts show it to their artist. ``key`` is the instance's own token, which it
         proves to have before it is shown the client's."""
         self.instance = instance
-        #: Its file, when it was last looked at.
-        self.file: object = None
+        self._file = file_of(instance.id)
+        #: When its file was written, as it was last seen.
+        self.written: object = None
         #: What the host speaks: a single era is known once it refused the other.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None
@@ -91,6 +92,13 @@ class Link:
         self._watched: set[str] = set()
         self._watching: asyncio.Task[Json] | None = None
         self._watching_now = asyncio.Event()
+
+    def written_now(self) -> object:
+        """When the instance's file was written; None once it is gone."""
+        try:
+            return self._file.stat().st_mtime_ns
+        except OSError:
+            return None
 
     async def open(self) -> None:
         """Connects. Raises Unreachable, Broken."""
@@ -130,20 +138,16 @@ class Link:
             working.cancel()
             closing.cancel()
 
-    @asynccontextmanager
-    async def post(self, value: Json, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
-        """Sends one message. Raises Unreachable, Broken."""
-        body = jsonrpc.encode(value)
+    def post(
+        self, message: bytes, headers: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[HttpAnswer]:
+        """Sends one encoded message. Raises Unreachable, Broken."""
         fields = {**POST_HEADERS, **headers}
-        async with exchange(self._endpoint, "POST", fields, body, self._idle) as answer:
-            yield answer
+        return exchange(self._endpoint, "POST", fields, message, self._idle)
 
-    @asynccontextmanager
-    async def get(self, headers: Mapping[str, str]) -> AsyncIterator[HttpAnswer]:
+    def get(self, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpAnswer]:
         """Opens a session's own stream. Raises Unreachable, Broken."""
-        headers = {"Accept": "text/event-stream", **headers}
-        async with exchange(self._endpoint, "GET", headers) as answer:
-            yield answer
+        return exchange(self._endpoint, "GET", {"Accept": "text/event-stream", **headers})
 
     async def delete(self, headers: Mapping[str, str]) -> None:
         """Ends a session. Raises Unreachable, Broken."""
@@ -269,7 +273,7 @@ class HostConnection:
 
     @staticmethod
     async def _open(link: Link, message: Json) -> HostConnection:
-        async with link.post(message, {}) as answer:
+        async with link.post(jsonrpc.encode(message), {}) as answer:
             response = _decoded(await answer.body())
             version = object_in(response, "result").get("protocolVersion")
             if not (object_in(response, "error") or isinstance(version, str)):
@@ -307,7 +311,7 @@ class HostConnection:
             return
 
     async def _send(self, message: Json) -> None:
-        async with self.link.post(message, self.headers) as answer:
+        async with self.link.post(jsonrpc.encode(message), self.headers) as answer:
             await answer.body()
 
     async def end(self) -> None:

@@ -82,7 +82,7 @@ class OfflineServer:
             return {}
         if method not in _CALLS:
             raise MethodNotFound(f"Method not found: '{method[:80]}'")
-        if self._choice.takes(request):
+        if self._choice.offered and self._choice.takes(request):
             return await self._choice.call(request.params.get("arguments"))
         self.check()
         if self.undecided:

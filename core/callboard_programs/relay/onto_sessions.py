@@ -107,7 +107,8 @@ class OntoSessions:
             if refused.status == 404:
                 raise Unreachable("the host does not know this session any more") from None
             raise
-        self._keeper.choice.add_to(request, {"result": result})
+        if self._keeper.choice.offered:
+            self._keeper.choice.add_to(request, {"result": result})
         return result
 
     async def _call(self, link: Link, request: StatelessRequest) -> HeldCall:

@@ -40,7 +40,9 @@ class Relay:
         """The host's response; None where its answer ends without one. ``channel`` takes what
         comes before it. Raises Unreachable, Broken; Answered where ``channel`` took a large
         response itself."""
-        message = jsonrpc.request_message(request.id, request.method, request.params)
+        message = jsonrpc.encode(
+            jsonrpc.request_message(request.id, request.method, request.params)
+        )
         async with link.post(message, headers) as answer:
             if session is not None and answer.status == 404:
                 raise Unreachable("the host does not know this session any more")

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from callboard_programs.relay.link import HostConnection
 
 
+#: Requests by which a client says what it wants of its session.
+REMEMBERED = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
+
+
 def remember(session: Session, request: SessionRequest) -> None:
     """Notes what the client watches, and which log messages it wants."""
     uri = request.params.get("uri")
