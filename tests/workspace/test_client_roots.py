@@ -87,6 +87,27 @@ def test_a_client_is_asked_once_and_again_when_its_roots_change(
         assert answer.asked == 2
 
 
+def test_roots_that_were_taken_back_count_no_more_while_the_client_thinks(
+    server: Served, tmp_path: Path
+) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    answers: list[Any] = [{"roots": [{"uri": old.as_uri()}]}]
+    with offering(server, lambda params: answers.pop() if answers else None) as client:
+        client.listen()
+        assert seen(client) == [str(old)]
+        server.app.roots.call_patience = 0.05
+        client.notify("notifications/roots/list_changed")
+        save = {"name": "save", "arguments": {"path": str(old / "a.txt")}}
+        for call in ({"name": "see", "arguments": {}}, save):
+            error = client.request("tools/call", call)["error"]
+            assert "has not answered roots/list yet" in error["message"]
+        asked = client.wait_for("roots/list", 2)[1]["id"]
+        new = {"roots": [{"uri": (tmp_path / "new").as_uri()}]}
+        client.post({"jsonrpc": "2.0", "id": asked, "result": new})
+        assert seen(client) == [str(tmp_path / "new")]
+
+
 def test_saying_initialized_twice_asks_once(server: Served, tmp_path: Path) -> None:
     answer = Roots(tmp_path)
     with offering(server, answer) as client:

@@ -168,7 +168,7 @@ class Service:
             self._roots.forget(peer)
             self.dispatcher.consent.forget(peer.label)
         else:
-            self._roots.ask_session(peer)
+            self._roots.ask_session(peer, changed=event == "roots_changed")
 
     # -- tools ------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
-from callboard.errors import WorkspaceResolveError
+from callboard.errors import PeerError, WorkspaceResolveError
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
 from callboard.workspace.ceiling import Judged, is_whole_disk, judge
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
@@ -46,6 +46,8 @@ class ClientRoots:
         self.roots = roots
         self.problem: str | None = None
         self.asking: asyncio.Task[Any] | None = None
+        #: The client said that its roots are others by now, and hasn't said which.
+        self.outdated = False
         #: The roots beside the artist's, as they were when a call last needed them.
         self.judged: Judged | None = None
 
@@ -133,14 +135,17 @@ class RootsBook:
         self._answers.forget_client(holder)
         self._changes.tell()
 
-    def ask_session(self, peer: Peer) -> None:
-        """Asks a session's client, now or anew."""
+    def ask_session(self, peer: Peer, *, changed: bool = False) -> None:
+        """Asks a session's client. Where its roots ``changed``, what it said before counts no
+        more."""
         self._changes.tell()
         if not peer.offers("roots"):
             return
         entry = self.known(peer)
         if entry.asking is not None:
             entry.asking.cancel()
+        if changed:
+            entry.roots, entry.judged, entry.outdated = None, None, True
         entry.asking = asyncio.get_running_loop().create_task(self._ask(peer, entry))
 
     async def _ask(self, peer: Peer, entry: ClientRoots) -> None:
@@ -151,7 +156,9 @@ class RootsBook:
         """A client that refuses to answer counts as one without roots."""
         try:
             result = await answer
+            entry.outdated = False
         except AskFailed as refused:
+            entry.outdated = False
             entry.roots, entry.problem = None, f"roots/list failed: {refused.message}"
             return
         if not isinstance(result, dict):
@@ -228,6 +235,11 @@ class RootsBook:
         elif entry.asking is not None and not entry.asking.done():
             request.flush_waiting()
             await asyncio.wait([entry.asking], timeout=self.call_patience)
+            if entry.outdated:
+                raise PeerError(
+                    "the client said that its roots changed and has not answered roots/list yet; "
+                    "answer it, and call again"
+                )
         return entry
 
 
