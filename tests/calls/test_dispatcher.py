@@ -14,6 +14,8 @@ import pytest
 
 from callboard.calls.context import AsyncToolContext, ToolContext
 from callboard.clients.book import ClientBook
+from callboard.clients.holder import LOCAL
+from callboard.clients.owner import Owner
 from callboard.errors import (
     CALL_TIMEOUT,
     CAPABILITY_MISSING,
@@ -683,7 +685,7 @@ def test_a_failure_that_a_skill_returns_is_an_error(server: Served, client: Fake
 
 
 def test_a_full_queue_is_refused_at_once_and_says_what_blocks() -> None:
-    with served(queue_limit=2) as server, server.client() as client:
+    with served(queue_limit=4) as server, server.client() as client:
         gate = Gate()
         server.tool("hold", gate)
         server.tool("wait", lambda: "ran")
@@ -889,7 +891,7 @@ def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
             assert counted.get(timeout=DEADLINE) == 3
             for call in ending:
                 assert call.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
-            until(lambda: server.app.jobs.get(job).ended, "the end of its job")
+            until(lambda: server.app.jobs.get(job, Owner(LOCAL)).ended, "the end of its job")
             (question,) = dispatcher.consent.questions.values()
             controls.answer(question.id, "allow")
             assert not asking.result(DEADLINE)["result"]["isError"]

@@ -348,13 +348,13 @@ def test_the_set_is_bounded_and_an_ended_session_makes_room() -> None:
     sessions = Sessions(ended.append, limit=2)
     first, second = opened(era)[0], opened(era)[0]
     for session in (first, second):
-        sessions.room()
+        sessions.room(LOCAL)
         sessions.add(session)
     with pytest.raises(TooManySessions):
-        sessions.room()
+        sessions.room(LOCAL)
     sessions.end(first)
     sessions.end(first)
-    sessions.room()
+    sessions.room(LOCAL)
     assert ended == [first]
     assert first.closed
     assert sessions.open.get(first.id) is None

@@ -30,7 +30,8 @@ class Coroutines:
         Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
-        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call)
+        whose = call.request.peer.holder
+        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call, whose)
         call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

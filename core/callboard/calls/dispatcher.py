@@ -356,7 +356,17 @@ class Dispatcher(RunningCalls):
         done = partial(self._guest.complete, settle, future)
         name, context = call.tool.name, call.context
         context.run(comes_back.set, True)
-        turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
+        holder = call.request.peer.holder
+        turn = Turn(
+            name,
+            work,
+            done,
+            transaction=undo,
+            context=context,
+            kind=kind,
+            waiter=call,
+            holder=holder,
+        )
         self.main.submit(turn)
         try:
             return await future

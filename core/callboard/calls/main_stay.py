@@ -9,6 +9,7 @@ from threading import get_ident
 from typing import Any
 
 from callboard.calls.outcomes import settle
+from callboard.clients.holder import NOBODY, TokenHolder
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import PARK, Transaction, Turn, Waiter
@@ -26,6 +27,7 @@ class MainStay:
         step: Transaction | None,
         kind: Work,
         waiter: Waiter | None = None,
+        holder: TokenHolder = NOBODY,
     ) -> None:
         self._main = main
         self._loop = asyncio.get_running_loop()
@@ -42,6 +44,7 @@ class MainStay:
             context=context,
             kind=kind,
             waiter=waiter,
+            holder=holder,
         )
 
     @property

@@ -11,6 +11,7 @@ from collections import deque
 from time import perf_counter
 from typing import Any
 
+from callboard.clients.shares import has_place
 from callboard.errors import HostBusy
 from callboard.guest.loop import GuestLoop
 from callboard.guest.standstill import go_on
@@ -20,7 +21,7 @@ from callboard.ports.contract import Work
 log = logging.getLogger(__name__)
 
 #: Calls that may wait for the main thread.
-QUEUE_LIMIT = 256
+QUEUE_LIMIT = 512
 #: Seconds that a turn waits for the artist before it is refused.
 PATIENCE = 20.0
 #: Seconds until the host is asked again whether a turn that waits may run.
@@ -56,8 +57,9 @@ class MainThread:
         return len(self._queue) + len(self._active)
 
     def submit(self, turn: Turn) -> None:
-        """Queues a turn. On the server's loop. Raises HostBusy when the queue is full."""
-        if len(self._queue) >= self._limit:
+        """Queues a turn. On the server's loop. Raises HostBusy when its client's share is used."""
+        waiting = [one.holder for one in self._queue]
+        if not has_place(turn.holder, waiting, self._limit):
             raise HostBusy(
                 f"the host has {len(self._queue)} calls waiting for its main thread; "
                 "wait for an answer, or a few seconds, before the next call",

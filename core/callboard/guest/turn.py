@@ -17,6 +17,7 @@ from time import perf_counter
 from types import GeneratorType
 from typing import Any, Protocol, TypeVar
 
+from callboard.clients.holder import NOBODY, TokenHolder
 from callboard.errors import CallCancelled
 from callboard.ground.by_itself import BY_ITSELF
 from callboard.ports.contract import Work
@@ -141,9 +142,11 @@ class Turn:
         context: contextvars.Context | None = None,
         kind: Work = "read",
         waiter: Waiter | None = None,
+        holder: TokenHolder = NOBODY,
     ) -> None:
-        """``kind`` is what the host is asked about."""
+        """``kind`` is what the host is asked about; ``holder`` has it among its share."""
         self.name = name
+        self.holder = holder
         self.kind: Work = kind
         #: What it waits for, in the artist's words.
         self.held_by: str | None = None

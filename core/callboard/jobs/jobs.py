@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timezone
 from time import monotonic
@@ -17,6 +18,7 @@ from typing import Literal
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner, may_see
+from callboard.clients.shares import has_place
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -37,9 +39,9 @@ JobStatus = Literal["working", "input_required", "completed", "failed", "cancell
 #: Milliseconds a job is kept, from its creation, and between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: Jobs kept, finished ones included, and jobs that run.
+#: Jobs kept, finished ones included, and jobs that run: of one client half of them.
 KEPT_LIMIT = 512
-RUNNING_LIMIT = 64
+RUNNING_LIMIT = 128
 
 Work = Callable[[PeerRequest], Awaitable[Json]]
 
@@ -196,11 +198,13 @@ class Jobs:
     def start(self, origin: PeerRequest, tool: str, work: Work) -> Job:
         """Starts ``work`` and returns its job. Raises HostBusy when too many run."""
         self._forget_old()
-        running = sum(not job.ended for job in self._jobs.values())
-        if running >= RUNNING_LIMIT:
+        holder = origin.peer.holder
+        running = [job.owner.holder for job in self._jobs.values() if not job.ended]
+        if not has_place(holder, running, RUNNING_LIMIT):
+            own = running.count(holder)
             raise HostBusy(
-                f"{running} jobs run already; wait for one to end, or cancel one",
-                data={"jobs": running},
+                f"{own} jobs of yours run already; wait for one to end, or cancel one",
+                data={"jobs": own},
             )
         job = Job(tool, origin.peer.owner)
         self._jobs[job.id] = job
@@ -277,6 +281,10 @@ class Jobs:
         now = monotonic()
         ended = [job for job in self._jobs.values() if job.ended]
         surplus = len(self._jobs) - KEPT_LIMIT
+        if surplus > 0:
+            # Those of whoever has most go first.
+            had = Counter(job.owner.holder for job in ended)
+            ended.sort(key=lambda job: -had[job.owner.holder])
         for number, job in enumerate(ended):
             if job.expires < now or number < surplus:
                 del self._jobs[job.id]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from time import monotonic
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
+from callboard.clients.shares import most_greedy
 from callboard.content import Json
 from callboard.errors import (
     RESOURCE_NOT_FOUND,
@@ -353,13 +354,14 @@ class Sessions:
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self.open.values()))
 
-    def room(self) -> None:
-        """Raises TooManySessions where no other session fits.
+    def room(self, holder: TokenHolder) -> None:
+        """Raises TooManySessions where no other session of ``holder``'s fits.
 
         Most clients never say goodbye, and an artist who restarts one shouldn't wait until the
         sessions of its former lives expire: the longest idle one goes, if it has been idle for a
-        while. Its client, if it lives, is answered 404 and initializes anew."""
-        if len(self.open) >= self._limit and not self._yield_one():
+        while. Its client, if it lives, is answered 404 and initializes anew. One of a client that
+        has more than ``holder`` goes in any case."""
+        if len(self.open) >= self._limit and not (self._share(holder) or self._yield_one(holder)):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
             )
@@ -379,11 +381,22 @@ class Sessions:
             if session.last_seen < oldest:
                 self.end(session)
 
-    def _yield_one(self) -> bool:
-        longest = min(self._idle(), key=lambda session: session.last_seen, default=None)
+    def _yield_one(self, holder: TokenHolder) -> bool:
+        """Ends the longest idle session, never one of a client that has fewer than ``holder``."""
+        counted = Counter(session.holder for session in self.open.values())
+        idle = [s for s in self._idle() if counted[s.holder] >= counted[holder]]
+        longest = min(idle, key=lambda session: session.last_seen, default=None)
         if longest is None or longest.last_seen > monotonic() - YIELDING_AFTER:
             return False
         self.end(longest)
+        return True
+
+    def _share(self, holder: TokenHolder) -> bool:
+        greedy = most_greedy(holder, (session.holder for session in self.open.values()))
+        theirs = [session for session in self.open.values() if session.holder == greedy]
+        if not theirs:
+            return False
+        self.end(min(theirs, key=lambda session: session.last_seen))
         return True
 
     def _idle(self) -> list[Session]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from callboard.clients.holder import NOBODY, TokenHolder
+from callboard.clients.shares import has_place
 from callboard.content import Json
 from callboard.errors import InvalidParams, PeerError
 from callboard.protocol import jsonrpc
@@ -15,7 +17,7 @@ Topic = Literal["tools", "prompts", "resources"]
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 #: Listen streams open at once, and resources one of them may watch.
-LISTENER_LIMIT = 256
+LISTENER_LIMIT = 512
 WATCH_LIMIT = 1000
 _FLAGS: dict[str, Topic] = {
     "toolsListChanged": "tools",
@@ -27,7 +29,15 @@ _FLAGS: dict[str, Topic] = {
 class Subscriber:
     """One ``subscriptions/listen`` (2026-07-28, Subscriptions)."""
 
-    def __init__(self, id: Id, channel: Channel, topics: set[Topic], uris: set[str]) -> None:
+    def __init__(
+        self,
+        id: Id,
+        channel: Channel,
+        topics: set[Topic],
+        uris: set[str],
+        holder: TokenHolder = NOBODY,
+    ) -> None:
+        self.holder = holder
         self.id = id
         self.channel = channel
         self.topics = topics
@@ -48,26 +58,32 @@ class Subscriptions:
     def __len__(self) -> int:
         return len(self._listeners)
 
-    def check(self, request: Request) -> None:
-        """Whether a stream may be opened. Raises InvalidParams, PeerError."""
+    def check(self, request: Request, holder: TokenHolder = NOBODY) -> None:
+        """Whether ``holder`` may open a stream. Raises InvalidParams, PeerError."""
         wanted = request.params.get("notifications")
         if not isinstance(wanted, dict):
             raise InvalidParams("params.notifications must be an object")
-        if len(self._listeners) >= LISTENER_LIMIT:
-            raise PeerError(f"{LISTENER_LIMIT} streams listen already; close one")
+        if not has_place(holder, (one.holder for one in self._listeners), LISTENER_LIMIT):
+            raise PeerError("too many streams of yours listen already; close one")
         uris = wanted.get("resourceSubscriptions", [])
         if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
             raise InvalidParams("resourceSubscriptions must be a list of URIs")
         if len(uris) > WATCH_LIMIT:
             raise InvalidParams(f"a stream watches {WATCH_LIMIT} resources at most")
 
-    def listen(self, request: Request, channel: Channel, offered: set[Topic]) -> Subscriber:
+    def listen(
+        self,
+        request: Request,
+        channel: Channel,
+        offered: set[Topic],
+        holder: TokenHolder = NOBODY,
+    ) -> Subscriber:
         """Opens a stream for a request that passed ``check``, and acknowledges what of it is
         honoured."""
         wanted = request.params["notifications"]
         uris = wanted.get("resourceSubscriptions", [])
         topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}
-        listener = Subscriber(request.id, channel, topics, set(uris))
+        listener = Subscriber(request.id, channel, topics, set(uris), holder)
         # Before the acknowledgement, so that no change is lost in between.
         self._listeners.add(listener)
         honoured: Json = {flag: True for flag, topic in _FLAGS.items() if topic in topics}

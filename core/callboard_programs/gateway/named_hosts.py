@@ -56,7 +56,7 @@ class NamedHosts(StreamableHttp):
 
     async def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
         try:
-            self.sessions.room()
+            self.sessions.room(exchange.holder)
         except TooManySessions as full:
             refuse_session(exchange, message, full)
             return
@@ -73,7 +73,7 @@ class NamedHosts(StreamableHttp):
                 self._end(conversation)
         if client is not None:
             try:
-                self.sessions.room()  # others may have come meanwhile
+                self.sessions.room(exchange.holder)  # others may have come meanwhile
             except TooManySessions as full:
                 self._end(conversation)
                 refuse_session(exchange, message, full)

@@ -31,6 +31,7 @@ from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
+from callboard.transport.http.weight import LIGHT, MOST_VALUES, is_too_much
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from callboard.transport.http.handshakes import Handshakes
 
 log = logging.getLogger(__name__)
+TOO_MANY_VALUES = Refusal(
+    413, f"the body holds over {MOST_VALUES:,} values; send them in parts, or in a file"
+)
 
 #: Connections that may wait to be accepted.
 BACKLOG = 128
@@ -60,6 +64,9 @@ class Listener(HTTPServerConnectionDelegate):
         #: Replaced before it starts, if at all.
         self.limits = HttpLimits()
         self._routes: dict[str, ExchangeHandler] = {}
+        self._weighing: set[asyncio.Task[None]] = set()
+        #: One body at a time: they would only wait for each other.
+        self._scales = asyncio.Lock()
         self._prefixes: list[tuple[str, ExchangeHandler]] = []
         #: What each open connection is at.
         self.exchanges: dict[object, Exchange] = {}
@@ -181,6 +188,26 @@ class Listener(HTTPServerConnectionDelegate):
         """Who asks may not; its headers are there."""
 
     def serve(self, exchange: Exchange) -> None:
+        """Hands the request to its route, a large one once it was weighed."""
+        if len(exchange.body) <= LIGHT:
+            self._hand_over(exchange)
+            return
+        task = asyncio.get_running_loop().create_task(self._weigh(exchange))
+        self._weighing.add(task)
+        task.add_done_callback(self._weighing.discard)
+
+    async def _weigh(self, exchange: Exchange) -> None:
+        async with self._scales:
+            loop = asyncio.get_running_loop()
+            too_much = await loop.run_in_executor(None, is_too_much, exchange.body)
+        if exchange.gone:
+            return
+        if too_much:
+            exchange.refuse(TOO_MANY_VALUES)
+        else:
+            self._hand_over(exchange)
+
+    def _hand_over(self, exchange: Exchange) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
         if exchange.method == "OPTIONS":
             exchange.respond(204, headers=PREFLIGHT)

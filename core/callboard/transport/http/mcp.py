@@ -315,7 +315,7 @@ class McpEndpoint(StreamableHttp):
 
     def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
         try:
-            self.sessions.room()
+            self.sessions.room(exchange.holder)
             session, response = self.era.initialize(message, exchange.holder)
         except CallboardError as error:
             refuse_session(exchange, message, error)
@@ -350,12 +350,12 @@ class McpEndpoint(StreamableHttp):
     def _listen(self, exchange: Exchange, message: Request) -> None:
         try:
             self.stateless.check(message, exchange.headers, exchange.holder)
-            self.subscriptions.check(message)
+            self.subscriptions.check(message, exchange.holder)
         except CallboardError as error:
             fail(exchange, status_of(error), error, message.id)
             return
         stream = exchange.open_stream()
-        listener = self.subscriptions.listen(message, stream, self._topics)
+        listener = self.subscriptions.listen(message, stream, self._topics, exchange.holder)
         exchange.on_gone = lambda: self.subscriptions.leave(listener)
 
 

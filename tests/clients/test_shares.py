@@ -1,0 +1,83 @@
+"""No client takes all places, nor keeps others waiting by what it sends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.clients.book import ClientBook
+from callboard.clients.holder import LOCAL, TokenHolder
+from callboard.clients.shares import has_place, most_greedy
+from callboard.errors import HOST_BUSY
+from callboard.jobs.jobs import RUNNING_LIMIT
+from callboard.testing.fake_client import FakeClient
+from callboard.transport.http.weight import LIGHT, MOST_VALUES, is_too_much
+from serving import served
+
+ADA, BOB = TokenHolder("ada", "1"), TokenHolder("bob", "2")
+
+
+def test_one_client_gets_half_and_a_place_is_left_for_the_next() -> None:
+    taken: list[TokenHolder] = []
+    while has_place(ADA, taken, 16):
+        taken.append(ADA)
+    assert len(taken) == 8
+    while has_place(BOB, taken, 16):
+        taken.append(BOB)
+    assert len(taken) == 12
+    assert has_place(LOCAL, taken, 16)
+    assert most_greedy(LOCAL, taken) == ADA
+    assert most_greedy(ADA, taken) is None
+    assert most_greedy(ADA, []) is None
+
+
+def test_a_client_that_starts_jobs_without_end_leaves_room_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    tokens = [ClientBook().make(name)[1] for name in ("ada", "bob")]
+
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    with served() as server:
+        server.tool("forever", forever, execution="async")
+        ada, bob = (FakeClient(server.app.url, token) for token in tokens)
+        call: Any = {"name": "forever", "arguments": {}}
+        with ada, bob:
+            for _ in range(RUNNING_LIMIT // 2):
+                assert "result" in ada.request("tools/call", call)
+            assert ada.request("tools/call", call)["error"]["code"] == HOST_BUSY
+            assert "result" in bob.request("tools/call", call)
+
+
+@pytest.mark.parametrize(
+    ("body", "too_much"),
+    [
+        (json.dumps({f"k{n}": n for n in range(MOST_VALUES + 1)}), True),
+        (json.dumps([0] * (MOST_VALUES + 1)), True),
+        (json.dumps([0] * MOST_VALUES), False),
+        (json.dumps(["," * 3 * MOST_VALUES, 'a\\",' * MOST_VALUES]), False),
+        ("," * 2 * MOST_VALUES, True),
+    ],
+)
+def test_values_are_counted_and_not_what_texts_say(body: str, too_much: bool) -> None:
+    assert is_too_much(body.encode()) is too_much
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/call"])
+def test_a_body_of_very_many_values_is_refused_and_a_long_text_is_not(path: str) -> None:
+    with served() as server, server.client() as client:
+        server.tool("take", lambda text="", **more: len(text))
+        many = {f"k{n}": n for n in range(MOST_VALUES + 1)}
+        for given, status in ((many, 413), ({"text": ",x" * LIGHT}, 200)):
+            call = {"name": "take", "tool": "take", "arguments": given}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+            del call["name" if path == "/v1/call" else "tool"]
+            body = json.dumps(message if path == "/mcp" else call).encode()
+            assert client.send("POST", body, path=path).status == status
+        assert client.request("ping")["result"] == {}
