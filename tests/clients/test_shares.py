@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,9 @@ def test_one_client_gets_half_and_a_place_is_left_for_the_next() -> None:
         taken.append(BOB)
     assert len(taken) == 12
     assert has_place(LOCAL, taken, 16)
-    assert most_greedy(LOCAL, taken) == ADA
-    assert most_greedy(ADA, taken) is None
-    assert most_greedy(ADA, []) is None
+    assert most_greedy(LOCAL, Counter(taken)) == ADA
+    assert most_greedy(ADA, Counter(taken)) is None
+    assert most_greedy(ADA, Counter()) is None
 
 
 def test_a_client_that_starts_jobs_without_end_leaves_room_for_another(

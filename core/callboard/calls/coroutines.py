@@ -30,8 +30,8 @@ class Coroutines:
         Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
-        whose = call.request.peer.holder
-        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call, whose)
+        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call)
+        stay.turn.holder = call.request.peer.holder
         call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

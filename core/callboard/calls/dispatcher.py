@@ -356,17 +356,8 @@ class Dispatcher(RunningCalls):
         done = partial(self._guest.complete, settle, future)
         name, context = call.tool.name, call.context
         context.run(comes_back.set, True)
-        holder = call.request.peer.holder
-        turn = Turn(
-            name,
-            work,
-            done,
-            transaction=undo,
-            context=context,
-            kind=kind,
-            waiter=call,
-            holder=holder,
-        )
+        turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
+        turn.holder = call.request.peer.holder
         self.main.submit(turn)
         try:
             return await future

@@ -9,7 +9,6 @@ from threading import get_ident
 from typing import Any
 
 from callboard.calls.outcomes import settle
-from callboard.clients.holder import NOBODY, TokenHolder
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import PARK, Transaction, Turn, Waiter
@@ -27,7 +26,6 @@ class MainStay:
         step: Transaction | None,
         kind: Work,
         waiter: Waiter | None = None,
-        holder: TokenHolder = NOBODY,
     ) -> None:
         self._main = main
         self._loop = asyncio.get_running_loop()
@@ -44,7 +42,6 @@ class MainStay:
             context=context,
             kind=kind,
             waiter=waiter,
-            holder=holder,
         )
 
     @property

@@ -15,8 +15,7 @@ def has_place(holder: TokenHolder, taken: Iterable[TokenHolder], limit: int) -> 
     return places.count(holder) < limit - len(places)
 
 
-def most_greedy(holder: TokenHolder, taken: Iterable[TokenHolder]) -> TokenHolder | None:
+def most_greedy(holder: TokenHolder, taken: Counter[TokenHolder]) -> TokenHolder | None:
     """The holder of most places, where that is more than ``holder`` would have with one more."""
-    counted = Counter(taken)
-    greedy = max(counted, key=counted.__getitem__, default=holder)
-    return greedy if counted[greedy] > counted[holder] + 1 else None
+    greedy = max(taken, key=taken.__getitem__, default=holder)
+    return greedy if taken[greedy] > taken[holder] + 1 else None

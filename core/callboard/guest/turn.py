@@ -142,11 +142,11 @@ class Turn:
         context: contextvars.Context | None = None,
         kind: Work = "read",
         waiter: Waiter | None = None,
-        holder: TokenHolder = NOBODY,
     ) -> None:
-        """``kind`` is what the host is asked about; ``holder`` has it among its share."""
+        """``kind`` is what the host is asked about."""
         self.name = name
-        self.holder = holder
+        #: Has it among its share of the queue.
+        self.holder: TokenHolder = NOBODY
         self.kind: Work = kind
         #: What it waits for, in the artist's words.
         self.held_by: str | None = None

@@ -361,7 +361,7 @@ class Sessions:
         sessions of its former lives expire: the longest idle one goes, if it has been idle for a
         while. Its client, if it lives, is answered 404 and initializes anew. One of a client that
         has more than ``holder`` goes in any case."""
-        if len(self.open) >= self._limit and not (self._share(holder) or self._yield_one(holder)):
+        if len(self.open) >= self._limit and not self._yield_one(holder):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
             )
@@ -382,21 +382,17 @@ class Sessions:
                 self.end(session)
 
     def _yield_one(self, holder: TokenHolder) -> bool:
-        """Ends the longest idle session, never one of a client that has fewer than ``holder``."""
-        counted = Counter(session.holder for session in self.open.values())
+        """Ends one session of the client that has most, or the longest idle one, but never one of a
+        client that has fewer than ``holder``."""
+        counted = Counter(session.holder for session in self)
+        if greedy := most_greedy(holder, counted):
+            self.end(min((s for s in self if s.holder == greedy), key=lambda s: s.last_seen))
+            return True
         idle = [s for s in self._idle() if counted[s.holder] >= counted[holder]]
         longest = min(idle, key=lambda session: session.last_seen, default=None)
         if longest is None or longest.last_seen > monotonic() - YIELDING_AFTER:
             return False
         self.end(longest)
-        return True
-
-    def _share(self, holder: TokenHolder) -> bool:
-        greedy = most_greedy(holder, (session.holder for session in self.open.values()))
-        theirs = [session for session in self.open.values() if session.holder == greedy]
-        if not theirs:
-            return False
-        self.end(min(theirs, key=lambda session: session.last_seen))
         return True
 
     def _idle(self) -> list[Session]:
