@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from callboard.skills.dcc_mcp_compat import MODULES, PACKAGE
@@ -60,11 +61,8 @@ def to_install(module: str) -> str:
 def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
     """Line and name of every module that a script imports and that isn't there, told from its
     syntax tree. What it imports in a ``try`` it can do without. Looks for files."""
-    tree = parsed(source)
-    if tree is None:
-        return
     parent, brought = package_parent(skill), vendor_folder(skill)
-    for line, name in _imports(tree):
+    for line, name in _needed(source):
         if _has(brought, name.partition(".")[0]):
             continue
         if not _is_there(name, script.parent, parent):
@@ -101,17 +99,30 @@ def neighbours(script: Path, skill: Path) -> list[Path]:
     return list(known)
 
 
-def _beside(script: Path, skill: Path) -> Iterator[str]:
+def _beside(script: Path, skill: Path) -> tuple[str, ...]:
     try:
-        tree = parsed(read_text(skill, script))
+        return _named(read_text(skill, script))
     except FileProblem:
-        return
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module] if node.module else [alias.name for alias in node.names]
-            yield from (name.partition(".")[0] for name in names)
+        return ()
+
+
+# Each tool of a skill asks for what the scripts beside its own import.
+@lru_cache(256)
+def _named(source: str) -> tuple[str, ...]:
+    """The first part of each name that a script imports, and of each that it imports from here."""
+    names: list[str] = []
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names += [alias.name for alias in node.names]
+    return tuple(dict.fromkeys(name.partition(".")[0] for name in names))
+
+
+@lru_cache(256)
+def _needed(source: str) -> tuple[tuple[int, str], ...]:
+    """Line and name of what a script can't do without."""
+    return tuple(_imports(parsed(source) or ast.Module([], [])))
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str]]:
