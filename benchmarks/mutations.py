@@ -1,0 +1,356 @@
+"""Which of a hundred small mistakes in the code the tests notice.
+
+    python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60] [--tests REV]
+
+Mistakes are spread over `core` and `hosts` as their lines are: another operator, a condition
+turned round, another constant, a statement or an answer left out. Messages and hints stay.
+FOLDER keeps a clone of this repository's last commit, what was planned and every outcome: started
+again, the program goes on where it was.
+
+First the tests that aren't slow run once, with a probe at the place of each mistake. Then each
+mistake is made in the clone and meets the tests that `tests/touched.py` picks for its file, as far
+as they come by its place: the others can't tell. `--tests REV` takes the tests of another commit;
+`--missed FOLDER` tries only what those of another run let through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from pathlib import Path
+from queue import Queue
+
+PROJECT = Path(__file__).resolve().parents[1]
+#: The clones; each is a process's.
+WORKERS = ("tree", "tree2")
+#: Each becomes the other.
+PAIRS = [
+    (ast.Eq, ast.NotEq),
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+    (ast.And, ast.Or),
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.FloorDiv, ast.Mod),
+]
+OTHER: dict[type, type] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
+#: Notes which tests come by a mistake's place; a module of the clone, and a plug-in of pytest.
+PROBE = """
+import os
+# Open from the start: some tests give up their rights for a while.
+_file = os.open({file!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+_seen = set()
+
+def hit(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "import").rpartition(" ")[0] or "import"
+    if (number, test) not in _seen:
+        _seen.add((number, test))
+        os.write(_file, f"{{number}}\\t{{test}}\\n".encode())
+
+def pytest_runtest_logreport(report):
+    if report.failed:
+        os.write(_file, f"failed\\t{{report.nodeid}}\\n".encode())
+"""
+
+
+@dataclass
+class Mistake:
+    path: str
+    line: int
+    kind: str
+    #: Where in the file's bytes it is, and what stands there.
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def put(self, root: Path, text: str) -> None:
+        source = (root / self.path).read_bytes()
+        wrong = source[: self.start] + text.encode() + source[self.end :]
+        (root / self.path).write_bytes(wrong)
+
+    def probe(self, number: int) -> str:
+        hit = f"__import__('mutation_probe').hit({number})"
+        if self.kind == "statement":
+            return f"{hit}; {self.old}"
+        # Between brackets a line may end anywhere.
+        return f"({hit} or ({self.old}))"
+
+
+def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
+    """The kind of each mistake that can be made at a node, the node to replace and its new text."""
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in OTHER:
+            new = ast.Compare(node.left, [OTHER[type(op)]()], node.comparators)
+            yield "operator", node, f"({ast.unparse(new)})"
+        case ast.BoolOp():
+            new = ast.BoolOp(OTHER[type(node.op)](), node.values)
+            yield "operator", node, f"({ast.unparse(new)})"
+        case ast.BinOp(op=op) if type(op) in OTHER and not _is_text(node):
+            new = ast.BinOp(node.left, OTHER[type(op)](), node.right)
+            yield "operator", node, f"({ast.unparse(new)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield "operator", node, f"({ast.unparse(operand)})"
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            yield "condition", test, f"(not ({ast.unparse(test)}))"
+        case ast.Constant(value=bool(value)):
+            yield "constant", node, str(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield "constant", node, f"{value + 1}"
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+            yield "return", value, "None"
+        case ast.Expr(value=ast.Call() | ast.Await()) | ast.AugAssign() | ast.Delete():
+            yield "statement", node, "pass"
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            yield "statement", node, "pass"
+
+
+def _is_text(node: ast.BinOp) -> bool:
+    return any(
+        isinstance(side, ast.JoinedStr | ast.List | ast.Tuple)
+        or (isinstance(side, ast.Constant) and isinstance(side.value, str))
+        for side in (node.left, node.right)
+    )
+
+
+def executable(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it that runs and is no message, hint or picture of a class."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "pattern", "bases"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            match child:
+                case ast.Raise() | ast.JoinedStr() | ast.Assert() | ast.arguments():
+                    continue
+                case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                    continue
+                case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
+                    continue
+                case ast.AST():
+                    yield from executable(child)
+
+
+def mistakes(path: Path) -> Iterator[Mistake]:
+    text = path.read_text("utf-8")
+    lines = [0]
+    for line in text.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    for node in executable(ast.parse(text)):
+        for kind, place, new in changed(node):
+            assert isinstance(place, ast.expr | ast.stmt)
+            assert place.end_lineno is not None
+            assert place.end_col_offset is not None
+            start = lines[place.lineno - 1] + place.col_offset
+            end = lines[place.end_lineno - 1] + place.end_col_offset
+            old = text.encode()[start:end].decode()
+            where = path.relative_to(PROJECT).as_posix()
+            yield Mistake(where, place.lineno, kind, start, end, old, new)
+
+
+def planned(count: int, seed: int) -> list[Mistake]:
+    """Lines are drawn first, then one of the mistakes that can be made in each."""
+    by_line: defaultdict[tuple[str, int], list[Mistake]] = defaultdict(list)
+    for root in ("core", "hosts"):
+        for path in sorted((PROJECT / root).rglob("*.py")):
+            for mistake in mistakes(path):
+                by_line[mistake.path, mistake.line].append(mistake)
+    chance = random.Random(seed)
+    chosen = [chance.choice(by_line[each]) for each in chance.sample(sorted(by_line), count)]
+    for one, other in permutations(chosen, 2):
+        if one.path == other.path and one.start <= other.start < one.end:
+            chosen.remove(other)
+    return chosen
+
+
+@dataclass
+class Run:
+    folder: Path
+    tree: Path
+    plan: list[Mistake]
+    limit: float
+
+    def pytest(self, *words: str, seconds: float | None = None) -> tuple[int | None, str]:
+        """How pytest ended, None where it didn't in time, and what it said."""
+        command = ["nice", "-n", "15", sys.executable, "-m", "pytest", "-q"]
+        command += ["-p", "no:cacheprovider", "--hypothesis-profile", "fast", *words]
+        env = {**os.environ, "PYTHONPATH": str(self.tree / "core")}
+        # Bytecode that is kept makes a short run three times as short.
+        env["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
+        with (self.tree / "said").open("w+", encoding="utf-8") as output:
+            started = subprocess.Popen(
+                command,
+                cwd=self.tree,
+                env=env,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            try:
+                code: int | None = started.wait(seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(started.pid, 9)
+                started.wait()
+                code = None
+            output.seek(0)
+            return code, output.read()
+
+    def trace(self, words: list[str]) -> None:
+        """Runs the tests once with a probe in each place."""
+        file = self.folder / "hits"
+        file.unlink(missing_ok=True)
+        (self.tree / "core" / "mutation_probe.py").write_text(PROBE.format(file=str(file)), "utf-8")
+        by_file: defaultdict[str, list[int]] = defaultdict(list)
+        for number, mistake in enumerate(self.plan):
+            by_file[mistake.path].append(number)
+        for numbers in by_file.values():
+            # From the end on, so that the places before stay where they are.
+            for number in sorted(numbers, key=lambda each: -self.plan[each].start):
+                self.plan[number].put(self.tree, self.plan[number].probe(number))
+        self.pytest("-p", "mutation_probe", "-m", "not slow", "-n", "2", *words)
+        self.clean()
+
+    def clean(self) -> None:
+        subprocess.run(["git", "checkout", "-q", "--", "core", "hosts"], cwd=self.tree, check=True)
+
+    def hits(self) -> dict[int, list[str]]:
+        failed: set[str] = set()
+        passing: defaultdict[int, list[str]] = defaultdict(list)
+        for line in (self.folder / "hits").read_text("utf-8").splitlines():
+            number, test = line.split("\t", 1)
+            if number == "failed":
+                failed.add(test)
+            elif test not in passing[int(number)]:
+                passing[int(number)].append(test)
+        return {n: [test for test in tests if test not in failed] for n, tests in passing.items()}
+
+    def picked(self, path: str) -> list[str]:
+        """The test files that a change of this file touches, nearest first."""
+        done = subprocess.run(
+            [sys.executable, str(self.tree / "tests" / "touched.py"), str(self.tree / path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.split()
+
+    def outcome(self, number: int, hits: dict[int, list[str]], every: bool) -> tuple[str, str]:
+        """`caught`, `missed`, `unreached` by any picked test, or `unfinished`; and by which."""
+        mistake = self.plan[number]
+        by_test = hits.get(number, [])
+        files = self.picked(mistake.path)
+        tests = [test for file in files for test in by_test if test.startswith(f"{file}::")]
+        if every:
+            tests += [test for test in by_test if "::" in test and test not in tests]
+        if "import" in by_test:
+            tests += files
+        if not tests:
+            return "unreached", f"by {len(by_test)} tests elsewhere"
+        mistake.put(self.tree, mistake.new)
+        try:
+            # Most are caught by the nearest tests.
+            for some in (tests[:40], tests[40:]):
+                if some and (by := self.caught_by(some)) is not None:
+                    return by
+        finally:
+            self.clean()
+        return "missed", f"by {len(tests)} tests"
+
+    def caught_by(self, tests: list[str]) -> tuple[str, str] | None:
+        chosen = self.tree / "chosen"
+        chosen.write_text("\n".join(dict.fromkeys(tests)), "utf-8")
+        code, output = self.pytest("-x", "-o", "timeout=30", f"@{chosen}", seconds=self.limit)
+        first = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
+        if code is None:
+            return "unfinished", f"{len(tests)} tests in {self.limit:g} s"
+        if code == 0:
+            return None
+        return "caught", first[1] if first else output.strip().splitlines()[-1][:100]
+
+
+def prepared(folder: Path, count: int, seed: int, rev: str | None) -> list[Mistake]:
+    """The plan, and beside it a clone for each worker."""
+    plan, trees = folder / "plan.json", [folder / name for name in WORKERS]
+    if not plan.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for tree in trees:
+            subprocess.run(["git", "clone", "-q", "--shared", PROJECT, tree], check=True)
+            if rev:
+                for words in (["rm", "-rqf", "tests"], ["checkout", "-q", rev, "--", "tests"]):
+                    subprocess.run(["git", *words], cwd=tree, check=True)
+        plan.write_text(json.dumps([asdict(each) for each in planned(count, seed)]), "utf-8")
+    return [Mistake(**each) for each in json.loads(plan.read_text("utf-8"))]
+
+
+def shown(plan: list[Mistake], outcomes: dict[str, list[str]]) -> str:
+    rows = ["| place | mistake | outcome | by |", "|---|---|---|---|"]
+    for number, (outcome, why) in sorted(outcomes.items(), key=lambda each: int(each[0])):
+        one = plan[int(number)]
+        old, new = (" ".join(text.split()).replace("|", "\\|")[:60] for text in (one.old, one.new))
+        rows.append(f"| {one.path}:{one.line} | `{old}` → `{new}` | {outcome} | {why} |")
+    counts = Counter(outcome for outcome, _ in outcomes.values())
+    return "\n".join([*rows, "", ", ".join(f"{n} {what}" for what, n in counts.most_common())])
+
+
+def known(outcomes: Path) -> dict[str, list[str]]:
+    return dict(json.loads(outcomes.read_text("utf-8"))) if outcomes.exists() else {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=60, help="seconds for one mistake")
+    parser.add_argument("--tests", metavar="REV", help="the tests of another commit")
+    parser.add_argument("--missed", metavar="FOLDER", type=Path, help="only what it let through")
+    parser.add_argument("--every", action="store_true", help="also tests that nothing picked")
+    parser.add_argument("words", nargs="*", help="of pytest, while it is traced")
+    asked = parser.parse_args()
+    folder = asked.folder.resolve()
+    plan = prepared(folder, asked.count, asked.seed, asked.tests)
+    runs: Queue[Run] = Queue()
+    for tree in WORKERS:
+        runs.put(Run(folder, folder / tree, plan, asked.limit))
+    if not (folder / "hits").exists():
+        runs.queue[0].trace(asked.words)
+    kept = folder / "outcomes.json"
+    outcomes = known(kept)
+    earlier = known(asked.missed / "outcomes.json") if asked.missed else {}
+    hits = runs.queue[0].hits()
+
+    def make(number: int) -> None:
+        began, run = time.monotonic(), runs.get()
+        try:
+            outcomes[str(number)] = list(run.outcome(number, hits, asked.every))
+        finally:
+            runs.put(run)
+        kept.write_text(json.dumps(dict(outcomes), indent=1), "utf-8")
+        print(number, *outcomes[str(number)], f"{time.monotonic() - began:.0f} s", flush=True)
+
+    with ThreadPoolExecutor(len(WORKERS)) as workers:
+        for number in range(len(plan)):
+            if str(number) not in outcomes and earlier.get(str(number), [""])[0] != "caught":
+                workers.submit(make, number)
+    table = shown(plan, outcomes)
+    (folder / "table.md").write_text(table + "\n", "utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()
