@@ -32,9 +32,9 @@ import psutil
 from callboard.content import Json
 from callboard.mapping.over import tasks_over
 from callboard.mapping.tasks import TaskResult
-from callboard_programs.batch.report_file import ReportFile
 from callboard_programs.farm.dask_hosts import DaskHosts
 from callboard_programs.farm.orders import Work, perform_by
+from callboard_programs.farm.report_file import ReportFile
 from callboard_programs.farm.runner import Attempt, results
 from callboard_programs.farm.security import security_of
 

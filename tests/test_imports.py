@@ -37,7 +37,7 @@ LAYERS = {
     # What people start.
     "callboard_programs": (
         {"__init__", "client", "install"},
-        {"batch", "relay"},
+        {"relay"},
         {"bridge", "farm", "gateway"},
         {"setup"},
         {"cli"},

@@ -15,9 +15,9 @@ import pytest
 from callboard.errors import HostError
 from callboard.mapping.tasks import Task, TaskResult, unfilled
 from callboard.transport.instances import listed
-from callboard_programs.batch.report_file import ReportFile
-from callboard_programs.batch.warm_host import WarmHost
 from callboard_programs.cli import main
+from callboard_programs.farm.report_file import ReportFile
+from callboard_programs.farm.warm_host import WarmHost
 from e2e.serving import callboard, environment
 from needed import need
 from shots import Shots

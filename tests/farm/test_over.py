@@ -10,10 +10,10 @@ import pytest
 from callboard.errors import PeerError
 from callboard.mapping.over import tasks_over
 from callboard.mapping.tasks import TaskResult
-from callboard_programs.batch.artefacts import artefacts_of, sha256
-from callboard_programs.batch.report_file import ReportFile
 from callboard_programs.cli import main
+from callboard_programs.farm.artefacts import artefacts_of, sha256
 from callboard_programs.farm.orders import Asker, Work
+from callboard_programs.farm.report_file import ReportFile
 
 
 def orders(work: Work, *over: str) -> list[object]:

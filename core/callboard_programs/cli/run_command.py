@@ -11,12 +11,12 @@ from callboard.errors import PeerError
 from callboard.headless.numbers import seconds
 from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.serve import add_host, host_options, warn_of_folders
-from callboard_programs.batch.warm_host import WarmHost
 from callboard_programs.cli.answers import ASKABLE, Answers
 from callboard_programs.cli.call_command import add_call_arguments, given_arguments
 from callboard_programs.cli.outcome import show, told
 from callboard_programs.cli.progress_bar import meanwhile
 from callboard_programs.farm.orders import UNSAVED, is_changed, on_scene
+from callboard_programs.farm.warm_host import WarmHost
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from callboard.content import Json
 from callboard.errors import CallboardError, HostError
 from callboard.mapping.tasks import TaskResult
-from callboard_programs.batch.artefacts import sha256
 from callboard_programs.cli.result_files import files_in, keep_beside, require_folder, unkept
 from callboard_programs.client.tool_call import failure, not_text
+from callboard_programs.farm.artefacts import sha256
 from callboard_programs.farm.orders import UNSAVED
 
 

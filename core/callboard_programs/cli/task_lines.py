@@ -18,13 +18,13 @@ from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.serve import add_host, host_options
 from callboard.mapping.over import tasks_over
 from callboard.mapping.tasks import PLACES, TaskResult, unfilled
-from callboard_programs.batch.report_file import ReportFile
 from callboard_programs.cli.call_command import add_tool_arguments, given_arguments
 from callboard_programs.cli.outcome import EXITS, say
 from callboard_programs.cli.progress_bar import bar, clear, meanwhile
 from callboard_programs.cli.task_files import TaskFiles, described_place
 from callboard_programs.client.tool_call import failure
 from callboard_programs.farm.orders import Work
+from callboard_programs.farm.report_file import ReportFile
 from callboard_programs.farm.runner import Attempt, Executor, results
 
 

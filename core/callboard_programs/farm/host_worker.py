@@ -16,7 +16,7 @@ from typing import Any
 
 from callboard.app import Callboard
 from callboard.content import Json
-from callboard_programs.farm.orders import Asker, answered, perform_by
+from callboard_programs.farm.orders import Asker, carried_out, perform_by
 from callboard_programs.farm.own_calls import TYPED, OwnClient
 from callboard_programs.farm.security import quiet
 
@@ -169,7 +169,7 @@ class HostWorker:
     def _answered(self, order: Json) -> Json:
         asker = Asker(*order["asker"]) if "asker" in order else TYPED
         try:
-            answer = answered(self._client_of(asker), order, who=self._member.name)
+            answer = carried_out(self._client_of(asker), order, who=self._member.name)
         except Exception:
             if not self._dispatcher.closed:
                 raise

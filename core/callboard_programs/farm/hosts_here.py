@@ -9,11 +9,11 @@ from queue import Empty, SimpleQueue
 from callboard.content import Json
 from callboard.errors import CallboardError, HostError
 from callboard.mapping.host_process import HostLost
-from callboard_programs.batch.warm_host import WarmHost
 from callboard_programs.client.http_client import pass_over
 from callboard_programs.client.tool_call import Notified
-from callboard_programs.farm.orders import answered
+from callboard_programs.farm.orders import carried_out
 from callboard_programs.farm.runner import Attempt, Loss
+from callboard_programs.farm.warm_host import WarmHost
 
 
 class HostsHere:
@@ -122,7 +122,7 @@ class HostsHere:
         """Whether the host still lives."""
         try:
             with host.client_for(attempt.order["timeout"]) as client:
-                answer = answered(client, attempt.order, self._notified)
+                answer = carried_out(client, attempt.order, self._notified)
         except HostLost as error:
             self._ended.put((attempt, Loss(error)))
             return False

@@ -12,7 +12,6 @@ from callboard.content import Json
 from callboard.errors import CallboardError, HostError, InvalidParams
 from callboard.jobs.workflows import RUN
 from callboard.mapping.tasks import Task, TaskResult, filled, stamp_of
-from callboard_programs.batch.artefacts import artefacts_of
 from callboard_programs.client.http_client import pass_over
 from callboard_programs.client.tool_call import (
     FailedCall,
@@ -24,6 +23,7 @@ from callboard_programs.client.tool_call import (
     failure,
     never_goes,
 )
+from callboard_programs.farm.artefacts import artefacts_of
 
 #: What is said of a scene that a tool changed, and that nobody was asked to save.
 UNSAVED = (
@@ -98,7 +98,7 @@ class Work:
 # -- in a host, or by a client of it ---------------------------------------------------------------
 
 
-def answered(
+def carried_out(
     client: Requester, order: Json, notified: Notified = pass_over, who: str = "the host"
 ) -> Json:
     """Does what the order says: ``{status, value, printed, artefacts?, content?, unsaved?,
@@ -106,7 +106,7 @@ def answered(
     gone."""
     began = time() - 0.1  # files are stamped by a coarser clock
     try:
-        _require(client, order["skills"], who)
+        _require(client, order.get("skills", {}), who)
         given = order["tool"], order["arguments"], order["scene"], order["save"]
         result = on_scene(client, *given, notified)
     except HostError:
@@ -205,7 +205,7 @@ def perform_by(performer: Callable[[Json], Json]) -> None:
 
 
 def perform(order: Json) -> Json:
-    """What Dask calls on a worker: what ``answered`` says, with ``worker`` and ``seconds``."""
+    """What Dask calls on a worker: what ``carried_out`` says, with ``worker`` and ``seconds``."""
     if _performer is None:
         raise RuntimeError("this Dask worker is no callboard host; start `callboard farm worker`")
     return _performer(order)

@@ -22,7 +22,7 @@ from callboard.mapping.tasks import Task, TaskResult
 from callboard_programs.client import Client
 from callboard_programs.client.http_client import pass_over
 from callboard_programs.client.tool_call import Notified, failure
-from callboard_programs.farm.orders import answered, result_of
+from callboard_programs.farm.orders import carried_out, result_of
 
 #: Where the host is, and what its keeper said.
 STATE, WORDS = "callboard-host.json", "callboard-host.log"
@@ -89,7 +89,7 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
     """Has the session's host do what one line of a bundle's orders says."""
     try:
         with _client(folder) as client:
-            answer = answered(client, order, notified)
+            answer = carried_out(client, order, notified)
     except CallboardError as error:
         answer = {"status": "failed", "value": failure(error)}
     return result_of(task_of(order), answer)

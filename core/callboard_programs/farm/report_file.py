@@ -13,7 +13,7 @@ from callboard.errors import HostError, PeerError
 from callboard.ground.private_file import write_private
 from callboard.ground.regular_file import refuse_special
 from callboard.mapping.tasks import Task, TaskResult, stamp_of
-from callboard_programs.batch.artefacts import sha256
+from callboard_programs.farm.artefacts import sha256
 
 
 class ReportFile:

@@ -1,1 +1,0 @@
-"""One tool over many files, on warm hosts of this machine."""
