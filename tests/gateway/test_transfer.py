@@ -15,7 +15,7 @@ import pytest
 from gateway_thread import running_gateway
 
 from callboard.errors import HostError
-from callboard_programs.gateway.transfer.pairs import items_of, paired
+from callboard_programs.gateway.transfer.pairs import identifier, items_of, paired
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE
@@ -70,7 +70,8 @@ class Scene:
             raise HostError(f"there is no object '{name}'")
         return self.objects[name]
 
-    def export(self, path: str, objects: Any = None) -> Any:
+    def export(self, path: str, allow_missing_uvs: bool, objects: Any = None) -> Any:
+        assert allow_missing_uvs, "one texture without UVs would stop all the rest"
         if self.before_export is not None:
             self.before_export()
         file = Path(path)
@@ -439,3 +440,10 @@ def test_two_thousand_objects_are_found_again_without_comparing_each_with_each(n
     for each in (there, here):
         assert isinstance(each.objects, Counted)
         assert each.objects.looks < 50 * 2000
+
+
+def test_a_name_in_any_script_is_known_again_however_a_host_writes_it() -> None:
+    name = "W\u00fcrfel \u00df \u732b.001"
+    by_byte = "".join(c if c.isascii() and c.isalnum() else "_" * len(c.encode()) for c in name)
+    by_character = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    assert identifier(name) == identifier(by_byte) == identifier(by_character)

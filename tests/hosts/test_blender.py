@@ -123,3 +123,25 @@ assert near(found["rotate"], [10, 20, 30]), found
 assert near(found["scale"], [1, 2, 3]), found
 """
     in_blender(script, tmp_path)
+
+
+def test_a_stage_s_objects_arrive_where_they_are_in_metres(tmp_path: Path) -> None:
+    """The stage counts in centimetres with Y up; Blender's scene in metres with Z up."""
+    pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
+    from hosts.openusd_rig import Scene
+
+    stage = Scene()
+    box = stage.edit.create("cube", "Box", {"size": 200})
+    stage.edit.set_transform(box, [100, 200, 300], None, None)
+    stage.edit.set_parent(stage.edit.create("cube", "Hat", {"size": 20}), box, False)
+    stage.usd.export_usd(str(tmp_path / "stage.usda"), False)
+    script = """
+edit.delete(read.names())
+host.ports[USD].import_usd(str(folder / "stage.usda"), None)
+assert sorted(read.names()) == ["Box", "Hat"], read.names()
+for name, half in (("Box", 1), ("Hat", 0.1)):
+    box = read.get(name)["bounds"]
+    for place, low, high in zip((1, -3, 2), box["min"], box["max"]):
+        assert abs(low - place + half) + abs(high - place - half) < 1e-4, (name, box)
+"""
+    in_blender(script, tmp_path)

@@ -17,7 +17,7 @@ from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
 
 _DATA_NAME = "userProperties:blender:data_name"
 #: How programs mark a group that holds what they wrote, and is none of the artist's.
-GENERATED = "Blender:generated"
+_GENERATED = ("Blender:generated", "exchange:generated")
 _ORIGIN = "userProperties:readFrom"
 
 
@@ -94,7 +94,7 @@ def _is_loose(obj: bpy.types.Object, prim: Any) -> bool:
     if obj.type != "EMPTY" or obj.constraints or obj.instance_type != "NONE":
         return False
     scope = prim.GetTypeName() == "Scope" and not obj.children
-    return scope or bool(prim.GetCustomDataByKey(GENERATED))
+    return scope or any(prim.GetCustomDataByKey(each) for each in _GENERATED)
 
 
 def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:

@@ -21,9 +21,9 @@ from callboard_openusd.ports.files import read_layer, write_layer
 
 #: Where the custom data of a prim holds what :mod:`shapes` and :mod:`lights` remember.
 _OURS = "callboard"
-#: How a group is marked that holds what a program wrote, and is none of the artist's. The mark is
-#: Blender's, which leaves such a group out when it reads one.
-_GENERATED = "Blender:generated"
+#: How a group is marked that holds what a program wrote, and is none of the artist's. Blender has
+#: a mark of its own, and leaves out what has it, units and up axis with it: we write another.
+_GENERATED, _BLENDERS = "exchange:generated", "Blender:generated"
 #: What a camera counts in units of the stage, or tenths of one.
 _LENGTHS = (
     "focalLength",
@@ -99,7 +99,8 @@ class UsdStages:
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:
     """It, or what is below it where a program wrote it to hold the rest."""
     still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
-    return list(root.GetChildren()) if still and root.GetCustomDataByKey(_GENERATED) else [root]
+    generated = any(root.GetCustomDataByKey(each) for each in (_GENERATED, _BLENDERS))
+    return list(root.GetChildren()) if still and generated else [root]
 
 
 def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:

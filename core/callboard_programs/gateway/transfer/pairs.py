@@ -121,8 +121,9 @@ def name_of(facts: SceneFacts, path: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """As USD files have it."""
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    """As USD files have it, in every script: hosts write one ``_`` a character, or one a byte, so
+    several count as one."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
 

@@ -28,8 +28,11 @@ class ByExchange:
         self._calls = calls
 
     async def write(self, path: str, objects: Sequence[str] | None) -> None:
-        chosen: Json = {} if objects is None else {"objects": list(objects)}
-        await self._calls.call("exchange__export", {"path": path, **chosen})
+        # A texture that shows nothing without UVs is no reason to leave everything where it is.
+        asked: Json = {"path": path, "allow_missing_uvs": True}
+        if objects is not None:
+            asked["objects"] = list(objects)
+        await self._calls.call("exchange__export", asked)
 
     async def read(self, path: str) -> None:
         await self._calls.call("exchange__import", {"path": path})
