@@ -28,11 +28,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from itertools import permutations
 from pathlib import Path
 from queue import Queue
+from threading import Lock
 
 PROJECT = Path(__file__).resolve().parents[1]
+_PICKING = Lock()
 #: The clones; each is a process's.
 WORKERS = ("tree", "tree2")
 #: Each becomes the other.
@@ -241,13 +244,9 @@ class Run:
 
     def picked(self, path: str) -> list[str]:
         """The test files that a change of this file touches, nearest first."""
-        done = subprocess.run(
-            [sys.executable, str(self.tree / "tests" / "touched.py"), str(self.tree / path)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.split()
+        with _PICKING:
+            touched = import_module("touched").touched([self.tree.parent / "tree" / path])
+            return [test.relative_to(self.tree.parent / "tree").as_posix() for test in touched]
 
     def outcome(self, number: int, hits: dict[int, list[str]], every: bool) -> tuple[str, str]:
         """`caught`, `missed`, `unreached` by any picked test, or `unfinished`; and by which."""
@@ -327,6 +326,8 @@ def main() -> None:
     runs: Queue[Run] = Queue()
     for tree in WORKERS:
         runs.put(Run(folder, folder / tree, plan, asked.limit))
+    # The clone's own, which knows its files.
+    sys.path.insert(0, str(folder / WORKERS[0] / "tests"))
     if not (folder / "hits").exists():
         runs.queue[0].trace(asked.words)
     kept = folder / "outcomes.json"
