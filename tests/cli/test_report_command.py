@@ -57,9 +57,10 @@ def test_every_form_is_made_of_what_can_be_shown(
 @pytest.mark.usefixtures("records")
 def test_the_text_tells_the_calls_of_each_day(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report"]) == 0
-    first, second, *_ = capsys.readouterr().out.splitlines()
+    first, second, *others = capsys.readouterr().out.splitlines()
     assert first == "2 calls in 2 sessions"
     assert second.split()[1:] == ["2", "1", "failed"]
+    assert ["scene__info", "1"] in [line.split()[:2] for line in others]
 
 
 def test_a_page_that_cannot_be_written_is_an_error_in_one_line(

@@ -16,7 +16,7 @@ from camera_view import holds
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
-from callboard.host import ANIMATION, ATTRIBUTES, RENDER, SCRIPT, USD, VIEWPORT
+from callboard.host import ANIMATION, ATTRIBUTES, CAMERAS, RENDER, SCRIPT, USD, VIEWPORT
 from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench, Check, checks
 from hosts.places import both, every_check, place, run_check
@@ -217,6 +217,9 @@ def test_names_that_houdini_would_change_are_refused(bench: Bench) -> None:
     for name in ("a b", "1st", "ä", "", "a/b"):
         with pytest.raises(HostError, match="can't be a name"):
             bench.editor.create("cube", name, {"size": 1.0})
+        if name:
+            with pytest.raises(HostError, match="can't be a name"):
+                bench.port(CAMERAS).create(name)
     assert bench.reader.names() == []
 
 

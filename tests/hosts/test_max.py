@@ -105,6 +105,7 @@ def test_usd_needs_its_component() -> None:
     new_max(windows=False, usd=False)
     with max_host(lambda fn: None) as host:
         assert USD not in host.ports
+        assert host.plug_ins[USD].name == "USD for 3ds Max"
 
 
 @pytest.mark.skipif(REAL, reason="the plug-in is there or it isn't")

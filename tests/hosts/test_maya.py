@@ -15,6 +15,7 @@ from maya_rig import REAL, maya_host, new_maya
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import (
     ANIMATION,
+    CHECK,
     EXCHANGE,
     LIGHTS,
     RENDER,
@@ -446,6 +447,15 @@ def test_units_are_told(bench: Bench) -> None:
     cmds.currentUnit(time="ntsc")
     assert bench.reader.info()["fps"] == 30.0
     cmds.currentUnit(time="film")
+
+
+def test_a_mesh_is_told_in_the_scenes_unit(bench: Bench) -> None:
+    cmds.currentUnit(linear="m")
+    try:
+        mesh = bench.port(CHECK).mesh(bench.cube("Crate", 2.0))
+        assert max(max(point) for point in mesh.points) == pytest.approx(1.0)
+    finally:
+        cmds.currentUnit(linear="cm")
 
 
 def test_an_export_to_usd_carries_what_the_artist_names_and_nothing_of_ours(

@@ -110,17 +110,23 @@ def test_shear_is_kept_or_refused_never_dropped(scene: Scene, tmp_path: Path) ->
     assert scene.read.get("Box")["rotate"] == pytest.approx([0, 0, 90], abs=1e-4)
 
 
-def test_an_animated_transform_is_refused(scene: Scene, tmp_path: Path) -> None:
+@pytest.mark.parametrize("op", ["translate", "rotateXYZ"])
+def test_an_animated_transform_is_refused(scene: Scene, tmp_path: Path, op: str) -> None:
     body = (
         HEAD + 'def Xform "World"\n{\n def Cube "Box"\n {\n'
-        "double3 xformOp:translate.timeSamples = { 1: (0, 0, 0), 9: (1, 0, 0) }\n"
-        'uniform token[] xformOpOrder = ["xformOp:translate"]\n }\n}\n'
+        f"double3 xformOp:{op}.timeSamples = {{ 1: (0, 0, 0), 9: (1, 0, 0) }}\n"
+        f'uniform token[] xformOpOrder = ["xformOp:{op}"]\n }}\n}}\n'
     )
     scene.files.open(written(tmp_path, "animated.usda", body))
     before = scene.text()
     with pytest.raises(HostError, match="animated"):
         scene.edit.set_transform("Box", [1, 2, 3], None, None)
     assert scene.text() == before
+
+
+def test_what_no_stage_is_written_as_is_not_opened(scene: Scene, tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"'notes.txt' does not end in .*\.usda"):
+        scene.files.open(written(tmp_path, "notes.txt", "#usda 1.0\n"))
 
 
 def test_without_a_world_objects_live_at_the_root(scene: Scene, tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 from callboard.clients.holder import LOCAL
 from callboard.clients.owner import Owner
 from callboard.content import Image, Json, Result
-from callboard.jobs.jobs import TASKS
+from callboard.jobs.jobs import TASKS, Job
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE
 from serving import Served, served, text_of
@@ -25,6 +26,13 @@ def begin(client: FakeClient, tool: str, **arguments: Any) -> str:
 def status_calls(server: Served) -> int:
     calls = list(server.app.dispatcher.calls.values())
     return sum(call.tool.name == "jobs__status" and call.state == "running" for call in calls)
+
+
+def test_a_change_is_dated() -> None:
+    job = Job("tool", LOCAL)
+    job.updated = job.created - timedelta(days=1)
+    job.note("completed")
+    assert job.describe()["updated"] >= job.describe()["created"]
 
 
 def test_a_wait_ends_with_the_job() -> None:
