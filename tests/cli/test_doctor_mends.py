@@ -13,7 +13,7 @@ from time import time
 import pytest
 
 from callboard.transport.instances import Instance, announce
-from callboard_programs.cli import main
+from callboard_programs.cli import doctor_command, main
 from needed import missing
 
 Wrong = Callable[[], list[str]]
@@ -134,3 +134,12 @@ def test_a_variable_that_is_misspelt(
     monkeypatch.delenv("CALLBOARD_SKILL_PATH")
     monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # perhaps a program of theirs has it
     assert wrong() == []
+
+
+@pytest.mark.parametrize(("there", "told"), [(["pxr"], []), ([], ["pxr", "bpy"])])
+def test_a_host_that_is_missing_is_told_of_where_no_other_is_served(
+    there: list[str], told: list[str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_command, "find_spec", lambda name: name in there or None)
+    lines = [line for _, line in doctor_command.findings() if "only needed for" in line]
+    assert [line.partition(" ")[0] for line in lines] == told

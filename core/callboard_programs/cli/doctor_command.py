@@ -89,14 +89,15 @@ def findings() -> Iterator[tuple[bool, str]]:
         + ("" if supported else ": 3.10 to 3.14 are supported; install callboard into one of them"),
     )
     yield True, f"callboard {__version__}, tornado {tornado.version}"
+    there = {module for module in _OPTIONAL if find_spec(module) is not None}
     for module, purpose in _OPTIONAL.items():
-        if find_spec(module) is not None:
+        if module in there:
             lacking = blender_lacks() if module == "bpy" else None
             yield (
                 lacking is None,
                 f"{module} is installed" + (f", but {lacking}" if lacking else ""),
             )
-        else:
+        elif not there:
             yield True, f"{module} is not installed, and only needed for {purpose}"
     yield from blender_python.findings()
     served: set[str] = set()
