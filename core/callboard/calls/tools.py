@@ -11,6 +11,7 @@ from typing import Any, Literal
 from callboard.calls.capabilities import Offer, missing
 from callboard.calls.entry import Entry, entry_of
 from callboard.calls.grants import Subject
+from callboard.calls.invisible import shown
 from callboard.calls.json_schema import Validator, has_patterns
 from callboard.changes import Changes
 from callboard.content import Json
@@ -245,7 +246,7 @@ class Tool:
             meta["dcc"] = dcc
         if meta:
             entry["_meta"] = meta
-        return entry
+        return entry if self.ships or self.ours else {**shown(entry), "name": self.name}
 
 
 class ToolRegistry:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from callboard import content
 from callboard.calls.capabilities import Offer
 from callboard.calls.entry import Affinity, Completer, Entry, entry_of
+from callboard.calls.invisible import shown
 from callboard.calls.tools import Tool
 from callboard.changes import Changes
 from callboard.content import Json
@@ -99,7 +100,9 @@ class ServedResource:
             meta["dcc"] = dcc
         if meta:
             entry["_meta"] = meta
-        return entry
+        return {
+            key: value if key.startswith("uri") else shown(value) for key, value in entry.items()
+        }
 
     def contents(self, uri: str, value: Any) -> list[Json]:
         """``resources/read``'s contents for what ``read`` returned."""

@@ -16,6 +16,7 @@ from callboard.skills.model import (
     is_usable,
     told_folder,
 )
+from callboard.skills.reserved_names import is_own_prefix
 
 BUNDLED = Path(__file__).parent / "bundled"
 
@@ -163,6 +164,10 @@ def scan(
                 continue
             if not suits(skill, dcc_name):
                 elsewhere.append(skill)
+                continue
+            if search_path not in shipped and is_own_prefix(skill.wire_name("")):
+                reason = f"the name '{skill.name}' belongs to callboard's own tools; give another"
+                skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import fastjsonschema
 
+from callboard.calls.invisible import hides, shown
 from callboard.skills import safe_yaml
 from callboard.skills.called_function import Signatures
 from callboard.skills.dependencies import dependency_failures
@@ -132,6 +133,14 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
         message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
         yield Finding(SKILL_FILE, written_line(skill.path, "name"), "warning", message)
     places = _tool_places(skill)
+    written: list[tuple[str, str, int, list[str]]] = []
+    written.append(("the skill", SKILL_FILE, 1, [skill.name, skill.description]))
+    for tool in skill.tools:
+        texts = [tool.name, tool.title or "", tool.description, str(tool.input_schema)]
+        written.append((f"tool '{shown(tool.name)}'", *_at(*places, tool.name), texts))
+    for what, file, line, texts in written:
+        if any(map(hides, texts)):
+            yield Finding(file, line, "error", f"{what} has text that nobody sees; take it out")
     for tool in skill.tools:
         yield from _lint_tool(skill, tool, partial(_at, *places, tool.name))
     yield from _lint_half_read(skill, places[1])

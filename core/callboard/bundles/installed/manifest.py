@@ -23,6 +23,7 @@ from callboard.bundles.installed.user_config import (
     read_settings,
 )
 from callboard.errors import SkillError
+from callboard.skills.reserved_names import is_shipped_prefix
 
 HOST_KEY = "ai.nimblebrain/host"
 #: The first ``host_version`` that may ask for host capabilities.
@@ -172,6 +173,11 @@ def parse_manifest(data: bytes) -> BundleManifest:
     if not isinstance(fields.get("manifest_version", fields.get("dxt_version")), str):
         raise ManifestError("manifest_version must be a string such as '0.3'")
     name = _text(fields, "name", _NAME)
+    if is_shipped_prefix(folder_name(name)):
+        raise ManifestError(
+            f"the name '{name}' belongs to what ships with callboard, loaded or not; give the "
+            "bundle another name"
+        )
     author = fields.get("author")
     if not isinstance(author, dict):
         raise ManifestError("author must be an object with a name")

@@ -12,9 +12,11 @@ from urllib.parse import quote
 from callboard.bundles.installed.manifest import folder_name
 from callboard.bundles.running.errors import BundleError
 from callboard.calls.context import AsyncToolContext
+from callboard.calls.invisible import hides
 from callboard.content import Json, Resource
 from callboard.skills.prompts.prompt import Argument, Prompt
 from callboard.skills.prompts.registry import FunctionPrompt, Messages
+from callboard.skills.reserved_names import is_reserved_uri
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +57,7 @@ def prompts_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Function
 
 def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
     own = _text(entry, "name")
-    if own is None or not _PROMPT_NAME.fullmatch(own):
+    if own is None or hides(own) or not _PROMPT_NAME.fullmatch(own):
         raise ValueError("it has no name that can be served")
     written = entry.get("arguments") or []
     if not isinstance(written, list):
@@ -92,8 +94,13 @@ def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Listed
     resources: dict[str, ListedResource] = {}
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")
-        if uri is None or not _URI.fullmatch(uri) or "{" in _VARIABLE.sub("", uri):
+        if uri is None or hides(uri) or not _URI.fullmatch(uri) or "{" in _VARIABLE.sub("", uri):
             log.warning("%s: resource %.80r isn't served: its URI is of no known kind", bundle, uri)
+            continue
+        if is_reserved_uri(uri, folder_name(bundle)):
+            log.warning(
+                "%s: resource %.80r isn't served: its URI belongs to callboard", bundle, uri
+            )
             continue
         resources.setdefault(uri, _resource(uri, entry, ask))
     return list(resources.values())

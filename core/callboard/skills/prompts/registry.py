@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callboard import content
 from callboard.calls.entry import Affinity, Completer, entry_of
+from callboard.calls.invisible import shown
 from callboard.calls.tools import Tool
 from callboard.changes import Changes
 from callboard.content import Json
@@ -225,7 +226,8 @@ class PromptRegistry:
             function = self._functions.get(entry["name"])
             if features.structured_output and function is not None and function.title is not None:
                 entry["title"] = function.title
-        return entries
+        described: list[Json] = shown(entries)
+        return described
 
     def function(self, name: str) -> FunctionPrompt | None:
         return self._functions.get(name)

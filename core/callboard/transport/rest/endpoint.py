@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from callboard.calls.invisible import shown
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
 from callboard.content import Json
@@ -330,7 +331,8 @@ class RestEndpoint:
     @staticmethod
     async def _elsewhere(work: Callable[[], Json]) -> Json:
         # The catalog keeps its lock while it looks at the disk.
-        return await asyncio.get_running_loop().run_in_executor(None, work)
+        told: Json = shown(await asyncio.get_running_loop().run_in_executor(None, work))
+        return told
 
     # -- jobs -------------------------------------------------------------------------------
 

@@ -1,0 +1,85 @@
+"""Names belong to who ships them, and none hides anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.bundles.installed.manifest import ManifestError, parse_manifest
+from callboard.bundles.running.listed_others import prompts_of, resources_of
+from callboard.skills.discovery import scan
+from callboard.skills.load import load_skill
+from callboard.skills.reserved_names import is_shipped_prefix
+from callboard_testing.lint.skill_lint import lint
+from serving import served
+from skills.skill_tree import write_skill
+
+HIDDEN = "\u202e\U000e0041"
+
+
+def manifest(name: str) -> bytes:
+    fields = {"manifest_version": "0.3", "name": name, "version": "1.0.0", "description": "It."}
+    return json.dumps({**fields, "author": {"name": "Ada"}}).encode()
+
+
+@pytest.mark.parametrize("name", ["cameras", "Cameras", "jobs", "@cameras/x", "blender-modelling"])
+def test_a_bundle_may_not_have_the_name_of_what_ships(name: str) -> None:
+    assert is_shipped_prefix(name.lstrip("@").replace("/", "__"))
+    with pytest.raises(ManifestError, match="belongs to what ships"):
+        parse_manifest(manifest(name))
+
+
+@pytest.mark.parametrize("name", ["cameras-of-ours", "@studio/rigging", "jobs2"])
+def test_other_names_are_free(name: str) -> None:
+    assert parse_manifest(manifest(name)).name == name
+
+
+async def _never(*asked: Any) -> Any:
+    raise AssertionError("nothing is asked")
+
+
+def test_a_bundle_serves_no_address_that_is_ours() -> None:
+    ours = (
+        *("skill://scene/SKILL.md", "job://x/result", "ui://callboard/viewport", "host://status"),
+        *("file:///etc/passwd", "SKILL://scene/SKILL.md", "log://recent", "scene://current"),
+        f"rig://{HIDDEN}",
+    )
+    free = ("rig://body", "ui://rigs/panel", "skill://rigs/SKILL.md", "https://example.org/a")
+    entries = [{"uri": uri, "name": "a"} for uri in (*ours, *free)]
+    assert [one.uri for one in resources_of("rigs", entries, _never)] == list(free)
+
+
+def test_a_prompt_with_a_name_that_hides_something_is_not_served() -> None:
+    entries = [{"name": f"a{HIDDEN}"}, {"name": "b"}]
+    assert [one.prompt.name for one in prompts_of("rigs", entries, _never)] == ["rigs.b"]
+
+
+def test_a_skill_may_not_have_the_name_of_the_servers_own_tools(tmp_path: Path) -> None:
+    write_skill(tmp_path, "jobs", block="tools: tools.yaml", files={"tools.yaml": "tools: []\n"})
+    scanned = scan([tmp_path], None, load_skill)
+    assert scanned.skills == []
+    assert "belongs to callboard's own tools" in scanned.skipped[0].message
+
+
+def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
+    tools = f"""\
+tools:
+- name: nothing
+  title: "Nothing{HIDDEN}"
+  description: "Does{HIDDEN} nothing."
+  affinity: any
+"""
+    script = "def main():\n    return {}\n"
+    files = {"tools.yaml": tools, "scripts/nothing.py": script}
+    write_skill(tmp_path, "s", block="tools: tools.yaml", files=files)
+    with served(skills=True, skill_paths=[tmp_path]) as server, server.client() as client:
+        listed = json.dumps(client.request("tools/list"), ensure_ascii=False)
+        rest = client.send("GET", path="/v1/tools/s__nothing").body.decode()
+        for told in (listed, json.dumps(json.loads(rest), ensure_ascii=False)):
+            assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in told
+            assert HIDDEN not in told
+    (finding,) = [one for one in lint(tmp_path / "s") if "nobody sees" in one.message]
+    assert (finding.severity, finding.file) == ("error", "tools.yaml")
