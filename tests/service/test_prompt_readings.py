@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import urllib.request
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from serving import Served, served
+from waiting import until
 
 SKILL = "---\nname: {name}\ndescription: d\nmetadata:\n  dcc-mcp:\n    prompts: prompts.yaml\n---\n"
 PROMPT = "prompts: [{name: hello, description: d, template: one}]"
@@ -134,6 +136,17 @@ def test_an_edit_is_in_the_next_answer(
     assert "one" in ask(server)
     (folder / "first" / "prompts.yaml").write_text(PROMPT.replace("one", "another"))
     assert "another" in ask(server)
+
+
+def test_what_was_read_is_at_hand_until_its_file_changes(server: Served, folder: Path) -> None:
+    file, prompts = folder / "first" / "prompts.yaml", server.app.prompts
+    os.utime(file, (1, 1))  # what changed a moment ago may change again unseen
+    assert prompts.at_hand("first.hello") is None
+    assert "one" in ONE[0](server)
+    until(lambda: prompts.at_hand("first.hello") is not None, "a disk that answers at once")
+    file.write_text(PROMPT.replace("one", "another"))
+    assert prompts.at_hand("first.hello") is None
+    assert "another" in ONE[0](server)
 
 
 @pytest.mark.parametrize("ask", ALL)

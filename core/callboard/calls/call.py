@@ -67,6 +67,8 @@ class Call:
         #: What the client answered so far, by the ask's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
+        #: Seconds that its arguments leave it; None where nobody says.
+        self.time_limit: float | None = None
         self.started = perf_counter()
         self.queue_wait = 0.0
         self.main_seconds = 0.0

@@ -178,6 +178,7 @@ class Dispatcher(RunningCalls):
             tool.check(call.arguments)
         except SchemaViolation as wrong:
             raise InvalidArguments(f"invalid arguments for {tool.name}: {wrong}") from None
+        call.time_limit = tool.time_limit(call.arguments)
         if isinstance(tool, BatchTool):
             tool = await self._gather(call)
         elif self._takes_paths(tool):
@@ -203,6 +204,7 @@ class Dispatcher(RunningCalls):
         from callboard.calls.batch import gather, require_plain  # most sessions make no batch
 
         tool = call.tool = gather(call, self.tools, self.admit, self)
+        call.time_limit = tool.time_limit(call.arguments)
         for inner in tool.inner:
             inner.task = call.task
             if not inner.tool.has_entry:
@@ -234,7 +236,8 @@ class Dispatcher(RunningCalls):
     async def _ask_artist(self, call: Call) -> None:
         self._asking(call)
         await self.consent.check(call)
-        self.admit(call.tool)  # whoever could be asked may have left meanwhile
+        if call.offer is not self.capabilities.offer:
+            self.admit(call.tool)  # whoever could be asked may have left meanwhile
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
@@ -254,7 +257,7 @@ class Dispatcher(RunningCalls):
         return value if isinstance(value, (str, bytes)) else value.content
 
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
-        timeout = call.tool.time_limit(call.arguments) or self.default_timeout
+        timeout = call.time_limit or self.default_timeout
         timer = self._guest.loop.call_later(timeout, _expire, call)
         try:
             return await work
@@ -279,10 +282,9 @@ class Dispatcher(RunningCalls):
         return result
 
     def _finish(self, call: Call, result: Json) -> Json:
-        undo = call.undo
+        undo, skill = call.undo, call.tool.skill
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.owner)
-        skill = call.tool.skill
         # A script that wasn't imported is on disk as it is now.
         old = self.tools.why_old(skill) if skill and call.tool.has_entry else None
         if failed and old:

@@ -33,11 +33,12 @@ from typing import Literal, NamedTuple
 
 from callboard.errors import NoWorkspaceRoots, WorkspaceResolveError
 from callboard.workspace import same_folder
-from callboard.workspace.file_uri import file_uri, path_from_file_uri
 from callboard.workspace.path_text import (
     Flavour,
     decode_once,
+    file_uri,
     is_windows_absolute,
+    path_from_file_uri,
     require_one_meaning,
     require_text,
     require_windows_name,

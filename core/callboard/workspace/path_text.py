@@ -1,11 +1,16 @@
-"""What the text of a path may hold, before anyone asks what it names. Strings only."""
+"""What the text of a path may hold, before anyone asks what it names; ``file://`` URIs as paths and
+back. Strings only.
+
+What a URI means doesn't depend on the platform we run on: a drive or a server in it makes a Windows
+path, everything else a POSIX path. Whether that means anything here, the caller knows.
+"""
 
 from __future__ import annotations
 
 import re
 import socket
 from typing import Literal
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from callboard.errors import WorkspaceResolveError
 
@@ -25,6 +30,7 @@ _WAY_ROUND = (
     r"(?i)[\\/]{2}([^\\/]+[\\/]+([a-z]|admin)\$|(localhost|127\.[0-9.]+|[0-9-]*--1\.ipv6-literal\.net)"
     r"([\\/]|$))"
 )
+_DRIVE = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -136,3 +142,41 @@ def require_windows_name(part: str, path: str) -> None:
         raise WorkspaceResolveError(
             f"{shown(path)}: {shown(part)} is a device on Windows, not a file; use another name"
         )
+
+
+def path_from_file_uri(uri: str) -> str:
+    """The absolute path a ``file:`` URI names, or WorkspaceResolveError. ``?`` and ``#`` belong to
+    the path: file names have them (``beauty.####.exr``), queries on files don't exist."""
+    scheme, _, rest = uri.partition(":")
+    if scheme.lower() != "file" or not rest.startswith("/"):
+        raise WorkspaceResolveError(f"{shown(uri)} isn't a file URI; write file:///path")
+    host, path = "", decode_once(rest)
+    if path.startswith("//"):
+        bare = path[2:]
+        if not _DRIVE.match(bare):  # file://C:/p is wrong, common, and can mean only one thing
+            host, slash, bare = bare.partition("/")
+            bare = slash + bare
+        path = bare
+    if host and host.lower() != "localhost":
+        share = path.strip("/")
+        if not share:
+            raise WorkspaceResolveError(
+                f"{shown(uri)} names a machine but no share; write file:///path for a local folder"
+            )
+        return "\\\\" + host + "\\" + share.replace("/", "\\")
+    if _DRIVE.match(path.lstrip("/")):
+        drive = path.lstrip("/").replace("/", "\\")
+        return drive if len(drive) > 2 else drive + "\\"
+    if not path.startswith("/"):
+        raise WorkspaceResolveError(f"{shown(uri)} names no path; write file:///path")
+    return path
+
+
+def file_uri(path: str) -> str:
+    """The ``file://`` URI of an absolute path of either kind."""
+    if not is_windows_absolute(path):
+        return "file://" + quote(path)
+    forward = path.replace("\\", "/")
+    if forward.startswith("//"):
+        return "file:" + quote(forward)
+    return "file:///" + forward[:2] + quote(forward[2:])

@@ -9,6 +9,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.protocol import jsonrpc
+from callboard.protocol.headers import SESSION_HEADER
 from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.session import Session, TooManySessions
 from callboard.transport.http.access import Refusal
@@ -24,6 +25,7 @@ from callboard_programs.gateway.conversations import (
 from callboard_programs.gateway.names import NAME, HostNames
 
 PREFIX = "/mcp/"
+_SESSION = SESSION_HEADER.lower()
 
 
 class NamedHosts(StreamableHttp):
@@ -84,11 +86,12 @@ class NamedHosts(StreamableHttp):
         reply.finish([response], status=200 if client is not None else 400)
 
     def session_of(self, exchange: Exchange) -> Session | None:
-        session = super().session_of(exchange)
-        if session is not None and self._in_sessions[session.id].name != _name(exchange):
+        known = self._in_sessions.get(exchange.headers.get(_SESSION, ""))
+        # Of somebody else's session nothing is told, not even this.
+        if known and known.holder == exchange.holder and known.name != _name(exchange):
             fail(exchange, 404, PeerError("this session belongs to another address"))
             return None
-        return session
+        return super().session_of(exchange)
 
     def answer(
         self, session: Session, message: Request, reply: Reply

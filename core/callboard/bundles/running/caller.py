@@ -19,7 +19,7 @@ from callboard.content import Json
 from callboard.errors import CallboardError, MethodNotFound
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
-from callboard.workspace.file_uri import file_uri
+from callboard.workspace.path_text import file_uri
 from callboard.workspace.roots import RootsBook
 
 ROOTS = "roots/list"
