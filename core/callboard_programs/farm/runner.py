@@ -59,6 +59,8 @@ def results(
         room = executor.room()
         new = list(islice(left, room))
         more, out = more and len(new) == room, out + len(new)
+        if not out:
+            return
         executor.send(new)
         for attempt, answer in executor.ended():
             if isinstance(answer, Loss):
