@@ -68,7 +68,7 @@ class HostWorker:
         ended: Callable[[], None],
     ) -> None:
         """``security`` is Dask's."""
-        self._dispatcher = app.dispatcher
+        self._catalog, self._dispatcher = app.catalog, app.dispatcher
         self._client_of = lru_cache(maxsize=16)(partial(OwnClient, app))
         self._member, self._security = member, security
         self._report, self._ended = report, ended
@@ -168,8 +168,11 @@ class HostWorker:
 
     def _answered(self, order: Json) -> Json:
         asker = Asker(*order["asker"]) if "asker" in order else TYPED
+        known = self._catalog.known if order["skills"] else ()
+        skills = {one.skill.name: one.skill.version for one in known}
         try:
-            answer = carried_out(self._client_of(asker), order, who=self._member.name)
+            client, who = self._client_of(asker), self._member.name
+            answer = carried_out(client, order, who=who, skills=skills)
         except Exception:
             if not self._dispatcher.closed:
                 raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import time
 from typing import Literal, NamedTuple
@@ -99,14 +98,19 @@ class Work:
 
 
 def carried_out(
-    client: Requester, order: Json, notified: Notified = pass_over, who: str = "the host"
+    client: Requester,
+    order: Json,
+    notified: Notified = pass_over,
+    who: str = "the host",
+    skills: Mapping[str, str | None] | None = None,
 ) -> Json:
     """Does what the order says: ``{status, value, printed, artefacts?, content?, unsaved?,
-    never?}``. ``never`` says that no task can be done so. Raises HostError where the host is
-    gone."""
+    never?}``. ``never`` says that no task can be done so. ``skills`` are the host's, with their
+    versions, where they are known; else it is asked. Raises HostError where the host is gone."""
     began = time() - 0.1  # files are stamped by a coarser clock
     try:
-        _require(client, order.get("skills", {}), who)
+        for name, wanted in order.get("skills", {}).items():
+            _require(who, name, wanted, _version_of(client, name, who, skills))
         given = order["tool"], order["arguments"], order["scene"], order["save"]
         result = on_scene(client, *given, notified)
     except HostError:
@@ -158,20 +162,25 @@ def printed(result: Json) -> Json:
     return {name: text for name in names if (text := meta.get(f"callboard/{name}"))}
 
 
-def _require(client: Requester, needed: Mapping[str, str | None], who: str) -> None:
-    """Raises InvalidParams where a skill isn't there in that version."""
-    for name, wanted in needed.items():
-        skill = None
-        with suppress(FailedCall):
-            skill = content_of(call_tool(client, SKILL, {"name": name}))
-        if skill is None:
-            raise InvalidParams(f"{who} has no skill '{name}'; install it there")
-        has = skill.get("version")
-        if wanted is not None and has != wanted:
-            raise InvalidParams(
-                f"{who} has {name} {has or 'without a version'}, wanted is {wanted}; install that "
-                "version there, or ask for the other"
-            )
+def _version_of(
+    client: Requester, name: str, who: str, skills: Mapping[str, str | None] | None
+) -> str | None:
+    """Raises InvalidParams, FailedCall where there is no such skill."""
+    if skills is None:
+        version: str | None = content_of(call_tool(client, SKILL, {"name": name}))["version"]
+        return version
+    if name not in skills:
+        raise InvalidParams(f"{who} has no skill '{name}'; install it there")
+    return skills[name]
+
+
+def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
+    """Raises InvalidParams where ``who`` has another version than the one that is wanted."""
+    if wanted is not None and has != wanted:
+        raise InvalidParams(
+            f"{who} has {skill} {has or 'without a version'}, wanted is {wanted}; install that "
+            "version there, or ask for the other"
+        )
 
 
 # -- at whoever sent it ----------------------------------------------------------------------------
