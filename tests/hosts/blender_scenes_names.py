@@ -350,3 +350,35 @@ def test_the_checks_of_data_that_is_shared_hold(rig: Rig) -> None:
             Bench(rig.host, rig.folder, samples).run(check)
             ran.append(check.id)
     assert len(ran) >= 3
+
+
+def test_what_one_call_creates_is_worked_out_once(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Old")
+    updates: list[Any] = []
+    bpy.app.handlers.depsgraph_update_post.append(lambda *_: updates.append(1))
+    token = rig.host.undo.begin("many")
+    for number in range(3):
+        path = rig.edit.create("cube", "Box", {"size": 2})
+        rig.edit.set_transform(path, [number, 0, 0], None, None)
+        rig.edit.set_color(path, [1, 0, 0])
+        there = rig.read.get(path)
+        assert near(there["bounds"]["min"], [number - 1, -1, -1])
+        assert (there["visible"], there["color"]) == (True, [1, 0, 0])
+        light = rig.port("lights").create("point", None)
+        rig.port("lights").set(light, {"power": 5})
+        assert rig.read.info()["object_count"] == 3 + 2 * number
+    assert not updates
+    rig.edit.set_parent("Box", "Old", True)
+    assert rig.read.get("Old")["children"] == ["Box"], "what isn't new is worked out"
+    rig.edit.delete(["Old"])
+    assert rig.read.names() == ["Point", "Box.001", "Point.001", "Box.002", "Point.002"]
+    rig.host.undo.rollback(token)
+    assert rig.read.names() == ["Old"]
+    del updates[:]
+    token = rig.host.undo.begin("many")
+    for _ in range(3):
+        rig.edit.create("cube", "Box", {"size": 2})
+    rig.host.undo.commit(token)
+    assert len(updates) == 1

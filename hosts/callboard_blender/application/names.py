@@ -15,6 +15,9 @@ import bpy
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 
+#: What is as large as its data says, without Blender having worked it out.
+_PLAIN = ("MESH", "EMPTY", "LIGHT", "CAMERA")
+
 
 def scene() -> bpy.types.Scene:
     """The scene that is shown; without a window, the first one."""
@@ -51,10 +54,20 @@ class Listed:
         if self._paths is not None:
             self._paths = {new if p == old else p: obj for p, obj in self._paths.items()}
 
+    def add(self, obj: bpy.types.Object) -> None:
+        self.objects.append(obj)
+        if self._paths is not None:
+            self._paths[obj.name_full] = obj
+        if self._below is not None:
+            self._below[obj.parent].append(obj)
+
 
 _index: Listed | None = None
 #: How often it was forgotten.
 _forgotten = 0
+#: Made since Blender worked the scene out last, and where their own transform puts them. Working it
+#: out for each of them anew takes longer the more there are.
+_new: set[bpy.types.Object] = set()
 
 
 def forget() -> None:
@@ -62,6 +75,7 @@ def forget() -> None:
     a file, leaves dead references behind."""
     global _index, _forgotten
     _index = None
+    _new.clear()
     _forgotten += 1
 
 
@@ -88,10 +102,35 @@ def rename(obj: bpy.types.Object, name: str) -> str:
 
 
 def changed(obj: bpy.types.Object) -> str:
-    """The object was changed, or made: the scene takes it in. Its full path."""
-    view_layer().update()
-    forget()
+    """The object was changed: the scene takes it in, unless it is new. Its full path."""
+    if obj not in _new:
+        view_layer().update()
+        forget()
     return str(obj.name_full)
+
+
+def made(obj: bpy.types.Object) -> str:
+    """The object is new, and linked. It is taken in with the next change of another one. Its full
+    path."""
+    if obj.type not in _PLAIN or obj.parent is not None or obj.modifiers or obj.constraints:
+        return changed(obj)
+    index = _index
+    if _current() is index:
+        index.add(obj)
+    _new.add(obj)
+    return str(obj.name_full)
+
+
+def is_new(obj: bpy.types.Object) -> bool:
+    """Whether Blender hasn't worked it out yet: it is where its own transform puts it."""
+    return obj in _new
+
+
+def settle(obj: bpy.types.Object | None = None) -> None:
+    """Has Blender work out what changed, unless the object is new."""
+    if obj not in _new:
+        view_layer().update()
+        _new.clear()
 
 
 def objects() -> list[bpy.types.Object]:
@@ -102,7 +141,7 @@ def objects() -> list[bpy.types.Object]:
 def listed() -> Listed:
     """The same, by their full paths as well."""
     # What a script added or removed a moment ago, Blender tells now.
-    view_layer().update()
+    settle()
     return _current()
 
 
@@ -111,9 +150,16 @@ def paths() -> list[str]:
     return [obj.name_full for obj in objects()]
 
 
-def find(name: str) -> bpy.types.Object:
-    """The scene's object of that full path, else the only one of that bare name. Raises
-    ObjectNotFound or AmbiguousName. Don't keep it."""
+def count() -> int:
+    """How many objects the scene has."""
+    return len(_current().objects if _new else objects())
+
+
+def find(name: str, *, new: bool = False) -> bpy.types.Object:
+    """The scene's object of that full path, else the only one of that bare name, worked out unless
+    a ``new`` one will do. Raises ObjectNotFound or AmbiguousName. Don't keep it."""
+    if _new and not (new and _look_up(name) in _new):
+        settle()
     named = _look_up(name)
     if named is None:
         # Somebody may have changed the scene without Blender having told yet.

@@ -16,7 +16,7 @@ from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import Vector
-from callboard_blender.application.names import view_layer
+from callboard_blender.application.names import settle
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 
 Components = tuple[list[float], list[float], list[float]]
@@ -76,7 +76,7 @@ def write(
             f"the artist locked {' and '.join(locked)} of '{obj.name}'; leave that as it is, or ask"
             " the artist to unlock it, in the sidebar of the 3D view, tab Item"
         )
-    view_layer().update()
+    settle(obj)
 
 
 def _channels(obj: bpy.types.Object) -> Components:

@@ -11,6 +11,7 @@ from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import Json
+from callboard_blender.application.names import is_new
 from callboard_blender.parts import transforms
 from callboard_blender.parts.curves import strayed
 
@@ -25,6 +26,8 @@ def is_evaluated(obj: bpy.types.Object) -> bool:
 def world_of(obj: bpy.types.Object) -> Matrix:
     """Its place in the world as it is now. Raises HostError where Blender doesn't work it out, and
     it doesn't follow from the parents alone."""
+    if is_new(obj):
+        return own_world(obj)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     if evaluated.is_evaluated:
         return evaluated.matrix_world.copy()

@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked import refuse_linked_data
-from callboard_blender.application.names import changed, find, objects, scene
+from callboard_blender.application.names import changed, find, made, objects, scene
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.copying import own_data
 from callboard_blender.ports.edit import home
@@ -50,7 +50,7 @@ class BlenderCameras:
         named = name or "Camera"
         obj = bpy.data.objects.new(named, bpy.data.cameras.new(named))
         home().objects.link(obj)
-        return changed(obj)
+        return made(obj)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
         obj = _find(name)

@@ -16,6 +16,7 @@ from callboard_blender.application.names import (
     changed,
     find,
     forget,
+    made,
     rename,
     same_objects,
     scene,
@@ -38,12 +39,12 @@ class BlenderSceneEditor:
         named = kind.capitalize() if name is None else name
         obj = bpy.data.objects.new(named, shapes.new_mesh(named, kind, dimensions))
         home().objects.link(obj)
-        return changed(obj)
+        return made(obj)
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
-        obj = find(name)
+        obj = find(name, new=True)
         refuse_linked(obj)
         self._changes.touch()
         with same_objects():
@@ -128,7 +129,7 @@ class BlenderSceneEditor:
         return list(chosen)
 
     def set_color(self, name: str, color: Vector) -> str:
-        obj = find(name)
+        obj = find(name, new=True)
         refuse_linked(obj)
         self._changes.touch()
         object_color.set_color(obj, color)

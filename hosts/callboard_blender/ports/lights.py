@@ -13,7 +13,7 @@ from callboard.host import Json, LightKind
 from callboard.host_kit.light_values import POWER, refuse_unknown
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked import refuse_linked_data
-from callboard_blender.application.names import changed, find, objects, view_layer
+from callboard_blender.application.names import changed, find, made, objects, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import surroundings
 from callboard_blender.parts.copying import own_data
@@ -62,7 +62,7 @@ class BlenderLights:
         data.energy = POWER[kind]
         obj = bpy.data.objects.new(named, data)
         home().objects.link(obj)
-        return changed(obj)
+        return made(obj)
 
     def set(self, name: str, values: Mapping[str, Any]) -> str:
         obj = _find(name)
@@ -99,7 +99,7 @@ class BlenderLights:
 
 
 def _find(name: str) -> bpy.types.Object:
-    obj = find(name)
+    obj = find(name, new=True)
     if obj.type != "LIGHT":
         raise HostError(f"'{obj.name}' is no light; lights__list names them")
     return obj

@@ -11,12 +11,13 @@ from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import (
     Listed,
     children,
+    count,
     find,
     in_scene,
     listed,
-    objects,
     paths,
     scene,
+    settle,
     tree,
     view_layer,
 )
@@ -40,7 +41,7 @@ class BlenderSceneReader:
             "up_axis": "Z",
             "frame_range": [float(shown.frame_start), float(shown.frame_end)],
             "fps": shown.render.fps / shown.render.fps_base,
-            "object_count": len(objects()),
+            "object_count": count(),
             "selection": self.selection(),
         }
 
@@ -48,8 +49,8 @@ class BlenderSceneReader:
         return paths()
 
     def get(self, name: str) -> Json:
-        view_layer().update()
-        obj = find(name)
+        settle(find(name, new=True))
+        obj = find(name, new=True)
         translate, rotate, scale = read(obj)
         properties = {
             **_summary(obj),
@@ -87,9 +88,11 @@ class _Summaries:
 
     def __init__(self, listed: Listed) -> None:
         self._listed = listed
+        #: As they are called now: what is removed later can't be asked any more.
+        self._paths = [*listed.paths]
 
     def __len__(self) -> int:
-        return len(self._listed.objects)
+        return len(self._paths)
 
     def __iter__(self) -> Iterator[Json]:
         return iter(self[:])
@@ -98,7 +101,7 @@ class _Summaries:
         now = listed()
         if self._listed is now:
             return [_summary(obj) for obj in now.objects[part]]
-        told = [(path, now.paths.get(path)) for path in list(self._listed.paths)[part]]
+        told = [(path, now.paths.get(path)) for path in self._paths[part]]
         return [_gone(path) if obj is None else _summary(obj) for path, obj in told]
 
 

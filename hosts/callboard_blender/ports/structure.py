@@ -10,7 +10,15 @@ from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, nearest_names
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked import refuse_linked
-from callboard_blender.application.names import changed, find, forget, in_scene, scene, view_layer
+from callboard_blender.application.names import (
+    changed,
+    find,
+    forget,
+    in_scene,
+    made,
+    scene,
+    view_layer,
+)
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.ports.edit import home
@@ -34,7 +42,7 @@ class BlenderStructure:
         self._changes.touch()
         obj = bpy.data.objects.new(name or "Empty", None)
         home().objects.link(obj)
-        return changed(obj)
+        return made(obj)
 
     def set_visible(self, name: str, visible: bool) -> str:
         """The eye in the outliner and the camera: what is hidden by its collection, or by the

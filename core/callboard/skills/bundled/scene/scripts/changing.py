@@ -50,7 +50,8 @@ def create_primitive(
     path = editor.create(kind, name, sizes)
     made = reader.get(path)
     expect(made["type"] == kind, "type", kind, made["type"])
-    size = _size(kind, sizes, reader.info()["up_axis"])
+    even = kind in ("sphere", "cube")
+    size = _size(kind, sizes, "" if even else reader.info()["up_axis"])
     bounds = made["bounds"]
     measured = bounds and [
         high - low for low, high in zip(bounds["min"], bounds["max"], strict=True)
