@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", action="store_true", help="list what each name stands for")
     parser.add_argument(
         "--forget",
+        action="extend",
         nargs="+",
         metavar="NAME",
         help="free these names for other scenes; 'unsaved' is all of unsaved scenes that are gone",
