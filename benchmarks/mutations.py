@@ -325,7 +325,7 @@ def main() -> None:
     plan = prepared(folder, asked.count, asked.seed, asked.tests)
     runs: Queue[Run] = Queue()
     for tree in WORKERS:
-        runs.put(Run(folder, folder / tree, plan, asked.limit))
+        runs.put(Run(folder, (folder / tree).resolve(), plan, asked.limit))
     # The clone's own, which knows its files.
     sys.path.insert(0, str(folder / WORKERS[0] / "tests"))
     if not (folder / "hits").exists():
@@ -345,9 +345,8 @@ def main() -> None:
         print(number, *outcomes[str(number)], f"{time.monotonic() - began:.0f} s", flush=True)
 
     with ThreadPoolExecutor(len(WORKERS)) as workers:
-        for number in range(len(plan)):
-            if str(number) not in outcomes and earlier.get(str(number), [""])[0] != "caught":
-                workers.submit(make, number)
+        done = {*outcomes, *(number for number, by in earlier.items() if by[0] == "caught")}
+        list(workers.map(make, [n for n in range(len(plan)) if str(n) not in done]))
     table = shown(plan, outcomes)
     (folder / "table.md").write_text(table + "\n", "utf-8")
     print(table)

@@ -864,6 +864,12 @@ def test_a_short_name_is_the_attribute_that_it_stands_for(bench: Bench) -> None:
     assert cmds.getAttr("Cube.translateX") == 0
 
 
+def test_several_numbers_are_one_attribute(bench: Bench) -> None:
+    asked = {"name": bench.cube("Cube"), "attribute": "rotateAxis", "value": [0.0, 45.0, 0.0]}
+    assert bench.call("attributes__set", asked)["verified"]
+    assert cmds.getAttr("Cube.rotateAxis")[0] == (0.0, 45.0, 0.0)
+
+
 def test_mayas_own_sets_are_no_groups_and_layers_hide(bench: Bench) -> None:
     assert bench.call("structure__list_groups")["total"] == 0
     path = bench.cube("Cube")
