@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from callboard.calls.changed import SceneChange
 from callboard.clients.book import ClientBook
 from callboard.content import Image
 from callboard.ground.png import Picture, encode
+from callboard.workspace.containment import parse_root
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE
 from e2e.client_environments import INSTALL_TIMEOUT
@@ -297,3 +300,60 @@ def test_hosts_come_and_go(page: Page, host: Served) -> None:
         assert other.app.id
     page.lacks(".card h3", "fake_2")
     page.shows(".card h3", "fake")
+
+
+#: More than fit on a screen as cards.
+MANY = 14
+
+
+@without_scene_tools
+def test_of_many_hosts_what_waits_runs_and_changed_is_on_the_first_screen(
+    page: Page, host: Served, client: FakeClient, tmp_path: Path
+) -> None:
+    def open_scene(server: Served, file: str) -> None:
+        server.host.scene_path = str(tmp_path / file)
+        server.host.project = [str(tmp_path)]
+        server.host.announce("project")
+
+    with ExitStack() as stack:
+        for number in range(MANY - 1):
+            other = stack.enter_context(served(announce=True))
+            other.on_main(partial(open_scene, other, f"shot_{number:02}.usd"))
+        page.shows("#state", f"{MANY} hosts")
+        waits(host)
+        client.start("tools/call", {"name": "wait", "arguments": {}})
+        asked(host, client, "\n".join(f"line {n}" for n in range(40)))
+        book = host.app.dispatcher.changed
+        for n in range(20):
+            book.add(SceneChange(f"c{n}", "t", "c", n, 1.0, f"created /crate_{n}", (), None))
+        page.shows(".question", "run_it")
+        page.shows("#calls li", "wait for")
+        page.shows("#changes li", "created /crate_19")
+        for width, height in ((1280, 800), (390, 844)):
+            page.tab.set_viewport_size({"width": width, "height": height})
+            assert page.tab.evaluate("document.documentElement.scrollWidth") <= width
+            for first in (".question button.main", "#calls li", "#changes li"):
+                top = page.tab.locator(first).first.bounding_box()["y"]
+                assert 0 < top < height, (first, width)
+        assert page.tab.locator(".card .facts").first.is_hidden()
+        page.tab.get_by_label("More of fake_2", exact=True).click()
+        page.tab.locator("[aria-label=fake_2] .facts").wait_for()
+        page.tab.get_by_label("Find a host, scene or client").fill("SHOT_03")
+        page.shows("#state", f"{MANY} hosts (1 shown)")
+        page.tab.get_by_label("Find a host, scene or client").fill("")
+        page.tab.get_by_label("Which hosts").select_option("asks")
+        page.shows(".card h3", "fake")
+        assert page.tab.locator(".card").count() == 1
+        page.shows(".question", "run_it").get_by_role("button", name="Refuse").click()
+
+
+@without_scene_tools
+def test_a_folder_is_listed_once_among_the_roots(page: Page, host: Served, tmp_path: Path) -> None:
+    def open_project() -> None:
+        host.host.project = [str(tmp_path)]
+        host.host.announce("project")
+
+    host.on_main(open_project)
+    host.app.controls.set_roots([parse_root(str(tmp_path), source="artist")])
+    page.shows(".card .facts li", "artist, project")
+    assert page.tab.locator(".card .facts li").filter(has_text=str(tmp_path)).count() == 1

@@ -1,29 +1,44 @@
 // The cards of the hosts, with a small picture of each scene, and what each of them offers.
 
 import { get } from "./asking.js";
-import { clock, each, el, fileName, fill, line, list, number, object } from "./dom.js";
+import { clock, each, el, fileName, fill, line, list, number, object, setText } from "./dom.js";
 
 // Milliseconds between two pictures of one host, and at least how many times as long as one takes it:
 // they are made by the application, in which somebody works.
 const PAUSE = 3000;
 const RATHER = 8;
 
-export function showHosts(hosts) {
-  document.getElementById("no-instances").hidden = hosts.length > 0;
+export function showHosts(hosts, all, compact) {
+  const none = document.getElementById("no-instances");
+  none.hidden = hosts.length > 0;
+  setText(none, all ? "No host fits." : "No application with callboard runs.");
+  document.getElementById("instance-cards").classList.toggle("compact", compact);
   each(document.getElementById("instance-cards"), hosts, (host) => host.name, makeCard);
 }
 
 function makeCard(host) {
-  const picture = new ScenePicture(host.name);
   const head = el("div", { class: "head" });
   const facts = el("div", { class: "facts" });
-  const node = el("article", { class: "card", "aria-label": host.name }, head, picture.node, facts);
+  const more = el("button", { type: "button", class: "quiet more", "aria-expanded": "false" }, "More");
+  more.setAttribute("aria-label", `More of ${host.name}`);
+  const top = el("div", { class: "top" }, head, more);
+  const node = el("article", { class: "card", "aria-label": host.name }, top);
+  const folded = () => node.closest(".compact") !== null && !node.classList.contains("open");
+  const picture = new ScenePicture(host.name, folded);
+  node.append(picture.node, facts);
+  more.addEventListener("click", () => {
+    const open = node.classList.toggle("open");
+    more.setAttribute("aria-expanded", String(open));
+    setText(more, open ? "Less" : "More");
+    picture.update(picture.host);
+  });
   return {
     node,
     update(now) {
       const { about, status, problem, name } = now;
       node.dataset.state = status ? "live" : "lost";
-      fill(head, [name, about.application, status?.version, state(now)], headOf);
+      const scene = status?.scene || about.scene;
+      fill(head, [name, about.application, status?.version, state(now), scene], headOf);
       fill(facts, [about, facts_of(status), problem, name], factsOf);
       picture.update(now);
     },
@@ -31,27 +46,44 @@ function makeCard(host) {
   };
 }
 
-function state({ about, status }) {
+// In one word.
+export function state({ about, status }) {
   if (about.state !== "serving") return about.state;
   if (!status) return "not heard";
   if (status.paused) return "paused";
+  if (list(status.questions).length) return "asks";
   if (number(status.stalled_ms) > 500) return "busy";
   return list(status.calls).length ? "working" : "ready";
 }
 
-function headOf([name, application, version, word]) {
+function headOf([name, application, version, word, scene]) {
+  const file = scene ? fileName(scene) : "never saved";
   return [
     el("h3", {}, name),
     el("span", { class: `badge ${word.replace(" ", "-")}` }, word),
-    el("p", { class: "dim" }, line(`${application ?? ""} ${version ?? ""}`)),
+    el("p", { class: "dim", title: line(scene) }, `${file} · ${line(`${application ?? ""} ${version ?? ""}`)}`),
   ];
 }
 
 function facts_of(status) {
   if (!status) return null;
-  const { scene, roots, clients, roots_policy, stalled_by, stalled_ms } = status;
+  const { scene, clients, roots_policy, stalled_by, stalled_ms } = status;
+  const roots = once(list(status.roots));
   const stalled = number(stalled_ms) > 500 ? stalled_by || "something" : "";
   return { scene, roots, clients, roots_policy, stalled };
+}
+
+// A folder that is a root for several reasons is shown once, with all of them.
+function once(roots) {
+  const folders = new Map();
+  for (const root of roots) {
+    const key = line(root.path || root.uri);
+    const before = folders.get(key);
+    const source = [before?.source, line(root.source)].filter(Boolean);
+    const read_only = root.read_only === true && before?.read_only !== false;
+    folders.set(key, { ...root, source: [...new Set(source)].join(", "), read_only });
+  }
+  return [...folders.values()];
 }
 
 function factsOf([about, facts, problem, name]) {
@@ -99,8 +131,9 @@ function clientOf(client) {
 // The scene as it looks, made anew after each change, not more often than PAUSE and never while
 // nobody looks at the page.
 class ScenePicture {
-  constructor(name) {
+  constructor(name, folded) {
     this.name = name;
+    this.folded = folded;
     this.image = el("img", { alt: `The scene of ${name}`, hidden: true, width: 480, height: 270 });
     this.note = el("p", { class: "dim" });
     this.again = el("button", { type: "button", class: "quiet", onclick: () => this.draw() }, "Look again");
@@ -115,7 +148,7 @@ class ScenePicture {
   update(host) {
     this.host = host;
     const by = maker(host.status);
-    const wanted = document.getElementById("pictures").checked;
+    const wanted = document.getElementById("pictures").checked && !this.folded();
     this.node.hidden = !wanted || (!host.status && this.image.hidden);
     this.again.hidden = !by;
     if (!by) {

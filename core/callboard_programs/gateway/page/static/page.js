@@ -3,6 +3,7 @@
 import { showCalls, showChanges } from "./activity.js";
 import { follow, takeSecret } from "./asking.js";
 import { line, number, setText } from "./dom.js";
+import { found, isCompact, prepareFinding } from "./finding.js";
 import { showHosts, showMatrix } from "./hosts.js";
 import { showNewcomers } from "./newcomers.js";
 import { showQuestions } from "./questions.js";
@@ -42,11 +43,14 @@ function showAll() {
   const all = [...hosts.values()].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   const questions = showNewcomers(newcomers, tell) + showQuestions(all, tell);
   document.getElementById("questions").hidden = questions === 0;
-  showHosts(all);
-  showCalls(all, tell);
-  showChanges(all, tell);
-  showMatrix(all);
-  showState(all, questions);
+  document.getElementById("questions").classList.toggle("many", questions > 1);
+  setText(document.getElementById("questions-title"), `Waiting for you: ${questions}`);
+  const shown = found(all);
+  showHosts(shown, all.length, isCompact(all.length));
+  showCalls(shown, tell);
+  showChanges(shown, tell);
+  showMatrix(shown);
+  showState(all, shown, questions);
   const counts = JSON.stringify(all.map((host) => [host.name, number(host.status?.ended)]));
   if (counts !== ended) {
     ended = counts;
@@ -55,11 +59,12 @@ function showAll() {
   }
 }
 
-function showState(all, questions) {
+function showState(all, shown, questions) {
   const state = document.getElementById("state");
   state.dataset.link = link;
   const waiting = questions === 1 ? "1 question" : `${questions} questions`;
-  const there = all.length === 1 ? "1 host" : `${all.length} hosts`;
+  const few = shown.length < all.length ? ` (${shown.length} shown)` : "";
+  const there = (all.length === 1 ? "1 host" : `${all.length} hosts`) + few;
   if (link === "live") setText(state, `Live: ${there}, ${waiting}`);
   else if (link === "lost") setText(state, "The gateway doesn't answer; trying again");
   else setText(state, "Closed");
@@ -105,6 +110,7 @@ document.addEventListener("visibilitychange", draw);
 document.getElementById("since").addEventListener("change", showReport);
 document.getElementById("report-again").addEventListener("click", showReport);
 
+prepareFinding(draw);
 takeSecret();
 prepareTrace();
 showReport();
