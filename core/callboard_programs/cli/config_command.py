@@ -13,7 +13,7 @@ from callboard.panel.client_files import ClientFormat, bridge, formats, own_toke
 from callboard_programs.cli.install_link import install_link
 from callboard_programs.cli.instance import choose
 from callboard_programs.gateway.kept import gateway_url, instance_path
-from callboard_programs.gateway.running import started_gateway
+from callboard_programs.gateway.running import running_gateway, started_gateway
 
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "
@@ -108,6 +108,9 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         )
     name = arguments.name or arguments.client
     if arguments.gateway:
-        return known.entry(gateway_url(arguments.instance), own_token(name))
+        running = running_gateway()  # which may be on another port than the kept one
+        path = instance_path(arguments.instance)
+        url = gateway_url(arguments.instance) if running is None else running.url + path
+        return known.entry(url, own_token(name))
     instance = choose(arguments.instance)
     return known.entry(instance.url, None if instance.token is None else own_token(name))

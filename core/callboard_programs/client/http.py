@@ -38,6 +38,11 @@ class Unreachable(HostError):
     """Nobody took the request; it can safely be sent again."""
 
 
+class NotLetIn(Unreachable):
+    """The server, or its certificate, says that this client may not come; it may after somebody
+    did something about it."""
+
+
 class Broken(HostError):
     """The request was sent, and its answer broke off or makes no sense."""
 
@@ -278,7 +283,7 @@ async def _connected(endpoint: Endpoint) -> Connected:
         raise Unreachable(f"the host can't be reached: {error}") from None
     if tls is not None and not tls.accepts(writer):
         writer.transport.abort()
-        raise Unreachable(
+        raise NotLetIn(
             "the gateway shows another certificate than the one in its address; ask for its "
             "address again, by a way that you trust"
         )

@@ -7,17 +7,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from callboard.errors import SkillError
+
 _CHUNK = 2**20
 
 
 def artefacts_of(value: Any, since: float) -> dict[str, str]:
     """The SHA-256 of each file, by its path, that ``value`` names and somebody wrote ``since``:
-    seconds, as files are stamped."""
+    seconds, as files are stamped. Raises SkillError where one of them is empty."""
     written = {}
     for text in _texts(value):
         try:
             path = Path(text)
             if path.is_absolute() and path.is_file() and path.stat().st_mtime >= since:
+                if not path.stat().st_size:
+                    raise SkillError(
+                        f"{text} was written and is empty, which is no result: see whether its "
+                        "disk is full, and run the task again"
+                    )
                 written[text] = sha256(text)
         except (OSError, ValueError):
             continue

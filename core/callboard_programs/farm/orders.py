@@ -113,20 +113,22 @@ def carried_out(
             _require(who, name, wanted, _version_of(client, name, who, skills))
         given = order["tool"], order["arguments"], order["scene"], order["save"]
         result = on_scene(client, *given, notified)
+        value = content_of(result)
+        artefacts = artefacts_of(value, began)
     except HostError:
         raise
     except CallboardError as error:
         words = printed(error.result) if isinstance(error, FailedCall) else {}
         told = {"status": "failed", "value": failure(error), "printed": words}
         return {**told, "never": never_goes(error)}
-    value, content = content_of(result), beside(result)
+    content = beside(result)
     if not order.get("files"):
         content = [{"type": block["type"]} for block in content]
     return {
         "status": "done",
         "value": value,
         "printed": printed(result),
-        "artefacts": artefacts_of(value, began),
+        "artefacts": artefacts,
         "content": content,
         "unsaved": order["scene"] is not None and not order["save"] and is_changed(result),
     }

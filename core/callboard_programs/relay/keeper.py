@@ -14,6 +14,7 @@ from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import PeerRequest
 from callboard.protocol.stateless import CLIENT_KEY
 from callboard.transport.instances import Instance
+from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choosing import HostChoice
 from callboard_programs.relay.finder import Finder
 from callboard_programs.relay.known import Known, last_known
@@ -199,6 +200,10 @@ class HostKeeper:
             why = str(error) or "it did not answer in time"
             log.warning("%s (%s): %s", instance.id, instance.kind, why)
             self.offline.reason = f"{instance.name} can't be worked with: {why}"
+            if isinstance(error, NotLetIn):
+                self.offline.refusal = NotLetIn(
+                    f"{instance.name} doesn't let this client in: {why}"
+                )
             link.close()
             self._finder.forget()
             return None

@@ -29,6 +29,7 @@ from callboard_programs.client.http import (
     Endpoint,
     HttpAnswer,
     IdleConnections,
+    NotLetIn,
     Unreachable,
     exchange,
 )
@@ -83,6 +84,7 @@ class Link:
         self._listening_now = asyncio.Event()
         #: Why it isn't listened to, where that was said.
         self._refused = ""
+        self._turned_away = False
         #: Our own requests; the client's are passed on as they are.
         self.client_info = client_info or _NOBODY
         self._own = self._own_client(Talk(self.client_info, True, {}))
@@ -107,7 +109,8 @@ class Link:
         await soon(self._listening_now, self._listening)
         if not self._listening_now.is_set():
             self.close()
-            raise Unreachable(self._refused or "the host did not answer")
+            why = self._refused or "the host did not answer"
+            raise NotLetIn(why) if self._turned_away else Unreachable(why)
 
     def close(self) -> None:
         self.closed.set()
@@ -217,6 +220,8 @@ class Link:
             await self._own.request("subscriptions/listen", {"notifications": _EVERYTHING})
         except (RemoteError, HostError) as error:
             self._refused = error.message
+            refused = isinstance(error, RefusedByHttp) and error.status in (401, 403)
+            self._turned_away = refused or isinstance(error, NotLetIn)
             if _knows_no_such_request(error) and not self._listening_now.is_set():
                 await self._listen_in_session()
 

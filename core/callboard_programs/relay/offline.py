@@ -9,6 +9,7 @@ from callboard.errors import CallboardError, HostOffline, MethodNotFound
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
+from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choosing import TOOL, HostChoice
 from callboard_programs.relay.known import LISTS, Known
 
@@ -68,6 +69,8 @@ class OfflineServer:
 
     async def handle(self, request: PeerRequest) -> Json:
         method = request.method
+        if isinstance(self.refusal, NotLetIn):
+            self.check()  # what it listed once says nothing now
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
