@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.errors import PeerError
+from callboard.errors import PeerError, SkillError
 from callboard.mapping.over import tasks_over
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.cli import main
@@ -131,6 +131,19 @@ def test_what_is_no_schedulers_address_is_told(
     for words in (["worker"], ["run", "scene__scene_info", "--over", "1"]):
         assert main(["farm", *words, "--scheduler", address]) != 0
         assert f"{address} is no scheduler's address; give one like" in capsys.readouterr().err
+
+
+def test_a_scheduler_by_tls_needs_certificates(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["worker"], ["run", "scene__scene_info", "--over", "1"]):
+        assert main(["farm", *words, "--scheduler", "tls://127.0.0.1:8786"]) != 0
+        assert "give --tls-ca, --tls-cert and --tls-key" in capsys.readouterr().err
+
+
+def test_an_empty_file_is_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "frame.exr"
+    path.write_bytes(b"")
+    with pytest.raises(SkillError, match="was written and is empty"):
+        artefacts_of({"path": str(path)}, 0.0)
 
 
 def test_a_farm_that_others_reach_needs_certificates(

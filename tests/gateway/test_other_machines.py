@@ -21,6 +21,7 @@ from page_visitor import Visitor, request
 from callboard.clients.book import ClientBook
 from callboard.errors import HostError, PeerError
 from callboard.panel.status import QuestionStatus, Snapshot
+from callboard_programs.cli import main
 from callboard_programs.client.http import Endpoint, Unreachable
 from callboard_programs.client.http_client import HttpClient
 from callboard_programs.gateway.certificate import Certificate, own_certificate
@@ -202,21 +203,47 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     _, token = book.make("ada")
     about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "far"}}
     call = {"name": "instances__list", "arguments": {}}
-    messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
-    ]
-    lines = "".join(json.dumps(message) + "\n" for message in messages)
+    asked = [("initialize", about), ("tools/list", {}), ("tools/call", call)]
+    lines = "".join(
+        json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}) + "\n"
+        for id, (method, params) in enumerate(asked)
+    )
+    right = str(gateway.remote_url)
+    far = {**environment(tmp_path / "far"), "CALLBOARD_TOKEN": token}
 
-    def told() -> str:
-        far = {**environment(tmp_path / "far"), "CALLBOARD_TOKEN": token}
-        command = callboard("connect", str(gateway.remote_url))
+    def told(url: str = right) -> tuple[Any, Any]:
+        """What it answers to the list, and to the call."""
+        command = callboard("connect", url)
         done = subprocess.run(command, env=far, input=lines, capture_output=True, text=True)
-        return done.stdout
+        answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+        return answers[1], answers[2]
 
-    assert "`callboard clients approve ada`" in told()
+    def check(words: str, url: str = right) -> None:
+        for answer in told(url):
+            assert words in answer["error"]["message"], answer
+            assert "host offline" not in answer["error"]["message"]
+
+    check("`callboard clients approve ada`")
     book.approve("ada")
-    assert json.loads(told().splitlines()[-1])["result"]["structuredContent"] == {"instances": []}
+    listed, called = told()
+    assert "instances__list" in str(listed["result"])
+    assert called["result"]["structuredContent"] == {"instances": []}
+    wrong = right.partition("#")[0] + "#sha256=" + "0" * 64
+    check("the gateway shows another certificate than the one in its address", wrong)
+    book.revoke("ada")
+    check("a bearer token is needed, and one that was not revoked")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="who may read is no mode of a file there")
+def test_a_token_that_others_may_read_is_not_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("secret", "utf-8")
+    file.chmod(0o644)
+    address = "https://127.0.0.1:9/mcp#sha256=" + "0" * 64
+    assert main(["connect", address, "--token-file", str(file)]) == 1
+    assert f"others may read {file}, and the token in it: chmod 600" in capsys.readouterr().err
 
 
 @needs("openssl")

@@ -78,4 +78,8 @@ def require_private_address(address: str, certificates: Certificates | None) -> 
             host = split.hostname
     if host is None:
         raise PeerError(f"{address} is no scheduler's address; give one like tcp://127.0.0.1:8786")
+    if split.scheme == "tls" and certificates is None:
+        raise PeerError(
+            f"{address} needs this farm's certificates: give --tls-ca, --tls-cert and --tls-key"
+        )
     require_private(host, certificates)
