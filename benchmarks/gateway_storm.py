@@ -1,11 +1,12 @@
-"""Whether every call through the gateway is answered once and truly while hosts are killed, halted
-and started again on other ports.
+"""Whether every change through the gateway is made once, and in the scene that was meant, while
+hosts and the gateway are killed, halted and started again in any order.
 
-    python benchmarks/gateway_storm.py [--seconds N] [--pause N] [--seed N]
+    python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
 
-Eight clients work in two hosts, each with a scene of its own. Prints what they were answered, and
-ends with 1 where an answer belonged to another call or another host, or none came. Needs the extra
-`usd`.
+Each host has a scene of its own, and three clients that keep the name they were given: in a
+session, without sessions, and by `tools__call`. Each change is written down by the host that made
+it. Prints what the clients were answered, and ends with 1 where a change was made in another scene,
+twice, or not at all though it was confirmed. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import random
 import signal
+import socket
 import sys
 import threading
 from collections import Counter
@@ -27,104 +29,250 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 
 from callboard_testing.fake_client import FakeClient  # noqa: E402
-from e2e.serving import Program, callboard, environment, serve  # noqa: E402
+from e2e.serving import Program, callboard, environment  # noqa: E402
 
-CLIENTS = 8
-#: How every true error begins or what it holds.
-TRUE_ERRORS = ("host offline", "went away during this call", "the call did not begin")
+WAYS = ("session", "stateless", "tools__call")
+#: What an error holds that says that nothing was changed, or that it isn't known.
+TRUE_ERRORS = (
+    "not that scene",
+    "host offline",
+    "the call did not begin",
+    "went away during this call",
+    "this session",
+)
 #: Seconds that the last calls have until the hosts must be back.
-RETURN = 60.0
+RETURN = 120.0
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "stateless", "version": "1"},
+}
+SKILL = {
+    "SKILL.md": """---
+name: storm
+description: Writes down what it changed.
+metadata: {dcc-mcp: {dcc: openusd, version: "1.0.0", tools: tools.yaml}}
+---
+""",
+    "tools.yaml": """tools:
+  - name: change
+    description: Changes something.
+    source_file: scripts/change.py
+    required_capabilities: [scene.read]
+    annotations: {destructiveHint: false}
+    input_schema: {type: object, required: [change], properties: {change: {type: string}}}
+""",
+    "scripts/change.py": """import os
 
 
-class StormyHost:
-    """One host with its scene, over its lives."""
+def change(change: str, ctx):
+    file = ctx.port("scene.read").info()["file"]
+    with open(os.environ["STORM_JOURNAL"], "a") as journal:
+        journal.write(f"{change} {file}\\n")
+    return {"change": change, "file": file}
+""",
+}
 
-    def __init__(self, home: Path, name: str, chance: random.Random) -> None:
-        self.name = name
-        self.scene = home / f"{name}.usda"
-        self.scene.write_text("#usda 1.0\n", "utf-8")
-        self._home = home
+
+class Life:
+    """A program that is killed, halted and started again."""
+
+    def __init__(self, command: list[str], env: dict[str, str], chance: random.Random) -> None:
+        self._program = Program(command, env)
         self._chance = chance
         self.start()
 
-    def start(self) -> None:
-        self._program: Program = serve(self._home, "--scene", str(self.scene)).__enter__()
+    @property
+    def url(self) -> str:
+        return self._program.url
 
-    def suffer(self) -> str:
-        """Something happens to it; what."""
-        what = self._chance.choice(["killed", "ended", "halted"])
-        if what == "halted":
-            self._program.process.send_signal(signal.SIGSTOP)
-            sleep(self._chance.uniform(0.1, 3.0))
-            self._program.process.send_signal(signal.SIGCONT)
-            return what
-        if what == "killed":
+    @property
+    def token(self) -> str | None:
+        return self._program.token
+
+    @property
+    def pid(self) -> int:
+        return self._program.process.pid
+
+    def start(self) -> None:
+        self._program.__enter__()
+
+    def end(self) -> str:
+        """Ends it in one way or another; which."""
+        if self._chance.random() < 0.5:
             self._program.kill()
-        else:
-            self.stop()
-        sleep(self._chance.uniform(0.0, 1.0))
-        self.start()
-        return what
+            return "killed"
+        self.stop()
+        return "ended"
+
+    def halt(self) -> None:
+        self._program.process.send_signal(signal.SIGSTOP)
+        sleep(self._chance.uniform(0.1, 2.0))
+        self._program.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         self._program.__exit__(None, None, None)
 
 
 class Worker:
-    """One client in one host."""
+    """One client, which keeps the name of one scene."""
 
-    def __init__(self, gateway: Program, host: StormyHost, number: int) -> None:
+    def __init__(self, url: str, token: str | None, name: str, scene: Path, way: str) -> None:
         self.answers: Counter[str] = Counter()
         self.wrong: list[str] = []
-        self._host = host
-        self._number = number
-        self._client = FakeClient(f"{gateway.url}/{host.name}", gateway.token)
-        self._client.initialize()
-        self._client.notify("notifications/initialized")
-        self._client.listen()
+        #: The changes that were asked for, and those that were confirmed.
+        self.asked: set[str] = set()
+        self.confirmed: set[str] = set()
+        self.scene = scene
+        self._name, self._way = name, way
+        self._url = url if way == "tools__call" else f"{url}/{name}"
+        self._token = token
+        self._client: FakeClient | None = None
 
     def work(self, over: threading.Event, pause: float) -> None:
-        count = 0
         while not over.wait(pause):
-            count += 1
-            self.answers[self.call(count)] += 1
+            self.change()
 
-    def call(self, count: int) -> str:
-        """How it was answered."""
-        region = f"{self._number}-{count}"
+    def change(self) -> bool:
+        """Makes one; whether it was confirmed."""
+        change = f"{self._name}-{self._way}-{len(self.asked)}"
+        self.asked.add(change)
         try:
-            if count % 5:
-                result = self._client.call("probe__route", {"region": region})
-                expected: Any = {"region": region}
-            else:
-                result = self._client.call("scene__scene_info")
-                expected = str(self._host.scene)
+            answer = self._answered(change)
         except (AssertionError, OSError) as error:
-            self.wrong.append(repr(error)[:300])
-            return "wrong"
-        text = str(result["content"])
-        if result["isError"]:
-            kind = next((error for error in TRUE_ERRORS if error in text), None)
+            # No answer came: the gateway is away. A session begins anew, by the same name.
+            self._leave()
+            self.answers[f"none ({type(error).__name__})"] += 1
+            return False
+        result = answer.get("result", {})
+        if "error" in answer or result.get("isError"):
+            text = str(answer)
+            kind = next((each for each in TRUE_ERRORS if each in text), None)
             if kind is None:
-                self.wrong.append(text[:300])
-            return kind or "wrong"
-        structured = result["structuredContent"]
-        if expected != (structured if count % 5 else structured["file"]):
-            self.wrong.append(f"{expected} was answered with {structured}")
-            return "wrong"
-        return "right"
+                self.wrong.append(f"{change}: {text[:300]}")
+            if kind == "this session":
+                self._leave()
+            self.answers[kind or "wrong"] += 1
+            return False
+        told = result["structuredContent"]
+        if told != {"change": change, "file": str(self.scene)}:
+            self.wrong.append(f"{change} in {self.scene.name} was answered with {told}")
+        self.confirmed.add(change)
+        self.answers["right"] += 1
+        return True
+
+    def _answered(self, change: str) -> dict[str, Any]:
+        name, arguments = "storm__change", {"change": change}
+        if self._way == "stateless":
+            message = {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"_meta": META, "name": name, "arguments": arguments},
+            }
+            headers: dict[str, str | None] = {
+                "MCP-Protocol-Version": "2026-07-28",
+                "Mcp-Method": "tools/call",
+                "Mcp-Name": name,
+            }
+            answer: dict[str, Any] = (
+                FakeClient(self._url, self._token).post(message, headers).message
+            )
+            return answer
+        if self._client is None:
+            client = FakeClient(self._url, self._token)
+            client.initialize()
+            client.notify("notifications/initialized")
+            self._client = client
+        if self._way == "tools__call":
+            arguments = {"instance": self._name, "tool": name, "arguments": arguments}
+            name = "tools__call"
+        return self._client.request("tools/call", {"name": name, "arguments": arguments})
 
     def returns(self) -> bool:
-        """Whether its host is there again, in time."""
+        """Whether its scene is there again, in time."""
         until = monotonic() + RETURN
         while monotonic() < until:
-            if self.call(1) == "right":
+            if self.change():
                 return True
-            sleep(0.2)
+            sleep(0.3)
         return False
 
-    def close(self) -> None:
-        self._client.close()
+    def _leave(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client = None
+
+
+class Storm:
+    def __init__(self, home: Path, hosts: int, stack: ExitStack, chance: random.Random) -> None:
+        self.suffered: Counter[str] = Counter()
+        self.journal = home / "journal"
+        self._chance = chance
+        for name, text in SKILL.items():
+            path = home / "skills/storm" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        env = {**environment(home / "home"), "STORM_JOURNAL": str(self.journal)}
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.gateway = Life(callboard("gateway", "--port", str(port)), env, chance)
+        stack.callback(self.gateway.stop)
+        self.hosts = []
+        for number in range(hosts):
+            scene = home / f"s{number:02}.usda"
+            scene.write_text("#usda 1.0\n", "utf-8")
+            skills = str(home / "skills")
+            command = callboard("serve", "--skills", skills, "--scene", str(scene))
+            self.hosts.append(Life(command, env, chance))
+            stack.callback(self.hosts[-1].stop)
+        self.workers = [
+            Worker(self.gateway.url, self.gateway.token, name, Path(scene), way)
+            for name, scene in self._named().items()
+            for way in WAYS
+        ]
+
+    def _named(self) -> dict[str, str]:
+        """The scene of each name, once all are there."""
+        with FakeClient(self.gateway.url, self.gateway.token) as client:
+            while True:
+                rows = client.call("instances__list")["structuredContent"]["instances"]
+                if len(rows) == len(self.hosts):
+                    return {row["name"]: row["scene"] for row in rows}
+                sleep(0.1)
+
+    def blow(self) -> None:
+        """Something befalls the gateway, a host, or several at once."""
+        what = self._chance.choice(["gateway", "host", "halt", "many"])
+        if what == "halt":
+            self._chance.choice([self.gateway, *self.hosts]).halt()
+        else:
+            count = {"gateway": 0, "host": 1}.get(what, self._chance.randint(2, len(self.hosts)))
+            gone = self._chance.sample(self.hosts, count)
+            if what != "host":
+                gone.append(self.gateway)
+            for each in gone:
+                each.end()
+            self._chance.shuffle(gone)
+            for each in gone:
+                sleep(self._chance.uniform(0.0, 0.5))
+                each.start()
+        self.suffered[what] += 1
+
+    def verdict(self) -> Counter[str]:
+        """What is wrong with the changes, by what was written down."""
+        found: Counter[str] = Counter()
+        scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
+        made: Counter[str] = Counter()
+        for line in self.journal.read_text("utf-8").splitlines():
+            change, _, file = line.partition(" ")
+            made[change] += 1
+            found["in another scene"] += scenes[change] != file
+        found["doubled"] = sum(count > 1 for count in made.values())
+        found["lost"] = sum(c not in made for each in self.workers for c in each.confirmed)
+        found["confirmed"] = sum(len(each.confirmed) for each in self.workers)
+        found["asked"] = len(scenes)
+        return found
 
 
 @contextmanager
@@ -141,9 +289,9 @@ def working(workers: list[Worker], pause: float) -> Iterator[None]:
             thread.join()
 
 
-def memory(program: Program) -> float:
+def memory(pid: int) -> float:
     """MiB."""
-    status = Path(f"/proc/{program.process.pid}/status").read_text("utf-8")
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
@@ -152,33 +300,33 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between two calls of one")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--hosts", type=int, default=3)
+    parser.add_argument("--changes", type=int, default=0, help="go on until so many were confirmed")
     arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
-    suffered: Counter[str] = Counter()
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
-        command = callboard("gateway", "--port", "0")
-        gateway = stack.enter_context(Program(command, environment(home)))
-        hosts = [StormyHost(home, name, chance) for name in ("openusd", "openusd_2")]
-        for host in hosts:
-            stack.callback(host.stop)
-        workers = [Worker(gateway, hosts[n % len(hosts)], n) for n in range(CLIENTS)]
-        before = memory(gateway)
+        storm = Storm(home, arguments.hosts, stack, random.Random(arguments.seed))
+        workers = storm.workers
+
+        def enough() -> bool:
+            return sum(len(each.confirmed) for each in workers) >= arguments.changes
+
         with working(workers, arguments.pause):
             until = monotonic() + arguments.seconds
-            while monotonic() < until:
-                suffered[chance.choice(hosts).suffer()] += 1
+            while monotonic() < until or not enough():
+                sleep(0.5)
+                storm.blow()
         back = [worker.returns() for worker in workers]
-        after = memory(gateway)
-        for worker in workers:
-            worker.close()
+        print(f"memory of the gateway: {memory(storm.gateway.pid):.1f} MiB")
+        found = storm.verdict()
     wrong = [each for worker in workers for each in worker.wrong]
     answers: Counter[str] = sum((worker.answers for worker in workers), Counter())
-    print(f"hosts: {dict(suffered)}; answers: {dict(answers)}")
-    print(f"memory: {before:.1f} to {after:.1f} MiB; back: {sum(back)} of {len(back)}")
+    print(f"befell: {dict(storm.suffered)}; answers: {dict(answers)}")
+    print(f"changes: {dict(found)}; back: {sum(back)} of {len(back)}")
     for each in wrong[:10]:
         print(each)
-    return 1 if wrong or not all(back) else 0
+    bad = found["in another scene"] + found["doubled"] + found["lost"]
+    return 1 if wrong or bad or not all(back) else 0
 
 
 if __name__ == "__main__":

@@ -100,8 +100,9 @@ class HostKeeper:
     async def current(self) -> Link | None:
         """The host that is there, after a look for one where none is. One that isn't meant any more
         is none."""
-        if self.link is not None and not await self._is_meant(self.link):
-            self.drop(self.link)
+        link = self.link
+        if link is not None and not await self._is_meant(link):
+            self.drop(link)
         if self.link is None:
             self._looked.clear()
             self._look_now.set()
