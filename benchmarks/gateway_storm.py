@@ -259,20 +259,20 @@ class Storm:
                 each.start()
         self.suffered[what] += 1
 
-    def verdict(self) -> Counter[str]:
+    def judged(self) -> Counter[str]:
         """What is wrong with the changes, by what was written down."""
-        found: Counter[str] = Counter()
+        verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()
         for line in self.journal.read_text("utf-8").splitlines():
             change, _, file = line.partition(" ")
             made[change] += 1
-            found["in another scene"] += scenes[change] != file
-        found["doubled"] = sum(count > 1 for count in made.values())
-        found["lost"] = sum(c not in made for each in self.workers for c in each.confirmed)
-        found["confirmed"] = sum(len(each.confirmed) for each in self.workers)
-        found["asked"] = len(scenes)
-        return found
+            verdict["in another scene"] += scenes[change] != file
+        verdict["doubled"] = sum(count > 1 for count in made.values())
+        verdict["lost"] = sum(c not in made for each in self.workers for c in each.confirmed)
+        verdict["confirmed"] = sum(len(each.confirmed) for each in self.workers)
+        verdict["asked"] = len(scenes)
+        return verdict
 
 
 @contextmanager
@@ -318,14 +318,14 @@ def main() -> int:
                 storm.blow()
         back = [worker.returns() for worker in workers]
         print(f"memory of the gateway: {memory(storm.gateway.pid):.1f} MiB")
-        found = storm.verdict()
+        verdict = storm.judged()
     wrong = [each for worker in workers for each in worker.wrong]
     answers: Counter[str] = sum((worker.answers for worker in workers), Counter())
     print(f"befell: {dict(storm.suffered)}; answers: {dict(answers)}")
-    print(f"changes: {dict(found)}; back: {sum(back)} of {len(back)}")
+    print(f"changes: {dict(verdict)}; back: {sum(back)} of {len(back)}")
     for each in wrong[:10]:
         print(each)
-    bad = found["in another scene"] + found["doubled"] + found["lost"]
+    bad = verdict["in another scene"] + verdict["doubled"] + verdict["lost"]
     return 1 if wrong or bad or not all(back) else 0
 
 
