@@ -40,6 +40,12 @@ _BARE = {"StripElem", "StripProxy"}
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
+#: The structures of datablocks that name files.
+_KINDS = {
+    **{b"LI": "Library", b"IM": "Image", b"SO": "bSound", b"VF": "VFont", b"MC": "MovieClip"},
+    **{b"CF": "CacheFile", b"VO": "Volume", b"TX": "Text", b"SC": "Scene", b"OB": "Object"},
+    **{b"NT": "bNodeTree", b"PA": "ParticleSettings", b"LS": "FreestyleLineStyle"},
+}
 
 
 def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
@@ -94,11 +100,13 @@ def _read(file: str) -> set[tuple[str, str]]:
         for _, index, address, _, _ in _blocks(file)
         if index < len(known) and known[index].name in _PACKED
     }
+    ids = next((each for each in known if each.name == "ID"), None)
+    names = [] if ids is None else [one.offset for one in ids.members if one.name == "name"]
+    name_at = (names or [0])[0]
     named = set()
     for code, index, _, count, content in _blocks(file, places):
         kind = known[index]
-        if code == b"LI" and kind.name != "Library":
-            raise ValueError("a library isn't laid out as one")
+        _check_label(code, kind, content, name_at)
         for number in range(min(count, len(content) // kind.size)):
             each = content[number * kind.size : (number + 1) * kind.size]
             if _is_packed(kind, each, packed):
@@ -108,6 +116,19 @@ def _read(file: str) -> set[tuple[str, str]]:
                 if _counts(holder, text):
                     named.add((holder, text))
     return named
+
+
+def _check_label(code: bytes, kind: Structure, content: bytes, name_at: int) -> None:
+    """Raises ValueError where a datablock's code, its structure and its name's first letters don't
+    agree: which of them counts is Blender's choice."""
+    if len(code) != 2 or code == b"ID":  # the latter stands for one in a library
+        return
+    is_one = bool(kind.members) and kind.members[0].kind == "ID"
+    if not is_one or _KINDS.get(code, kind.name) != kind.name:
+        raise ValueError("a datablock isn't laid out as what it is")
+    # Screens are written under another code than they are named by.
+    if content[name_at : name_at + 2] not in (code, b"SR" if code == b"SN" else code):
+        raise ValueError("a datablock's name says that it is another kind")
 
 
 def _counts(holder: str, text: str) -> bool:
@@ -164,7 +185,7 @@ def _blocks(
     file: str, wanted: dict[int, list[Any]] | None = None, code: bytes | None = None
 ) -> Iterator[Block]:
     """Each block's code, structure, address, count and content. The content is read only of those
-    with that code, or a structure of ``wanted`` that has something; others with it are left out."""
+    with that code, of datablocks, and of a structure of ``wanted`` that has something."""
     with _opened(file) as stream:
         head = _head(stream)
         while True:
@@ -177,7 +198,7 @@ def _blocks(
             if code is None and wanted is None:
                 _skip(stream, length)
                 yield name, index, address, count, b""
-            elif name == code or (wanted is not None and wanted.get(index)):
+            elif name == code or (wanted is not None and (wanted.get(index) or len(name) == 2)):
                 if length > _MOST_BYTES:
                     raise ValueError("a block of it is too large")
                 content = stream.read(length)
