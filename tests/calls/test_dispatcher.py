@@ -29,6 +29,7 @@ from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE, FakeHost
 from needed import need
 from serving import Served, served, text_of
+from skills.scripting_host import ScriptingHost
 from waiting import until
 
 MUTATES = {"required_capabilities": (SCENE_MUTATE,)}
@@ -702,6 +703,33 @@ def test_a_full_queue_is_refused_at_once_and_says_what_blocks() -> None:
         assert held.result(DEADLINE)["result"]["isError"] is False
         for call in waiting:
             assert call.result(DEADLINE)["result"]["structuredContent"] == {"result": "ran"}
+
+
+@pytest.mark.parametrize("kind", ["script", "tool"])
+def test_a_script_that_holds_the_application_is_told_to_other_clients(kind: str) -> None:
+    with served(ScriptingHost) as server, server.client() as own, server.client() as other:
+        gate = Gate()
+        declared = ("script.execute",) if kind == "script" else ()
+        server.app.controls.attend()
+        server.app.controls.set_consent_policy("script", "allow")
+        until(lambda: "script.execute" in server.app.capabilities.declared, "scripts")
+        server.tool("holds", gate, required_capabilities=declared)
+        server.tool("wait", lambda: "ran")
+        held = own.start("tools/call", {"name": "holds"})
+        assert gate.entered.wait(DEADLINE)
+        (call,) = server.app.dispatcher.calls.values()
+        assert call.seconds(300.0) == (30.0 if kind == "script" else 300.0), "a window is held"
+        until(lambda: server.app.guest.stalled_for() > 0, "the stand-in")
+        mine = own.start("tools/call", {"name": "wait"})
+        asked = other.start("tools/call", {"name": "wait"})
+        if kind == "script":
+            error = asked.result(DEADLINE)["error"]
+            assert (error["code"], error["data"]["client"]) == (HOST_BUSY, "local")
+            assert "script of the client 'local'" in error["message"]
+        until_queued(server, own, 1 if kind == "script" else 2)
+        gate.release.set()
+        for each in (held, mine, *([asked] if kind == "tool" else [])):
+            assert each.result(DEADLINE)["result"]["isError"] is False
 
 
 def test_a_call_past_its_deadline_is_given_up_and_its_late_answer_dropped(

@@ -28,6 +28,9 @@ from callboard.workspace.containment import WorkspaceRoots
 
 _ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
 
+#: Seconds for a script in an application that shows its windows.
+SCRIPT_IN_A_WINDOW = 30.0
+
 
 class CallServer(Protocol):
     """What a call needs of the dispatcher."""
@@ -114,6 +117,21 @@ class Call:
         if self.roots is None or not self.tool.uses_files:
             return None
         return self.roots.for_writing() if self.tool.writes_files else self.roots
+
+    def seconds(self, default: float) -> float:
+        """Its limit. A script holds an artist's window, so it has less where nobody says a limit."""
+        holds = self.tool.concern == "script" and not self.host.identity.headless
+        return self.time_limit or (min(default, SCRIPT_IN_A_WINDOW) if holds else default)
+
+    @property
+    def becomes(self) -> str:
+        """What happens to it after its time, in a sentence."""
+        if self.tool.affinity == "any":
+            return "It runs on beside the application, and its late answer is dropped."
+        return (
+            "It is ended, and what it changed is put back, as soon as its code can be interrupted;"
+            " if it needs longer, give it a longer limit where it takes one."
+        )
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:
         message = shown(message)

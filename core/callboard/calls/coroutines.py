@@ -31,7 +31,7 @@ class Coroutines:
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call)
-        stay.turn.holder = call.request.peer.holder
+        stay.turn.owner = call.request.peer.owner
         call.main_stay = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:

@@ -257,7 +257,7 @@ class Dispatcher(RunningCalls):
         return value if isinstance(value, (str, bytes)) else value.content
 
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
-        timeout = call.time_limit or self.default_timeout
+        timeout = call.seconds(self.default_timeout)
         timer = self._guest.loop.call_later(timeout, _expire, call)
         try:
             return await work
@@ -265,8 +265,8 @@ class Dispatcher(RunningCalls):
             call.cancelled = True
             if call.timed_out and not (call.paused or call.cancelled_by_artist):
                 raise CallTimeout(
-                    f"{call.tool.name} did not finish within {timeout:g} s; its late answer will "
-                    "be dropped. Check the scene before calling again",
+                    f"{call.tool.name} did not finish within {timeout:g} s. {call.becomes} "
+                    "Look at the scene before you call again",
                     data={**self.main.stall(), **call.output.excerpts()},
                 ) from None
             raise
@@ -359,7 +359,7 @@ class Dispatcher(RunningCalls):
         name, context = call.tool.name, call.context
         context.run(comes_back.set, True)
         turn = Turn(name, work, done, transaction=undo, context=context, kind=kind, waiter=call)
-        turn.holder = call.request.peer.holder
+        turn.owner, turn.script = call.request.peer.owner, call.tool.concern == "script"
         self.main.submit(turn)
         try:
             return await future

@@ -57,9 +57,11 @@ class MainThread:
         return len(self._queue) + len(self._active)
 
     def submit(self, turn: Turn) -> None:
-        """Queues a turn. On the server's loop. Raises HostBusy when its client's share is used."""
-        waiting = [one.holder for one in self._queue]
-        if not has_place(turn.holder, waiting, self._limit):
+        """Queues a turn. On the server's loop. Raises HostBusy when its client's share is used, or
+        another client's script holds the main thread."""
+        self._refuse_behind_script(turn)
+        waiting = [one.owner.holder for one in self._queue]
+        if not has_place(turn.owner.holder, waiting, self._limit):
             raise HostBusy(
                 f"the host has {len(self._queue)} calls waiting for its main thread; "
                 "wait for an answer, or a few seconds, before the next call",
@@ -67,6 +69,18 @@ class MainThread:
             )
         self._queue.append(turn)
         self._guest.attend_turns()
+
+    def _refuse_behind_script(self, turn: Turn) -> None:
+        """Nobody knows when a script ends, so nobody else waits for one that holds the thread."""
+        script, seconds = self.running, self._guest.stalled_for()
+        if script is None or not script.script or not seconds or script.owner is turn.owner:
+            return
+        raise HostBusy(
+            f"a script of the client '{script.owner.holder.name}' has held the application for"
+            f" {seconds:.1f} s, so {turn.name} was not run. Call again later, or ask the artist to"
+            " cancel it",
+            data={**self.stall(), "client": script.owner.holder.name},
+        )
 
     def stall(self) -> dict[str, Any]:
         """``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been away,

@@ -17,7 +17,8 @@ from time import perf_counter
 from types import GeneratorType
 from typing import Any, Protocol, TypeVar
 
-from callboard.clients.holder import NOBODY, TokenHolder
+from callboard.clients.holder import NOBODY
+from callboard.clients.owner import Owner
 from callboard.errors import CallCancelled
 from callboard.ground.by_itself import BY_ITSELF
 from callboard.ports.contract import Work
@@ -145,8 +146,10 @@ class Turn:
     ) -> None:
         """``kind`` is what the host is asked about."""
         self.name = name
-        #: Has it among its share of the queue.
-        self.holder: TokenHolder = NOBODY
+        #: Has it among its holder's share of the queue.
+        self.owner = Owner(NOBODY)
+        #: It runs code that somebody wrote for this call.
+        self.script = False
         self.kind: Work = kind
         #: What it waits for, in the artist's words.
         self.held_by: str | None = None
