@@ -119,7 +119,7 @@ class Call:
         return self.roots.for_writing() if self.tool.writes_files else self.roots
 
     def seconds(self, default: float) -> float:
-        """Its limit. A script holds an artist's window, so it has less where nobody says a limit."""
+        """Its limit. A script holds an artist's window, so it has less where nobody says one."""
         holds = self.tool.concern == "script" and not self.host.identity.headless
         return self.time_limit or (min(default, SCRIPT_IN_A_WINDOW) if holds else default)
 

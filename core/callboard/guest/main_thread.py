@@ -72,8 +72,11 @@ class MainThread:
 
     def _refuse_behind_script(self, turn: Turn) -> None:
         """Nobody knows when a script ends, so nobody else waits for one that holds the thread."""
-        script, seconds = self.running, self._guest.stalled_for()
-        if script is None or not script.script or not seconds or script.owner is turn.owner:
+        script = self.running
+        if script is None or not script.script or script.owner is turn.owner:
+            return
+        seconds = self._guest.stalled_for()
+        if not seconds:
             return
         raise HostBusy(
             f"a script of the client '{script.owner.holder.name}' has held the application for"
