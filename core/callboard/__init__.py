@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from callboard.ground.version import __version__
+
 if TYPE_CHECKING:
     from callboard.calls.tools import ToolRegistry
     from callboard.config import McpHttpConfig
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from callboard.skills.model import SkillMetadata
     from callboard.skills.results import error_result, success_result
     from callboard.workspace.containment import WorkspaceRoots
-
-__version__ = "0.1.0"
 
 __all__ = [
     "McpHttpConfig",

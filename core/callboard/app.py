@@ -9,7 +9,6 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from callboard import __version__
 from callboard.bundles.installed.origin import bundle_of
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
@@ -25,6 +24,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.ground.folders import cache_folder, data_folder
+from callboard.ground.version import __version__
 from callboard.guest.loop import GuestLoop
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools

@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+import re
+import urllib.parse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from callboard.workspace.containment import RootsPolicy
 
-if TYPE_CHECKING:
-    from callboard.records.exporter import ExportTarget
+#: What a request's first line and its headers carry as it is.
+_PLAIN = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True)
+class ExportTarget:
+    """Where records go. ``url`` is http(s), with or without ``/ingest``; times are seconds."""
+
+    url: str
+    project_id: str
+    secret: str | None = field(default=None, repr=False)
+    batch: int = 50
+    every: float = 5.0
+    timeout: float = 10.0
+    longest_wait: float = 300.0
+
+    def __post_init__(self) -> None:
+        parts = urllib.parse.urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
+        _ = parts.port  # raises ValueError where it is none
+        if not _PLAIN.fullmatch(self.url):
+            raise ValueError("the ingest URL has a character that must be percent-encoded")
+        if self.secret and not _PLAIN.fullmatch(self.secret):
+            raise ValueError("the ingest's secret has a character that no header can carry")
+        if not self.project_id:
+            raise ValueError("the ingest needs a project id")
+
+    @property
+    def endpoint(self) -> str:
+        url = self.url.rstrip("/")
+        return url if url.endswith("/ingest") else f"{url}/ingest"
+
+    @property
+    def key(self) -> str:
+        """What the database remembers it by."""
+        return f"{self.endpoint} {self.project_id}"
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,8 @@ import pytest
 from call_records import a_call
 
 from callboard.clients.book import ClientBook
-from callboard.records.exporter import Exporter, ExportTarget
+from callboard.config import ExportTarget
+from callboard.records.exporter import Exporter
 from callboard.records.store import Store
 from callboard_testing.fake_client import FakeClient
 from serving import served

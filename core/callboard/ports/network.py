@@ -45,7 +45,7 @@ class Network:
         import http.client
         from urllib.request import Request
 
-        from callboard import __version__
+        from callboard.ground.version import __version__
 
         server = origin(url)
         # A space before it would be no part of the server, and move what is taken off below.

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import random
-import re
 import sqlite3
 import threading
 import time
@@ -21,10 +20,10 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from callboard.config import ExportTarget
 from callboard.ground.file_lock import lock
 from callboard.guest.standstill import Bell, Seat, go_on
 from callboard.records import schema
@@ -32,45 +31,8 @@ from callboard.records import schema
 _log = logging.getLogger(__name__)
 
 LOCK_FILE = "exporter.lock"
-#: What a request's first line and its headers carry as it is.
-_PLAIN = re.compile(r"[!-~]+")
 #: Answers that won't change by asking again: the batch is wrong, or too large for them.
 _HOPELESS = frozenset({400, 413, 422})
-
-
-@dataclass(frozen=True)
-class ExportTarget:
-    """Where records go. ``url`` is http(s), with or without ``/ingest``; times are seconds."""
-
-    url: str
-    project_id: str
-    secret: str | None = field(default=None, repr=False)
-    batch: int = 50
-    every: float = 5.0
-    timeout: float = 10.0
-    longest_wait: float = 300.0
-
-    def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
-        _ = parts.port  # raises ValueError where it is none
-        if not _PLAIN.fullmatch(self.url):
-            raise ValueError("the ingest URL has a character that must be percent-encoded")
-        if self.secret and not _PLAIN.fullmatch(self.secret):
-            raise ValueError("the ingest's secret has a character that no header can carry")
-        if not self.project_id:
-            raise ValueError("the ingest needs a project id")
-
-    @property
-    def endpoint(self) -> str:
-        url = self.url.rstrip("/")
-        return url if url.endswith("/ingest") else f"{url}/ingest"
-
-    @property
-    def key(self) -> str:
-        """What the database remembers it by."""
-        return f"{self.endpoint} {self.project_id}"
 
 
 def target_from(environment: Mapping[str, str]) -> ExportTarget | None:

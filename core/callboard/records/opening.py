@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from callboard.records.store import Store
 
 if TYPE_CHECKING:
-    from callboard.records.exporter import ExportTarget
+    from callboard.config import ExportTarget
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from callboard import __version__
 from callboard.errors import HostError
 from callboard.ground.replacing import replacing
+from callboard.ground.version import __version__
 from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration
 

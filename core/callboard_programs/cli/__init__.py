@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from callboard import __version__
+from callboard.ground.version import __version__
 from callboard.headless.command import run
 from callboard.headless.parser import Parser
 from callboard_programs.cli.examples import show_examples

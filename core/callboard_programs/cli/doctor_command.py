@@ -15,8 +15,8 @@ from typing import Any
 
 import tornado
 
-from callboard import __version__
 from callboard.ground.plain_text import plain
+from callboard.ground.version import __version__
 from callboard.host_kit.headless import pip_install
 from callboard.host_kit.system_libraries import blender_lacks
 from callboard.skills.discovery import (

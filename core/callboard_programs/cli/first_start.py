@@ -7,7 +7,6 @@ import logging
 from collections import deque
 from dataclasses import dataclass
 
-from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, advertisement
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.installed.loading import command_of
@@ -17,6 +16,7 @@ from callboard.bundles.running.errors import BundleError, Refused
 from callboard.bundles.running.listing import listed
 from callboard.content import Json
 from callboard.errors import PeerError, SkillError
+from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
 from callboard.protocol.opening import open_talk

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-from callboard import __version__
 from callboard.content import Json
 from callboard.errors import HostError
+from callboard.ground.version import __version__
 from callboard_programs.client.http import Broken, Endpoint, Unreachable
 from callboard_programs.client.http_client import HttpClient, pass_over, refuse
 

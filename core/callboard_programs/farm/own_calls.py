@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 from itertools import count
 
-from callboard import __version__
 from callboard.app import Callboard
 from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardError
+from callboard.ground.version import __version__
 from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard_programs.client.http_client import RemoteError, pass_over

@@ -7,12 +7,12 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from callboard import __version__
 from callboard.calls.invisible import shown
 from callboard.calls.results import failure, success
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound, PeerError
+from callboard.ground.version import __version__
 from callboard.protocol.jsonrpc import Notification, Request, Response, is_id
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest

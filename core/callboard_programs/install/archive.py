@@ -9,8 +9,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-from callboard import __version__
 from callboard.errors import HostError
+from callboard.ground.version import __version__
 
 #: Bytes that an archive may unpack to. The largest of ours, with Qt for every system, is a third.
 _LARGEST = 1_000_000_000

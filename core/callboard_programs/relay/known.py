@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from callboard import __version__
 from callboard.content import Json
 from callboard.ground.folders import cache_folder
 from callboard.ground.private_file import write_private
+from callboard.ground.version import __version__
 from callboard.jobs.jobs import TASKS
 from callboard.protocol.peer import PeerRequest
 

@@ -8,7 +8,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
-from callboard import __version__
 from callboard.content import Json
 from callboard.errors import (
     HEADER_MISMATCH,
@@ -18,6 +17,7 @@ from callboard.errors import (
     HostError,
     ParseError,
 )
+from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.opening import Talk

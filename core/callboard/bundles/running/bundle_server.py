@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from callboard import __version__
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import InstalledBundle
@@ -32,6 +31,7 @@ from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.errors import SkillError
+from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation, Unanswered
 from callboard.protocol.opening import Talk, open_talk
