@@ -17,6 +17,7 @@ import logging
 import pkgutil
 import sys
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -33,10 +34,11 @@ MODULES = (
     "callboard.extensions",
     "callboard.extensions.request_capability",
     "callboard.host",
+    "callboard.skill",
+    "callboard_qt",
     "callboard.app",
     "callboard.changes",
     "callboard.guest.inbox",
-    "callboard.ground.matrices",
 )
 #: Values of more characters are content, no signature.
 LONGEST_VALUE = 80
@@ -68,11 +70,17 @@ def described() -> str:
         for name in named[module]
         if is_class(module, name)
     }
+    shown: dict[tuple[str, int], str] = {}
     lines = [f"# The public face of callboard. Written by `{COMMAND}`."]
     for module in modules:
         lines += ["", module.__name__]
         for name in named[module]:
-            lines += [f"    {line}" for line in member(module, name, face)]
+            # What two faces show is described by the first.
+            first = shown.setdefault((name, id(getattr(module, name))), module.__name__)
+            if first != module.__name__:
+                lines.append(f"    {name}: {first}.{name}")
+            else:
+                lines += [f"    {line}" for line in member(module, name, face)]
     return "\n".join(lines) + "\n"
 
 
@@ -145,13 +153,16 @@ def class_lines(cls: type, face: set[type]) -> Iterator[str]:
     if any("__init__" in vars(home) for home in homes):
         yield f"    __init__{signature(cls.__init__)}"  # type: ignore[misc]
     members: dict[str, str] = {}
+    # A dataclass's constructor has its fields already.
+    stated = inspect.signature(cls).parameters if is_dataclass(cls) else ()
     for home in reversed(homes):
         for name, annotation in inspect.get_annotations(home).items():
-            members[name] = f"{name}: {annotation}"
+            if name not in stated:
+                members[name] = f"{name}: {annotation}"
         for name, value in vars(home).items():
             if callable(value) or isinstance(value, MEMBERS):
                 members[name] = described_member(name, value)
-            elif name not in members:
+            elif name not in members and name not in stated:
                 members[name] = f"{name} = {value!r}" if isinstance(value, (str, int)) else name
     for name in sorted(members):
         if not name.startswith("_"):

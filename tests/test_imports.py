@@ -19,9 +19,9 @@ LAYERS = {
         {"changes", "content"},
         {"ground"},
         {"client_files", "clients", "ports"},
-        {"guest", "host", "host_kit", "protocol"},
-        {"skill_kit", "workspace"},
-        {"calls", "config"},
+        {"guest", "host_kit", "protocol"},
+        {"host", "skill_kit", "workspace"},
+        {"calls", "config", "skill"},
         {"skills"},
         {"records"},
         {"bundles", "demand", "jobs"},
@@ -174,6 +174,40 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
         not in (path.relative_to(PROJECT / root).parts[0], "callboard_ui", "callboard_qt")
     ]
     assert not sideways
+
+
+#: What adapters and shipped skills import of ours, beside their own package: what anybody's may.
+FACES = {
+    "adapters": (
+        *("callboard.app", "callboard.changes", "callboard.content", "callboard.errors"),
+        *("callboard.guest.inbox", "callboard.headless.command", "callboard.host"),
+        *("callboard.panel", "callboard.settings", "callboard.__version__", "callboard_qt"),
+    ),
+    "skills": ("callboard.content", "callboard.errors", "callboard.host", "callboard.skill"),
+}
+
+
+@pytest.mark.parametrize("whose", FACES)
+def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
+    inner = []
+    for path in sorted(PROJECT.glob("core/callboard/skills/bundled/*/scripts/*.py")) + sorted(
+        (PROJECT / "hosts").rglob("*.py")
+    ):
+        if ("scripts" in path.parts) != (whose == "skills"):
+            continue
+        root = PROJECT / ("core" if path.is_relative_to(PROJECT / "core") else "hosts")
+        own = path.relative_to(root).parts[0] if root.name == "hosts" else "-"
+        inner += [
+            f"{path.relative_to(PROJECT)}, line {line}: {name}"
+            for line, name in imported(path, root)
+            if name.split(".")[0] in ("callboard", "callboard_qt")
+            and name.split(".")[0] != own
+            and not name.startswith("callboard.skills.bundled.")
+            # A face, or a name of it; the panel's face is a room of modules.
+            and not any(name == face or name.rpartition(".")[0] == face for face in FACES[whose])
+            and not (whose == "adapters" and name.startswith("callboard.panel."))
+        ]
+    assert inner == []
 
 
 #: What the panel needs of core. Errors are caught by their class, and capabilities have one name

@@ -1,169 +1,108 @@
-"""What an adapter imports: the host contract, wherever in :mod:`callboard.ports` it stands."""
+"""What adapters import: the host contract, its ports, and what adapters share."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from callboard.ground.lazy_names import lazy_names
+
+#: Modules, and what is shown of each.
+_HOMES = {
+    "callboard.content": "Json",
+    "callboard.ground.by_itself": "BY_ITSELF comes_back",
+    "callboard.ground.colors": "of_kelvin",
+    "callboard.ground.folders": "cache_folder",
+    "callboard.ground.held_folder": "require_folder",
+    "callboard.ground.lazy_names": "lazy_names",
+    "callboard.ground.matrices": (
+        "Components Rows compose decompose inverse rows_of_sixteen sixteen_of times unit "
+        "without_jumps"
+    ),
+    "callboard.ground.named_files": (
+        "beginning held_to_roots of_many outside refuse_outside unreadable"
+    ),
+    "callboard.ground.orbit": "Point View around numbered orbiting",
+    "callboard.ground.png": "Picture decode encode",
+    "callboard.ground.replacing": "mode_to_keep pointed_at replacing replacing_bytes",
+    "callboard.ground.suffixes": "checked_suffix",
+    "callboard.ground.written_files": "embedded put_in_place",
+    "callboard.guest.standstill": "Standstill",
+    "callboard.guest.turn": "Interrupted",
+    "callboard.host_kit.aiming": "placed",
+    "callboard.host_kit.exchange_files": "fbx_axes glb gltf_parts is_such",
+    "callboard.host_kit.facing": "faces_to_turn normals_of triangles_of",
+    "callboard.host_kit.light_values": "OWN POWER SIZE known_values refuse_unknown watts",
+    "callboard.host_kit.mesh_facts": "counted faces_of rounded",
+    "callboard.host_kit.misread_paths": "from_elsewhere holds_variable misread_by_usd",
+    "callboard.host_kit.script_code": "run_python",
+    "callboard.host_kit.torus": "ACROSS AROUND torus",
+    "callboard.host_kit.usd_files": "READ WRITE exported metadata opened",
+    "callboard.host_kit.usd_named": "refuse_usd_outside",
+    "callboard.host_kit.usd_nesting": "check_usd_nesting",
+    "callboard.ports.capability_names": (
+        "ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM GEOMETRY LIGHTS LOOK MATERIALS "
+        "MODELLING NETWORK STRUCTURE"
+    ),
+    "callboard.ports.check": "CheckPort Fault MeshData UsedFile no_validators",
+    "callboard.ports.contract": (
+        "ANIMATION AmbiguousName AnimationPort FILESYSTEM_READ FILESYSTEM_WRITE Host "
+        "HostEvent HostIdentity ObjectNotFound PlugIn PrimitiveKind RENDER RenderPort "
+        "SCENE_MUTATE SCENE_READ SCRIPT SceneEditor SceneFiles SceneReader ScriptPort USD "
+        "UndoPort UsdPort VIEWPORT Vector ViewportPort Work nearest_names"
+    ),
+    "callboard.ports.docs": "DocEntry DocsPort KeptDocs MOST_LISTED",
+    "callboard.ports.exchange": (
+        "Axes ExchangePort FileFormat SUFFIXES UNTOLD UpAxis kind_of lacking_uvs"
+    ),
+    "callboard.ports.look": "Look LookPort",
+    "callboard.ports.network": "Network NetworkPort",
+    "callboard.ports.picture_ports": (
+        "CamerasPort LightKind LightsPort MaterialNotFound MaterialsPort Texture"
+    ),
+    "callboard.ports.scene_ports": (
+        "AttributeNotFound AttributesPort GroupNotFound MOST_ELEMENTS MOST_KEYS StructurePort"
+    ),
+    "callboard.ports.shaping": (
+        "CleanedFault FacesLook GeometryPort ModellingPort SubdivisionScheme UnwrapMethod"
+    ),
+}
 
 if TYPE_CHECKING:
-    from callboard.content import Json
-    from callboard.ports.capability_names import FARM
-    from callboard.ports.check import CHECK, CheckPort, Fault, MeshData, UsedFile
-    from callboard.ports.contract import (
-        ANIMATION,
-        FILESYSTEM_READ,
-        FILESYSTEM_WRITE,
-        RENDER,
-        SCENE_MUTATE,
-        SCENE_READ,
-        SCRIPT,
-        USD,
-        VIEWPORT,
-        AmbiguousName,
-        AnimationPort,
-        Host,
-        HostEvent,
-        HostIdentity,
-        ObjectNotFound,
-        PlugIn,
-        PrimitiveKind,
-        RenderPort,
-        SceneEditor,
-        SceneFiles,
-        SceneReader,
-        ScriptPort,
-        UndoPort,
-        UsdPort,
-        Vector,
-        ViewportPort,
-        Work,
-        nearest_names,
-    )
-    from callboard.ports.docs import DOCS, DocEntry, DocsPort
-    from callboard.ports.exchange import EXCHANGE, Axes, ExchangePort, FileFormat
-    from callboard.ports.look import LOOK, Look, LookPort
-    from callboard.ports.network import NETWORK, Network, NetworkPort
-    from callboard.ports.picture_ports import (
-        CAMERAS,
-        LIGHTS,
-        MATERIALS,
-        CamerasPort,
-        LightKind,
-        LightsPort,
-        MaterialNotFound,
-        MaterialsPort,
-        Texture,
-    )
-    from callboard.ports.scene_ports import (
-        ATTRIBUTES,
-        STRUCTURE,
-        AttributesPort,
-        GroupNotFound,
-        StructurePort,
-    )
-    from callboard.ports.shaping import (
-        GEOMETRY,
-        MODELLING,
-        CleanedFault,
-        FacesLook,
-        GeometryPort,
-        ModellingPort,
-        SubdivisionScheme,
-        UnwrapMethod,
-    )
-
-__all__ = [
-    "ANIMATION",
-    "ATTRIBUTES",
-    "CAMERAS",
-    "CHECK",
-    "DOCS",
-    "EXCHANGE",
-    "FARM",
-    "FILESYSTEM_READ",
-    "FILESYSTEM_WRITE",
-    "GEOMETRY",
-    "LIGHTS",
-    "LOOK",
-    "MATERIALS",
-    "MODELLING",
-    "NETWORK",
-    "RENDER",
-    "SCENE_MUTATE",
-    "SCENE_READ",
-    "SCRIPT",
-    "STRUCTURE",
-    "USD",
-    "VIEWPORT",
-    "AmbiguousName",
-    "AnimationPort",
-    "AttributesPort",
-    "Axes",
-    "CamerasPort",
-    "CheckPort",
-    "CleanedFault",
-    "DocEntry",
-    "DocsPort",
-    "ExchangePort",
-    "FacesLook",
-    "Fault",
-    "FileFormat",
-    "GeometryPort",
-    "GroupNotFound",
-    "Host",
-    "HostEvent",
-    "HostIdentity",
-    "Json",
-    "LightKind",
-    "LightsPort",
-    "Look",
-    "LookPort",
-    "MaterialNotFound",
-    "MaterialsPort",
-    "MeshData",
-    "ModellingPort",
-    "Network",
-    "NetworkPort",
-    "ObjectNotFound",
-    "PlugIn",
-    "PrimitiveKind",
-    "RenderPort",
-    "SceneEditor",
-    "SceneFiles",
-    "SceneReader",
-    "ScriptPort",
-    "StructurePort",
-    "SubdivisionScheme",
-    "Texture",
-    "UndoPort",
-    "UnwrapMethod",
-    "UsdPort",
-    "UsedFile",
-    "Vector",
-    "ViewportPort",
-    "Work",
-    "nearest_names",
-]
-
-# Each is loaded when it is asked for: a host pays for the ports that it has.
-_HOMES = (
-    "contract",
-    "capability_names",
-    "check",
-    "docs",
-    "exchange",
-    "look",
-    "network",
-    "picture_ports",
-    "scene_ports",
-    "shaping",
-)
-
-
-def __getattr__(name: str) -> Any:
-    for home in _HOMES if name in __all__ else ():
-        module = import_module(f"callboard.ports.{home}")
-        if hasattr(module, name):
-            value = globals()[name] = getattr(module, name)
-            return value
-    raise AttributeError(f"module 'callboard.host' has no attribute '{name}'")
+    from callboard.content import *
+    from callboard.ground.by_itself import *
+    from callboard.ground.colors import *
+    from callboard.ground.folders import *
+    from callboard.ground.held_folder import *
+    from callboard.ground.lazy_names import *
+    from callboard.ground.matrices import *
+    from callboard.ground.named_files import *
+    from callboard.ground.orbit import *
+    from callboard.ground.png import *
+    from callboard.ground.replacing import *
+    from callboard.ground.suffixes import *
+    from callboard.ground.written_files import *
+    from callboard.guest.standstill import *
+    from callboard.guest.turn import *
+    from callboard.host_kit.aiming import *
+    from callboard.host_kit.exchange_files import *
+    from callboard.host_kit.facing import *
+    from callboard.host_kit.light_values import *
+    from callboard.host_kit.mesh_facts import *
+    from callboard.host_kit.misread_paths import *
+    from callboard.host_kit.script_code import *
+    from callboard.host_kit.torus import *
+    from callboard.host_kit.usd_files import *
+    from callboard.host_kit.usd_named import *
+    from callboard.host_kit.usd_nesting import *
+    from callboard.ports.capability_names import *
+    from callboard.ports.check import *
+    from callboard.ports.contract import *
+    from callboard.ports.docs import *
+    from callboard.ports.exchange import *
+    from callboard.ports.look import *
+    from callboard.ports.network import *
+    from callboard.ports.picture_ports import *
+    from callboard.ports.scene_ports import *
+    from callboard.ports.shaping import *
+else:
+    __all__, __getattr__ = lazy_names(__name__, _HOMES)

@@ -13,16 +13,21 @@ from pathlib import Path
 
 import bpy
 
-from callboard.host_kit.misread_paths import from_elsewhere, misread_by_usd
-from callboard.ports import contract as host
-from callboard.ports import picture_ports
-from callboard.ports.check import CHECK
-from callboard.ports.docs import DOCS
-from callboard.ports.exchange import EXCHANGE
-from callboard.ports.look import LOOK
-from callboard.ports.network import NETWORK, Network
-from callboard.ports.scene_ports import ATTRIBUTES, STRUCTURE
-from callboard.ports.shaping import GEOMETRY, MODELLING
+from callboard import host
+from callboard.host import (
+    ATTRIBUTES,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    GEOMETRY,
+    LOOK,
+    MODELLING,
+    NETWORK,
+    STRUCTURE,
+    Network,
+    from_elsewhere,
+    misread_by_usd,
+)
 from callboard_blender.application.busy import Busy
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.overrides import guard
@@ -78,12 +83,12 @@ class BlenderHost(host.Host):
             host.SCENE_MUTATE: BlenderSceneEditor(changes),
             STRUCTURE: BlenderStructure(changes),
             ATTRIBUTES: BlenderAttributes(changes),
-            picture_ports.MATERIALS: materials,
-            picture_ports.LIGHTS: BlenderLights(changes),
+            host.MATERIALS: materials,
+            host.LIGHTS: BlenderLights(changes),
             CHECK: checks,
             GEOMETRY: BlenderGeometry(changes, checks),
             MODELLING: BlenderModelling(changes),
-            picture_ports.CAMERAS: BlenderCameras(changes),
+            host.CAMERAS: BlenderCameras(changes),
             host.FILESYSTEM_READ: files,
             host.FILESYSTEM_WRITE: files,
             host.ANIMATION: BlenderAnimation(changes),

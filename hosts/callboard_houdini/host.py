@@ -6,10 +6,8 @@ from pathlib import Path
 
 import hou
 
-from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard.ports import contract as host
-from callboard.ports import picture_ports
-from callboard.ports.capability_names import (
+from callboard import host
+from callboard.host import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -17,6 +15,9 @@ from callboard.ports.capability_names import (
     GEOMETRY,
     LOOK,
     STRUCTURE,
+    from_elsewhere,
+    holds_variable,
+    misread_by_usd,
 )
 from callboard_houdini.application.messages import HoudiniMessages
 from callboard_houdini.application.undo import HoudiniUndo
@@ -39,7 +40,7 @@ from callboard_houdini.ports.script import HoudiniScripts
 from callboard_houdini.ports.structure import HoudiniStructure
 from callboard_houdini.ports.usd import HoudiniUsd
 from callboard_houdini.ports.viewport import HoudiniViewport
-from callboard_qt.host import Dialog, Post, QtHost, no_dialog
+from callboard_qt import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
@@ -72,9 +73,9 @@ class HoudiniHost(QtHost):
                 host.FILESYSTEM_WRITE: files,
                 host.USD: usd,
                 host.ANIMATION: HoudiniAnimation(),
-                picture_ports.CAMERAS: cameras,
-                picture_ports.LIGHTS: HoudiniLights(),
-                picture_ports.MATERIALS: materials,
+                host.CAMERAS: cameras,
+                host.LIGHTS: HoudiniLights(),
+                host.MATERIALS: materials,
                 host.SCRIPT: HoudiniScripts(),
                 host.RENDER: render,
                 host.VIEWPORT: HoudiniViewport(),

@@ -10,7 +10,7 @@ from qtpy.QtCore import QCoreApplication
 
 from callboard_houdini.application.options import HoudiniOptions
 from callboard_houdini.host import HoudiniHost
-from callboard_qt.plug_in import QtPlugIn
+from callboard_qt import QtPlugIn
 
 log = logging.getLogger(__name__)
 

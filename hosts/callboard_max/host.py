@@ -6,10 +6,8 @@ from pathlib import Path
 
 from pymxs import runtime as rt
 
-from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard.ports import contract as host
-from callboard.ports import picture_ports
-from callboard.ports.capability_names import (
+from callboard import host
+from callboard.host import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -17,6 +15,9 @@ from callboard.ports.capability_names import (
     GEOMETRY,
     LOOK,
     STRUCTURE,
+    from_elsewhere,
+    holds_variable,
+    misread_by_usd,
 )
 from callboard_max.application.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.application.undo import MaxUndo
@@ -40,7 +41,7 @@ from callboard_max.ports.structure import MaxStructure
 from callboard_max.ports.usd import ADVICE, MaxUsd, usd_is_there
 from callboard_max.ports.viewport import MaxViewport
 from callboard_max.ui.native_windows import window_takes_input
-from callboard_qt.host import Dialog, Post, QtHost, no_dialog
+from callboard_qt import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
@@ -69,9 +70,9 @@ class MaxHost(QtHost):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MaxAnimation(),
-                picture_ports.CAMERAS: cameras,
-                picture_ports.LIGHTS: MaxLights(),
-                picture_ports.MATERIALS: materials,
+                host.CAMERAS: cameras,
+                host.LIGHTS: MaxLights(),
+                host.MATERIALS: materials,
                 host.SCRIPT: MaxScripts(),
                 host.RENDER: render,
                 host.VIEWPORT: MaxViewport(),

@@ -9,7 +9,7 @@ from pymxs import runtime as rt
 from callboard_max.application.options import MaxOptions
 from callboard_max.host import MaxHost
 from callboard_max.ui import panel
-from callboard_qt.plug_in import QtPlugIn
+from callboard_qt import QtPlugIn
 
 log = logging.getLogger(__name__)
 

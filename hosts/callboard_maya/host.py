@@ -7,10 +7,8 @@ from pathlib import Path
 import maya.api.OpenMaya as om
 from maya import cmds
 
-from callboard.host_kit.misread_paths import from_elsewhere, holds_variable, misread_by_usd
-from callboard.ports import contract as host
-from callboard.ports import picture_ports
-from callboard.ports.capability_names import (
+from callboard import host
+from callboard.host import (
     ATTRIBUTES,
     CHECK,
     DOCS,
@@ -18,6 +16,9 @@ from callboard.ports.capability_names import (
     GEOMETRY,
     LOOK,
     STRUCTURE,
+    from_elsewhere,
+    holds_variable,
+    misread_by_usd,
 )
 from callboard_maya.application import companions
 from callboard_maya.application.messages import MayaMessages
@@ -41,8 +42,7 @@ from callboard_maya.ports.scene import MayaSceneReader
 from callboard_maya.ports.script import MayaScripts
 from callboard_maya.ports.structure import MayaStructure
 from callboard_maya.ports.viewport import MayaViewport
-from callboard_qt.application.undo import HISTORY
-from callboard_qt.host import Dialog, Post, QtHost, no_dialog
+from callboard_qt import HISTORY, Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
@@ -64,11 +64,11 @@ class MayaHost(QtHost):
         self.undo = self._steps = MayaUndo()
         self.plug_ins = {
             host.USD: companions.described(usd.PLUGIN),
-            picture_ports.LIGHTS: companions.described(arnold.PLUGIN),
+            host.LIGHTS: companions.described(arnold.PLUGIN),
         }
         self._brought: dict[str, object] = {
             host.USD: usd.MayaUsd(),
-            picture_ports.LIGHTS: MayaLights(),
+            host.LIGHTS: MayaLights(),
         }
         files = MayaFiles()
         reader, cameras, materials = MayaSceneReader(), MayaCameras(), MayaMaterials()
@@ -82,8 +82,8 @@ class MayaHost(QtHost):
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.ANIMATION: MayaAnimation(),
-                picture_ports.CAMERAS: cameras,
-                picture_ports.MATERIALS: materials,
+                host.CAMERAS: cameras,
+                host.MATERIALS: materials,
                 host.SCRIPT: MayaScripts(),
                 host.RENDER: render,
                 host.VIEWPORT: MayaViewport(),

@@ -11,7 +11,7 @@ from maya import utils as maya_utils
 from callboard_maya.application.options import MayaOptions
 from callboard_maya.host import MayaHost
 from callboard_maya.ui import panel
-from callboard_qt.plug_in import QtPlugIn
+from callboard_qt import QtPlugIn
 
 log = logging.getLogger(__name__)
 

@@ -8,16 +8,20 @@ from pathlib import Path
 
 from pxr import Sdf, Usd
 
-from callboard.host_kit.misread_paths import from_elsewhere, misread_by_usd
-from callboard.ports import contract as host
-from callboard.ports import picture_ports
-from callboard.ports.check import CHECK
-from callboard.ports.docs import DOCS
-from callboard.ports.exchange import EXCHANGE
-from callboard.ports.look import LOOK
-from callboard.ports.network import NETWORK, Network
-from callboard.ports.scene_ports import ATTRIBUTES, STRUCTURE
-from callboard.ports.shaping import GEOMETRY
+from callboard import host
+from callboard.host import (
+    ATTRIBUTES,
+    CHECK,
+    DOCS,
+    EXCHANGE,
+    GEOMETRY,
+    LOOK,
+    NETWORK,
+    STRUCTURE,
+    Network,
+    from_elsewhere,
+    misread_by_usd,
+)
 from callboard_openusd.application.document import Document
 from callboard_openusd.application.undo import UsdUndo
 from callboard_openusd.ports.attributes import UsdAttributes
@@ -72,11 +76,11 @@ class OpenUsdHost(host.Host):
                 host.SCENE_MUTATE: UsdSceneEditor(document),
                 STRUCTURE: UsdStructure(document, lambda: self.announce("project")),
                 ATTRIBUTES: UsdAttributes(document),
-                picture_ports.MATERIALS: materials,
-                picture_ports.LIGHTS: UsdLights(document),
+                host.MATERIALS: materials,
+                host.LIGHTS: UsdLights(document),
                 GEOMETRY: UsdGeometry(document, checks),
                 CHECK: checks,
-                picture_ports.CAMERAS: UsdCameras(document),
+                host.CAMERAS: UsdCameras(document),
                 host.FILESYSTEM_READ: files,
                 host.FILESYSTEM_WRITE: files,
                 host.USD: stages,

@@ -1,2 +1,41 @@
-"""The base of hosts that are Qt applications: the host, the plug-in's life, its panel, and the way
-onto the main thread. A host of its own adds its ports, and what its application calls things."""
+"""What adapters of applications with Qt import: host, plug-in, panel, messages and undo steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from callboard.host import lazy_names
+
+#: Modules, and what is shown of each.
+_HOMES = {
+    "callboard_qt.application.messages": "Act Messages",
+    "callboard_qt.application.names": "family_of only_one translated",
+    "callboard_qt.application.options": "Options",
+    "callboard_qt.application.undo": "HISTORY OpenStep UndoSteps applied_of",
+    "callboard_qt.host": "Dialog Post QtHost no_dialog",
+    "callboard_qt.parts.recounting": "changes_nothing recount_obj turned_between",
+    "callboard_qt.parts.sight": "Sight between through",
+    "callboard_qt.plug_in": "QtPlugIn",
+    "callboard_qt.ports.animation": "COMPONENTS KeyedAnimation SampledBake",
+    "callboard_qt.ports.check": "ApplicationChecks",
+    "callboard_qt.ports.exchange": "ApplicationExchange",
+    "callboard_qt.ports.files": "openable saveable",
+    "callboard_qt.ports.render": "FileRender PICTURES",
+}
+
+if TYPE_CHECKING:
+    from callboard_qt.application.messages import *
+    from callboard_qt.application.names import *
+    from callboard_qt.application.options import *
+    from callboard_qt.application.undo import *
+    from callboard_qt.host import *
+    from callboard_qt.parts.recounting import *
+    from callboard_qt.parts.sight import *
+    from callboard_qt.plug_in import *
+    from callboard_qt.ports.animation import *
+    from callboard_qt.ports.check import *
+    from callboard_qt.ports.exchange import *
+    from callboard_qt.ports.files import *
+    from callboard_qt.ports.render import *
+else:
+    __all__, __getattr__ = lazy_names(__name__, _HOMES)

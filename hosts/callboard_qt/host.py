@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from callboard.ports import contract as host
-from callboard.ports.capability_names import LOOK
-from callboard.ports.network import NETWORK, Network
+from callboard import host
+from callboard.host import LOOK, NETWORK, Network
 from callboard_qt.application.messages import Messages
 
 Post = Callable[[Callable[[], None]], None]

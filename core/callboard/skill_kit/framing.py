@@ -25,7 +25,7 @@ _ANGLES: dict[str, tuple[float, float]] = {
 }
 
 
-def around(middle: Point, away: float, turn: float, rise: float, up_axis: str) -> list[float]:
+def around_point(middle: Point, away: float, turn: float, rise: float, up_axis: str) -> list[float]:
     """The point at that distance, degrees about the up axis from the front, which is -Y where Z is
     up and Z where Y is, and degrees above the ground."""
     a, b = radians(turn), radians(rise)
@@ -36,7 +36,7 @@ def around(middle: Point, away: float, turn: float, rise: float, up_axis: str) -
 
 def axes_of(angle: Angle, up_axis: str) -> Rows:
     """How a camera is turned that looks from there."""
-    return facing(around([0, 0, 0], 1.0, *_ANGLES[angle], up_axis), [0, 0, 0], up_axis)
+    return facing(around_point([0, 0, 0], 1.0, *_ANGLES[angle], up_axis), [0, 0, 0], up_axis)
 
 
 def corners(boxes: Sequence[Box]) -> list[tuple[float, ...]]:

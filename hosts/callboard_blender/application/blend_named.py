@@ -16,13 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from callboard.ground.named_files import (
-    held_to_roots,
-    of_many,
-    outside,
-    refuse_outside,
-    unreadable,
-)
+from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
 from callboard_blender.application.blend_layout import Structure, structures
 
 #: The shortest text that holds a path.

@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from callboard.ground.named_files import beginning, held_to_roots, of_many, outside, refuse_outside
+from callboard.host import beginning, held_to_roots, of_many, outside, refuse_outside
 from callboard_blender.application.blend_named import is_own
 from callboard_blender.application.names import scene
 

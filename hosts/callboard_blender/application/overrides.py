@@ -16,7 +16,7 @@ from typing import Any
 
 import bpy
 
-from callboard.guest.standstill import Standstill
+from callboard.host import Standstill
 
 #: Whether this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_KEYS
+from callboard.host import MOST_KEYS, Json
 from callboard_blender.parts.curves import TRANSFORM, curves_of
 
 

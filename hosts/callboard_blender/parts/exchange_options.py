@@ -11,8 +11,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import Axes
-from callboard.ports.exchange import UNTOLD
+from callboard.host import UNTOLD, Axes
 from callboard_blender.application.names import objects, scene
 
 #: Those of newer Blenders first.

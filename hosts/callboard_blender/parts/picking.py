@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix, Vector
 
-from callboard.ground.orbit import Point
+from callboard.host import Point
 from callboard_blender.application.names import scene
 
 #: Surfaces that a render leaves out, and a ray passes.

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from callboard.errors import HostError
-from callboard.ports.scene_ports import MOST_ELEMENTS
+from callboard.host import MOST_ELEMENTS
 
 _WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
 #: What a custom property has room for.

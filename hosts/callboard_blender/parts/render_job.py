@@ -17,8 +17,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from callboard.errors import HostError
-from callboard.ground.by_itself import BY_ITSELF, comes_back
-from callboard.ground.replacing import replacing
+from callboard.host import BY_ITSELF, comes_back, replacing
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.parts.rendering import kept_as, put_back, settings

@@ -19,10 +19,7 @@ import bpy
 from mathutils import Color, Matrix
 
 from callboard.errors import HostError
-from callboard.ground.orbit import View
-from callboard.ground.replacing import replacing
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
+from callboard.host import Json, View, checked_suffix, replacing
 from callboard_blender.application.names import forget, scene, view_layer
 
 #: Of what, what, and the value for one picture.

@@ -8,8 +8,7 @@ from typing import get_args
 import bmesh
 import bpy
 
-from callboard.host import PrimitiveKind
-from callboard.host_kit.torus import ACROSS, AROUND, torus
+from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
 #: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
 #: that begin with a dot, and neither shows nor exports them, as it does custom properties.

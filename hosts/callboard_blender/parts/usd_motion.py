@@ -15,7 +15,7 @@ from typing import Any
 import bpy
 from mathutils import Euler, Matrix
 
-from callboard.ground.matrices import without_jumps
+from callboard.host import without_jumps
 from callboard_blender.application.names import scene
 from callboard_blender.parts.baking import frame_kept, go_to, insert
 from callboard_blender.parts.curves import curves_of

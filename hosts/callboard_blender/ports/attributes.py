@@ -12,8 +12,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_ELEMENTS, AttributeNotFound
+from callboard.host import MOST_ELEMENTS, AttributeNotFound, Json
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, forget, view_layer

@@ -15,8 +15,7 @@ from bpy_extras.object_utils import (  # type: ignore[import-not-found,unused-ig
 from mathutils import Vector
 
 from callboard.errors import HostError
-from callboard.host import Json, MaterialsPort
-from callboard.ports.check import Fault, MeshData, UsedFile, no_validators
+from callboard.host import Fault, Json, MaterialsPort, MeshData, UsedFile, no_validators
 from callboard_blender.application.names import find, objects, scene
 
 #: Tools that mend, with what they are called with beside the object's name.

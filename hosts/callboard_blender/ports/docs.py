@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from callboard.content import Json
-from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 #: Types that draw the interface, and operators, which are told as ``bpy.ops``.
 _LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")

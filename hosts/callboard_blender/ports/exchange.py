@@ -11,12 +11,23 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.ground.named_files import held_to_roots, refuse_outside
-from callboard.ground.written_files import embedded, put_in_place
-from callboard.host import Axes, FileFormat
-from callboard.host_kit.exchange_files import fbx_axes, glb, gltf_parts, is_such
-from callboard.host_kit.usd_files import READ, WRITE
-from callboard.ports.exchange import SUFFIXES, UpAxis, kind_of
+from callboard.host import (
+    READ,
+    SUFFIXES,
+    WRITE,
+    Axes,
+    FileFormat,
+    UpAxis,
+    embedded,
+    fbx_axes,
+    glb,
+    gltf_parts,
+    held_to_roots,
+    is_such,
+    kind_of,
+    put_in_place,
+    refuse_outside,
+)
 from callboard_blender.application import modes
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, forget, objects, scene, tree, view_layer

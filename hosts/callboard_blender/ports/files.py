@@ -8,9 +8,7 @@ from stat import S_IMODE
 import bpy
 
 from callboard.errors import HostError
-from callboard.ground.held_folder import require_folder
-from callboard.ground.replacing import mode_to_keep, pointed_at
-from callboard.host import Json
+from callboard.host import Json, mode_to_keep, pointed_at, require_folder
 from callboard_blender.application.blend_named import refuse_blend_outside
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer

@@ -9,8 +9,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import Json, LightKind
-from callboard.host_kit.light_values import POWER, refuse_unknown
+from callboard.host import POWER, Json, LightKind, refuse_unknown
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked import refuse_linked_data
 from callboard_blender.application.names import changed, find, made, objects, view_layer

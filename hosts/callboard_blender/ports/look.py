@@ -12,9 +12,7 @@ import bpy
 from mathutils import Matrix
 
 from callboard.errors import HostError
-from callboard.ground.orbit import Point, View
-from callboard.ground.png import Picture, decode
-from callboard.host import Json, Look
+from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, scene, view_layer
 from callboard_blender.application.outside import refuse_used_outside

@@ -11,8 +11,7 @@ from time import perf_counter
 import imbuf  # type: ignore[import-not-found,unused-ignore]
 
 from callboard.errors import HostError
-from callboard.ground.orbit import numbered, orbiting
-from callboard.host import Json
+from callboard.host import Json, numbered, orbiting
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.outside import (

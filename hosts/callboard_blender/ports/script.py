@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from callboard.host_kit.script_code import run_python
+from callboard.host import run_python
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.modes import put_back
 from callboard_blender.application.names import forget

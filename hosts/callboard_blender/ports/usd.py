@@ -11,11 +11,16 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
-from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
-from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard.host import (
+    WRITE,
+    Json,
+    checked_suffix,
+    exported,
+    metadata,
+    opened,
+    refuse_usd_outside,
+    replacing,
+)
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, forget, objects, scene, view_layer
 from callboard_blender.application.outside import refuse_used_outside

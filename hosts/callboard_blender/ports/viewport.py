@@ -10,7 +10,7 @@ import gpu  # type: ignore[import-not-found,unused-ignore]
 from mathutils import Matrix
 
 from callboard.errors import HostError
-from callboard.ground.png import Picture, encode
+from callboard.host import Picture, encode
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.parts.views import View, as_the_artist, find_view
 

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.ground.folders import cache_folder
+from callboard.host import cache_folder
 
 #: Qt ends the process in which it fails, so it is tried in another one first.
 _PROBE = (

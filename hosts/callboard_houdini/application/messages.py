@@ -7,7 +7,7 @@ from typing import Any
 import hou
 
 from callboard_houdini.application.names import root
-from callboard_qt.application.messages import Act, Messages
+from callboard_qt import Act, Messages
 
 
 class HoudiniMessages(Messages):

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 import hou
 
 from callboard.errors import HostError
-from callboard_qt.application.names import family_of, only_one, translated
+from callboard_qt import family_of, only_one, translated
 
 ROOT = "/obj"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import hou
 
-from callboard.ground.replacing import replacing
-from callboard_qt.application.options import Options
+from callboard.host import replacing
+from callboard_qt import Options
 
 
 class HoudiniOptions(Options):

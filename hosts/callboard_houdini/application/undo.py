@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import hou
 
 from callboard_houdini.ports.edit import selected_paths, set_selection
-from callboard_qt.application.undo import OpenStep, UndoSteps, applied_of
+from callboard_qt import OpenStep, UndoSteps, applied_of
 
 
 class HoudiniUndo(UndoSteps):

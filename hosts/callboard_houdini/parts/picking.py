@@ -7,11 +7,10 @@ from math import dist
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import rows_of_sixteen, unit
-from callboard.ground.orbit import Point, View
+from callboard.host import Point, View, rows_of_sixteen, unit
 from callboard_houdini.application.names import objects
 from callboard_houdini.parts.shapes import geometry
-from callboard_qt.parts.sight import Sight, between
+from callboard_qt import Sight, between
 
 #: What an artist's own view shows, of its clipping planes nothing is known.
 _NEAR, _FAR = 1e-3, 1e7

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Components
-from callboard.host import Vector
+from callboard.host import Components, Vector
 from callboard_houdini.application.names import telling
 from callboard_houdini.parts.parms import number, numbers, parm_tuple, set_numbers
 

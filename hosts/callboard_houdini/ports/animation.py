@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Components
-from callboard.host import Json, Vector
+from callboard.host import Components, Json, Vector
 from callboard_houdini.application.names import find, parent_of, telling
 from callboard_houdini.parts import transforms
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import numbers, parm_tuple
-from callboard_qt.ports.animation import SampledBake
+from callboard_qt import SampledBake
 
 #: The expression of a key that is interpolated; any other expression is no key but a formula.
 _INTERPOLATED = re.compile(r"\w+\(\)")

@@ -11,8 +11,7 @@ from typing import Any
 import hou
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_ELEMENTS
+from callboard.host import MOST_ELEMENTS, Json
 from callboard_houdini.application.names import find, telling
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import holds_file, refuse_keyed, runs_code

@@ -10,9 +10,7 @@ from typing import Any
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import rows_of_sixteen, unit
-from callboard.ground.orbit import View
-from callboard.host import Json
+from callboard.host import Json, View, rows_of_sixteen, unit
 from callboard_houdini.application.names import (
     check_new_name,
     find,

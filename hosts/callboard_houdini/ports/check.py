@@ -8,10 +8,10 @@ from pathlib import Path
 import hou
 
 from callboard.errors import HostError
-from callboard.ports.check import MeshData, UsedFile
+from callboard.host import MeshData, UsedFile
 from callboard_houdini.application.names import find, objects
 from callboard_houdini.parts.shapes import geometry
-from callboard_qt.ports.check import ApplicationChecks
+from callboard_qt import ApplicationChecks
 
 #: Parts of a path that stand for several files, or for what is no file.
 _SEVERAL = ("$F", "$SF", "<UDIM>", "%(", "op:", "temp:", "ram:")

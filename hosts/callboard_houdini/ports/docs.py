@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import hou
 
 from callboard.content import Json
-from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 #: Parameters that only lay out the others.
 _LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")

@@ -12,16 +12,13 @@ from tempfile import TemporaryDirectory
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import sixteen_of
-from callboard.host import Axes, FileFormat
-from callboard.host_kit.exchange_files import is_such
+from callboard.host import Axes, FileFormat, is_such, sixteen_of
 from callboard_houdini.application.names import find, objects, root, telling
 from callboard_houdini.parts.parms import parm
 from callboard_houdini.parts.shapes import geometry
 from callboard_houdini.ports.edit import selected_paths, set_selection
 from callboard_houdini.ports.scene import meters_per_unit, up_axis
-from callboard_qt.parts.recounting import between
-from callboard_qt.ports.exchange import ApplicationExchange
+from callboard_qt import ApplicationExchange, turned_between
 
 _GEOMETRY = ("obj", "stl", "ply")
 
@@ -118,7 +115,7 @@ def _scene_axes() -> Axes:
 
 
 def _matrix(there: Axes, here: Axes) -> hou.Matrix4:
-    return hou.Matrix4(sixteen_of(between(there, here)))
+    return hou.Matrix4(sixteen_of(turned_between(there, here)))
 
 
 def _can(suffix: str) -> bool:

@@ -9,7 +9,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_houdini.application.names import objects, telling
-from callboard_qt.ports.files import openable, saveable
+from callboard_qt import openable, saveable
 
 #: How every hip file begins: it is an archive of the kind that cpio writes.
 _MAGIC = b"070707"

@@ -7,9 +7,15 @@ from __future__ import annotations
 import hou
 
 from callboard.errors import HostError
-from callboard.host import FacesLook, Json, MeshData, SubdivisionScheme
-from callboard.host_kit.facing import faces_to_turn
-from callboard.host_kit.mesh_facts import counted, rounded
+from callboard.host import (
+    FacesLook,
+    Json,
+    MeshData,
+    SubdivisionScheme,
+    counted,
+    faces_to_turn,
+    rounded,
+)
 from callboard_houdini.application.names import find, telling, type_of
 from callboard_houdini.parts.assets import refuse_contents
 from callboard_houdini.parts.faces import refuse_materials_of_faces

@@ -8,8 +8,7 @@ from typing import Any
 import hou
 
 from callboard.errors import HostError
-from callboard.host import Json, LightKind
-from callboard.host_kit.light_values import OWN, POWER, SIZE, known_values, refuse_unknown, watts
+from callboard.host import OWN, POWER, SIZE, Json, LightKind, known_values, refuse_unknown, watts
 from callboard_houdini.application.names import (
     check_new_name,
     find,

@@ -10,15 +10,13 @@ from tempfile import TemporaryDirectory
 
 import hou
 
-from callboard.ground.orbit import Point, View
-from callboard.ground.png import Picture, decode
-from callboard.host import Json, Look
+from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_houdini.application.names import telling
 from callboard_houdini.parts.picking import artists_view, first_hit
 from callboard_houdini.ports.cameras import camera_named, view_of
 from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view
-from callboard_qt.parts.sight import through
+from callboard_qt import through
 
 #: How a view draws, and whether with materials.
 _SHADINGS = {

@@ -13,14 +13,13 @@ from pathlib import Path
 import hou
 
 from callboard.errors import HostError
-from callboard.ground.matrices import sixteen_of
-from callboard.ground.orbit import View
+from callboard.host import View, sixteen_of
 from callboard_houdini.application.names import objects, root, telling
 from callboard_houdini.parts.parms import parm, parm_tuple
 from callboard_houdini.parts.shapes import geometry
 from callboard_houdini.ports.cameras import taking_pictures
 from callboard_houdini.ports.scene import up_axis
-from callboard_qt.ports.render import FileRender
+from callboard_qt import FileRender
 
 #: The type of each renderer's node, what is set there, and the parameters of picture and size.
 _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (

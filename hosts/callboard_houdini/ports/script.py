@@ -5,7 +5,7 @@ from __future__ import annotations
 import hou
 
 from callboard.errors import HostError
-from callboard.host_kit.script_code import run_python
+from callboard.host import run_python
 
 
 class HoudiniScripts:

@@ -12,11 +12,16 @@ import hou
 from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
-from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
-from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard.host import (
+    WRITE,
+    Json,
+    checked_suffix,
+    exported,
+    metadata,
+    opened,
+    refuse_usd_outside,
+    replacing,
+)
 from callboard_houdini.application.names import find, objects, telling
 from callboard_houdini.parts.usd_read import Importer
 from callboard_houdini.parts.usd_write import Exporter

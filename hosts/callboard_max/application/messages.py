@@ -7,7 +7,7 @@ from functools import partial
 
 from pymxs import runtime as rt
 
-from callboard_qt.application.messages import Act, Messages
+from callboard_qt import Act, Messages
 
 #: All callbacks of ours are removed by this name.
 ID = "callboard"

@@ -13,7 +13,7 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard_qt.application.names import family_of, only_one, translated
+from callboard_qt import family_of, only_one, translated
 
 #: A node, as pymxs wraps it; there are no published types.
 Node = Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymxs import runtime as rt
 
-from callboard_qt.application.options import Options
+from callboard_qt import Options
 
 _SECTION = "Callboard"
 

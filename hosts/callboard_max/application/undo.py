@@ -13,7 +13,7 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard_max.parts.named_sets import NamedSets
-from callboard_qt.application.undo import OpenStep, UndoSteps
+from callboard_qt import OpenStep, UndoSteps
 
 
 class MaxUndo(UndoSteps):

@@ -7,7 +7,7 @@ from typing import Any
 
 from pymxs import runtime as rt
 
-from callboard.ground.matrices import Rows
+from callboard.host import Rows
 
 
 def rows_of(matrix: Any) -> Rows:

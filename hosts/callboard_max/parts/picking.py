@@ -9,10 +9,10 @@ from typing import Any
 
 from pymxs import runtime as rt
 
-from callboard.ground.orbit import Point
+from callboard.host import Point
 from callboard_max.application.names import Node, objects, path_of
 from callboard_max.parts.shapes import is_geometry, kind_of
-from callboard_qt.parts.sight import Sight, between
+from callboard_qt import Sight, between
 
 #: How far beyond a face the next one is looked for, of the way to it.
 _STEP = 1e-5

@@ -12,8 +12,7 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Rows, inverse, times
-from callboard.ports.check import MeshData
+from callboard.host import MeshData, Rows, inverse, times
 from callboard_max.application.names import Node, telling
 from callboard_max.parts.matrices import rows_of
 from callboard_max.parts.shapes import kind_of

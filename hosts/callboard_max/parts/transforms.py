@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Components, Rows, compose, decompose, inverse, times
-from callboard.host import Vector
+from callboard.host import Components, Rows, Vector, compose, decompose, inverse, times
 from callboard_max.application.names import Node, parent_of, telling
 from callboard_max.parts.matrices import matrix_of, rows_of
 

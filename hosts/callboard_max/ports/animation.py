@@ -9,12 +9,11 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Components
-from callboard.host import Json, Vector
+from callboard.host import Components, Json, Vector
 from callboard_max.application.names import Node, find, handle, path_of, telling
 from callboard_max.parts import transforms
 from callboard_max.parts.timing import current_frame, frame_of, frames_per_second
-from callboard_qt.ports.animation import SampledBake
+from callboard_qt import SampledBake
 
 _CHANNELS = {"translate": "Position", "rotate": "Rotation", "scale": "Scale"}
 _TURNS = ("x_rotation", "y_rotation", "z_rotation")

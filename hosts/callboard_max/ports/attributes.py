@@ -10,8 +10,7 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_ELEMENTS
+from callboard.host import MOST_ELEMENTS, Json
 from callboard_max.application.names import Node, find, path_of, telling
 from callboard_max.parts.controlled import has, refuse_controlled
 

@@ -10,12 +10,11 @@ from typing import Any
 
 from pymxs import runtime as rt
 
-from callboard.ground.matrices import Rows, inverse, times
-from callboard.ports.check import MeshData, UsedFile
+from callboard.host import MeshData, Rows, UsedFile, inverse, times
 from callboard_max.application.names import Node, find, objects, path_of
 from callboard_max.parts.matrices import rows_of
 from callboard_max.parts.shapes import is_geometry
-from callboard_qt.ports.check import ApplicationChecks
+from callboard_qt import ApplicationChecks
 
 #: The map channel that textures expect.
 _UVS = 1

@@ -9,7 +9,7 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.content import Json
-from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 #: ``Box : GeometryClass {10,0}``, and ``  .height : float``.
 _CLASS = re.compile(r"(\w+) : (\w+)(?: \{.*\})?\s*")

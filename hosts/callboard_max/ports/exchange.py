@@ -15,7 +15,7 @@ from callboard.errors import HostError
 from callboard.host import Axes, FileFormat
 from callboard_max.application.names import family, find, handle, objects, parent_of, telling
 from callboard_max.ports.usd import ADVICE
-from callboard_qt.ports.exchange import ApplicationExchange
+from callboard_qt import ApplicationExchange
 
 #: What the plug-in calls 3ds Max's system units.
 _UNITS = {

@@ -9,7 +9,7 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_max.application.names import objects, telling
 from callboard_max.ports.scene import scene_file
-from callboard_qt.ports.files import openable, saveable
+from callboard_qt import openable, saveable
 
 #: How every scene file begins: it is a compound file.
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

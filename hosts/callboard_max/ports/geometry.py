@@ -11,9 +11,16 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.host import FacesLook, Json, MeshData, SubdivisionScheme
-from callboard.host_kit.facing import faces_to_turn
-from callboard.host_kit.mesh_facts import counted, faces_of, rounded
+from callboard.host import (
+    FacesLook,
+    Json,
+    MeshData,
+    SubdivisionScheme,
+    counted,
+    faces_of,
+    faces_to_turn,
+    rounded,
+)
 from callboard_max.application.names import Node, find, path_of, telling
 from callboard_max.parts.controlled import refuse_controlled
 from callboard_max.parts.polygons import MESH, modelled

@@ -9,9 +9,17 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.colors import of_kelvin
-from callboard.host import Json, LightKind
-from callboard.host_kit.light_values import OWN, POWER, SIZE, known_values, refuse_unknown, watts
+from callboard.host import (
+    OWN,
+    POWER,
+    SIZE,
+    Json,
+    LightKind,
+    known_values,
+    of_kelvin,
+    refuse_unknown,
+    watts,
+)
 from callboard_max.application.names import (
     Node,
     check_new_name,

@@ -13,9 +13,7 @@ from tempfile import TemporaryDirectory
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.orbit import Point, View
-from callboard.ground.png import Picture, decode
-from callboard.host import Json, Look
+from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_max.application.names import Node, objects, path_of, telling
 from callboard_max.parts.controlled import has
 from callboard_max.parts.matrices import rows_of
@@ -24,7 +22,7 @@ from callboard_max.parts.shapes import is_geometry
 from callboard_max.ports.cameras import camera_named
 from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
-from callboard_qt.parts.sight import through
+from callboard_qt import through
 
 #: What a view's style is called. What is seen through is so by each object.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}

@@ -12,13 +12,13 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.ground.orbit import View
+from callboard.host import View
 from callboard_max.application.names import Node, objects, path_of, telling
 from callboard_max.parts.matrices import matrix_of
 from callboard_max.parts.shapes import is_geometry, kind_of
 from callboard_max.parts.timing import current_frame
 from callboard_max.ports.cameras import taking_pictures
-from callboard_qt.ports.render import FileRender
+from callboard_qt import FileRender
 
 
 class MaxRender(FileRender[Node]):

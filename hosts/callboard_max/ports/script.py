@@ -6,7 +6,7 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
-from callboard.host_kit.script_code import run_python
+from callboard.host import run_python
 
 
 class MaxScripts:

@@ -9,7 +9,7 @@ from functools import partial
 
 import maya.api.OpenMaya as om
 
-from callboard_qt.application.messages import Act, Messages
+from callboard_qt import Act, Messages
 
 #: What Maya is busy with, by the name of its condition.
 CONDITIONS = {

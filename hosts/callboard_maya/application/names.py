@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard_qt.application.names import only_one, translated
+from callboard_qt import only_one, translated
 
 _NODE = r"(?:[A-Za-z_]\w*:)*[A-Za-z_]\w*"
 #: What may be looked up at all: everything else is a pattern, or no name, to Maya.

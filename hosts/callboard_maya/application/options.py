@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maya import cmds
 
-from callboard_qt.application.options import Options
+from callboard_qt import Options
 
 
 class MayaOptions(Options):

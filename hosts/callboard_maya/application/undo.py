@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from maya import cmds
 
-from callboard_qt.application.undo import OpenStep, UndoSteps, applied_of
+from callboard_qt import OpenStep, UndoSteps, applied_of
 
 
 class MayaUndo(UndoSteps):

@@ -8,7 +8,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard_maya.application.names import bare
-from callboard_qt.ports.animation import COMPONENTS
+from callboard_qt import COMPONENTS
 
 AXES = ("X", "Y", "Z")
 CHANNELS = [component + axis for component in COMPONENTS for axis in AXES]

@@ -6,11 +6,11 @@ from maya import cmds
 from maya.api import OpenMaya as om
 
 from callboard.errors import HostError
-from callboard.ground.orbit import Point
+from callboard.host import Point
 from callboard_maya.application.names import bare, parent_of
 from callboard_maya.parts.shapes import dag_path, mesh_functions
 from callboard_maya.parts.units import units_per_meter
-from callboard_qt.parts.sight import Sight, between
+from callboard_qt import Sight, between
 
 
 def first_hit(

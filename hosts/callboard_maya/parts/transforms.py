@@ -12,18 +12,11 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.ground.matrices import (
-    Components,
-    compose,
-    decompose,
-    rows_of_sixteen,
-    sixteen_of,
-)
-from callboard.host import Vector
+from callboard.host import Components, Vector, compose, decompose, rows_of_sixteen, sixteen_of
 from callboard_maya.application.names import bare, telling
 from callboard_maya.parts.keys import refuse_keyed
 from callboard_maya.parts.units import from_centimetres, to_centimetres
-from callboard_qt.ports.animation import COMPONENTS
+from callboard_qt import COMPONENTS
 
 
 def read(path: str) -> Components:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from maya import cmds
 
-from callboard.ground.matrices import Rows
+from callboard.host import Rows
 
 _PER_METER = {
     "mm": 1000.0,

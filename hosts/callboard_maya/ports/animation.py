@@ -11,7 +11,7 @@ from callboard_maya.application.names import bare, find, telling
 from callboard_maya.parts import transforms
 from callboard_maya.parts.keys import AXES, CHANNELS, frames
 from callboard_maya.parts.timing import current_frame, frames_per_second
-from callboard_qt.ports.animation import COMPONENTS, KeyedAnimation
+from callboard_qt import COMPONENTS, KeyedAnimation
 
 
 class MayaAnimation(KeyedAnimation[str]):

@@ -10,8 +10,7 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_ELEMENTS
+from callboard.host import MOST_ELEMENTS, Json
 from callboard_maya.application.names import bare, find, telling
 from callboard_maya.parts.plugs import refuse_driven, refuse_instance
 from callboard_maya.parts.shapes import shape_of

@@ -8,11 +8,11 @@ from typing import Any
 
 from maya import cmds
 
-from callboard.ports.check import MeshData, UsedFile
+from callboard.host import MeshData, UsedFile
 from callboard_maya.application.names import find, parent_of
 from callboard_maya.parts.shapes import mesh_functions, shape_of
 from callboard_maya.parts.units import units_per_meter
-from callboard_qt.ports.check import ApplicationChecks
+from callboard_qt import ApplicationChecks
 
 
 class MayaChecks(ApplicationChecks):

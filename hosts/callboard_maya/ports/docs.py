@@ -9,7 +9,7 @@ from typing import Any
 from maya import cmds
 
 from callboard.content import Json
-from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 from callboard_maya.application.undo import unnoticed
 
 #: A line of a command's quick help: ``-ax -axis   Length Length Length``.

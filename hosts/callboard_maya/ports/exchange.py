@@ -10,16 +10,22 @@ from typing import Any
 from maya import cmds, mel
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Rows, decompose, rows_of_sixteen, sixteen_of, times
-from callboard.host import Axes, FileFormat
-from callboard.ports.exchange import UpAxis
+from callboard.host import (
+    Axes,
+    FileFormat,
+    Rows,
+    UpAxis,
+    decompose,
+    rows_of_sixteen,
+    sixteen_of,
+    times,
+)
 from callboard_maya.application.companions import is_loaded
 from callboard_maya.application.names import find, full_path, parent_of, paths, telling
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
 from callboard_maya.ports import usd
-from callboard_qt.parts.recounting import between, changes_nothing, recount_obj
-from callboard_qt.ports.exchange import ApplicationExchange
+from callboard_qt import ApplicationExchange, changes_nothing, recount_obj, turned_between
 
 #: What Maya calls the translators, and the plug-ins that bring them.
 _READERS = {"fbx": "FBX", "obj": "OBJ", "alembic": "Alembic"}
@@ -82,7 +88,7 @@ class MayaExchange(ApplicationExchange):
             new = [each for each in paths() if each not in before]
             tops = [each for each in new if parent_of(each) not in new]
             if axes is not None:
-                counted = between(axes, Axes(_CENTIMETRE, _up_axis()))
+                counted = turned_between(axes, Axes(_CENTIMETRE, _up_axis()))
                 if not changes_nothing(counted):
                     tops = _converted(tops, counted, kind)
         if parent is not None and tops:
@@ -107,7 +113,7 @@ class MayaExchange(ApplicationExchange):
                     **which,
                 )
         if axes is not None:
-            recount_obj(file, between(Axes(_CENTIMETRE, _up_axis()), axes))
+            recount_obj(file, turned_between(Axes(_CENTIMETRE, _up_axis()), axes))
         return None
 
     def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:

@@ -7,7 +7,7 @@ from maya import cmds
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_maya.application.names import paths, telling
-from callboard_qt.ports.files import openable, saveable
+from callboard_qt import openable, saveable
 
 #: How such a file begins, and Maya's name of the format.
 _STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}

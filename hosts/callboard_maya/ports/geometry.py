@@ -9,9 +9,15 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard.host_kit.facing import faces_to_turn
-from callboard.host_kit.mesh_facts import rounded
+from callboard.host import (
+    CheckPort,
+    FacesLook,
+    Json,
+    MeshData,
+    SubdivisionScheme,
+    faces_to_turn,
+    rounded,
+)
 from callboard_maya.application.names import bare, find, telling
 from callboard_maya.application.referenced import refuse_members, refuse_referenced
 from callboard_maya.parts.groups import runs

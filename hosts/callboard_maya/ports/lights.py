@@ -9,9 +9,17 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.ground.colors import of_kelvin
-from callboard.host import Json, LightKind
-from callboard.host_kit.light_values import OWN, POWER, SIZE, known_values, refuse_unknown, watts
+from callboard.host import (
+    OWN,
+    POWER,
+    SIZE,
+    Json,
+    LightKind,
+    known_values,
+    of_kelvin,
+    refuse_unknown,
+    watts,
+)
 from callboard_maya.application.names import bare, check_new_name, find, parent_of, telling
 from callboard_maya.parts import surroundings
 from callboard_maya.parts.arnold import DOME, METERS_PER_UNIT, make

@@ -11,9 +11,7 @@ from typing import Any
 
 from maya import cmds
 
-from callboard.ground.orbit import Point
-from callboard.ground.png import Picture, decode
-from callboard.host import Json, Look
+from callboard.host import Json, Look, Picture, Point, decode
 from callboard_maya.application.names import telling
 from callboard_maya.parts.picking import first_hit
 from callboard_maya.ports.cameras import camera_named

@@ -15,14 +15,13 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.ground.matrices import decompose
-from callboard.ground.orbit import View
+from callboard.host import View, decompose
 from callboard_maya.application.names import full_path, telling
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
 from callboard_maya.parts.timing import current_frame
 from callboard_maya.ports.cameras import rendered
-from callboard_qt.ports.render import PICTURES, FileRender
+from callboard_qt import PICTURES, FileRender
 
 #: What Maya, and what Arnold calls the format.
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}

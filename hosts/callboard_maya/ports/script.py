@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maya import cmds, mel
 
-from callboard.host_kit.script_code import run_python
+from callboard.host import run_python
 
 
 class MayaScripts:

@@ -9,11 +9,16 @@ from typing import Any
 from maya import cmds
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
-from callboard.host_kit.usd_files import WRITE, exported, metadata, opened
-from callboard.host_kit.usd_named import refuse_usd_outside
+from callboard.host import (
+    WRITE,
+    Json,
+    checked_suffix,
+    exported,
+    metadata,
+    opened,
+    refuse_usd_outside,
+    replacing,
+)
 from callboard_maya.application.names import find, paths, telling
 
 PLUGIN = "mayaUsdPlugin"

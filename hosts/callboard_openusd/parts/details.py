@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pxr import Usd, UsdGeom, UsdLux, UsdShade
 
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_KEYS
+from callboard.host import MOST_KEYS, Json
 from callboard_openusd.parts.transforms import TIME
 
 

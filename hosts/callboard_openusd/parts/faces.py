@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pxr import Usd, UsdGeom, Vt
 
 from callboard.errors import HostError
-from callboard.host_kit.facing import triangles_of
-from callboard.host_kit.mesh_facts import faces_of
+from callboard.host import faces_of, triangles_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 
 #: Corners of one face that is still cut into triangles: some seconds at worst.

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
-from callboard.host import PrimitiveKind
-from callboard.host_kit.torus import torus
+from callboard.host import PrimitiveKind, torus
 
 #: Where a mesh stands for a primitive that OpenUSD has no widely read schema for, its kind is
 #: remembered under this key of the prim's customData.

@@ -9,8 +9,7 @@ from typing import Any
 from pxr import Gf, Sdf, Usd
 
 from callboard.errors import HostError
-from callboard.host import Json
-from callboard.ports.scene_ports import MOST_ELEMENTS, AttributeNotFound
+from callboard.host import MOST_ELEMENTS, AttributeNotFound, Json
 from callboard_openusd.application.document import UsdPort, telling
 from callboard_openusd.parts import variants
 from callboard_openusd.parts.instances import owned

@@ -9,8 +9,7 @@ from typing import Any
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdUtils
 
 from callboard.errors import HostError
-from callboard.host import Json, MaterialsPort
-from callboard.ports.check import Fault, MeshData, UsedFile
+from callboard.host import Fault, Json, MaterialsPort, MeshData, UsedFile
 from callboard_openusd.application.document import Document
 from callboard_openusd.parts.transforms import TIME
 from callboard_openusd.ports.usd import open_file

@@ -9,7 +9,7 @@ from typing import Any
 from pxr import Tf, Usd
 
 from callboard.content import Json
-from callboard.ports.docs import MOST_LISTED, DocEntry, KeptDocs
+from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 
 class UsdDocs(KeptDocs):

@@ -8,9 +8,16 @@ from typing import cast
 
 from pxr import Sdf, Usd, UsdGeom
 
-from callboard.host import Axes, CheckPort, FileFormat, MaterialsPort
-from callboard.host_kit.usd_files import WRITE
-from callboard.ports.exchange import SUFFIXES, UpAxis, lacking_uvs
+from callboard.host import (
+    SUFFIXES,
+    WRITE,
+    Axes,
+    CheckPort,
+    FileFormat,
+    MaterialsPort,
+    UpAxis,
+    lacking_uvs,
+)
 from callboard_openusd.application.document import Document
 from callboard_openusd.parts.layout import objects_in
 from callboard_openusd.ports.usd import UsdStages

@@ -13,12 +13,15 @@ from uuid import uuid4
 from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing_bytes
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
-from callboard.host_kit.usd_files import READ, WRITE
-from callboard.host_kit.usd_named import refuse_usd_outside
-from callboard.host_kit.usd_nesting import check_usd_nesting
+from callboard.host import (
+    READ,
+    WRITE,
+    Json,
+    check_usd_nesting,
+    checked_suffix,
+    refuse_usd_outside,
+    replacing_bytes,
+)
 from callboard_openusd.application.document import Document, OpenStage, reason, refuse
 from callboard_openusd.application.shadow import stamp_of
 from callboard_openusd.parts.assets import asset_from

@@ -7,9 +7,16 @@ from __future__ import annotations
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.errors import HostError
-from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard.host_kit.facing import faces_to_turn, normals_of
-from callboard.host_kit.mesh_facts import counted
+from callboard.host import (
+    CheckPort,
+    FacesLook,
+    Json,
+    MeshData,
+    SubdivisionScheme,
+    counted,
+    faces_to_turn,
+    normals_of,
+)
 from callboard_openusd.application.document import Document, telling
 from callboard_openusd.parts import faces
 from callboard_openusd.parts.instances import owned

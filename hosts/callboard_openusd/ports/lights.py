@@ -13,8 +13,7 @@ from typing import Any
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux
 
 from callboard.errors import HostError
-from callboard.host import Json, LightKind
-from callboard.host_kit.light_values import POWER, known_values, refuse_unknown
+from callboard.host import POWER, Json, LightKind, known_values, refuse_unknown
 from callboard_openusd.application.document import UsdPort, telling
 from callboard_openusd.parts import transforms
 from callboard_openusd.parts.instances import owned

@@ -7,10 +7,7 @@ from pathlib import Path
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
-from callboard.ground.named_files import refuse_outside
-from callboard.ground.suffixes import checked_suffix
-from callboard.host import Json
-from callboard.host_kit.usd_files import WRITE, exported, metadata
+from callboard.host import WRITE, Json, checked_suffix, exported, metadata, refuse_outside
 from callboard_openusd.application.document import Document, refuse
 from callboard_openusd.parts import transforms
 from callboard_openusd.parts.copies import retarget, shared_in

@@ -19,7 +19,7 @@ from qtpy.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.errors import HostError
-from callboard.guest.turn import Interrupted
+from callboard.host import Interrupted
 
 log = logging.getLogger(__name__)
 

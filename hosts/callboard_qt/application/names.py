@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from callboard.errors import HostError
-from callboard.ports.contract import AmbiguousName, ObjectNotFound, nearest_names
+from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 
-Node = TypeVar("Node")
+_Node = TypeVar("_Node")
 
 
 def only_one(
     name: str,
-    nodes: Sequence[Node],
+    nodes: Sequence[_Node],
     every_name: Callable[[], Iterable[str]],
-    path: Callable[[Node], str],
-) -> Node:
+    path: Callable[[_Node], str],
+) -> _Node:
     """The only object found. Raises ObjectNotFound, which names what is called alike, and
     AmbiguousName, which names the paths."""
     if not nodes:
@@ -27,7 +27,7 @@ def only_one(
     return nodes[0]
 
 
-def family_of(node: Node, children: Callable[[Node], Iterable[Node]]) -> list[Node]:
+def family_of(node: _Node, children: Callable[[_Node], Iterable[_Node]]) -> list[_Node]:
     """The object and all that is below it, parents first."""
     family, waiting = [], [node]
     while waiting:

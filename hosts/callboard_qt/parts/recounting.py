@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.ground.matrices import Rows, sixteen_of
-from callboard.ports.exchange import Axes
+from callboard.host import Axes, Rows, sixteen_of
 
 #: The scene's axes by those of a file.
 _SAME = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -17,7 +16,7 @@ _TURNED = {
 }
 
 
-def between(there: Axes, here: Axes) -> Rows:
+def turned_between(there: Axes, here: Axes) -> Rows:
     """What a point that counts as ``there`` is multiplied by to count as ``here``."""
     factor = there.meters_per_unit / here.meters_per_unit
     turned = _TURNED.get((there.up_axis, here.up_axis), _SAME)

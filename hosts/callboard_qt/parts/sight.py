@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import dist, inf
 
-from callboard.ground.orbit import Point, View
+from callboard.host import Point, View
 
 
 @dataclass(frozen=True)

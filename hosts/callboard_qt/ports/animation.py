@@ -8,31 +8,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from callboard.content import Json
-from callboard.ground.matrices import Components, without_jumps
-from callboard.ports.contract import Vector
+from callboard.host import Components, Vector, without_jumps
 
-Node = TypeVar("Node")
+_Node = TypeVar("_Node")
 
 COMPONENTS = ("translate", "rotate", "scale")
 
 
-class KeyedAnimation(ABC, Generic[Node]):
+class KeyedAnimation(ABC, Generic[_Node]):
     """Part of the port; the timeline and ``delete_keys`` are the host's. Main thread."""
 
     @abstractmethod
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> _Node:
         """The object of that name. Raises ObjectNotFound, AmbiguousName."""
 
     @abstractmethod
-    def path(self, node: Node) -> str:
+    def path(self, node: _Node) -> str:
         """What the object is called in answers."""
 
     @abstractmethod
-    def read_keys(self, node: Node) -> Iterable[tuple[str, float, Sequence[float]]]:
+    def read_keys(self, node: _Node) -> Iterable[tuple[str, float, Sequence[float]]]:
         """Component, frame and value of each key, in any order."""
 
     @abstractmethod
-    def write_key(self, node: Node, frame: float, values: Mapping[str, Vector]) -> None:
+    def write_key(self, node: _Node, frame: float, values: Mapping[str, Vector]) -> None:
         """Sets a key of each of the components."""
 
     def keys(self, name: str) -> list[Json]:
@@ -55,18 +54,18 @@ class KeyedAnimation(ABC, Generic[Node]):
         return self.path(node)
 
 
-class SampledBake(KeyedAnimation[Node]):
+class SampledBake(KeyedAnimation[_Node]):
     """The same, where the application has no baking of its own: poses are read and keyed."""
 
     @abstractmethod
-    def sample(self, node: Node, frame: float) -> Components:
+    def sample(self, node: _Node, frame: float) -> Components:
         """The local transform at that frame, whatever causes it."""
 
     @abstractmethod
-    def set_free(self, node: Node) -> None:
+    def set_free(self, node: _Node) -> None:
         """From here on only keys move the object; those that it has are gone."""
 
-    def bake_nodes(self, nodes: Sequence[Node], frames: Sequence[int]) -> None:
+    def bake_nodes(self, nodes: Sequence[_Node], frames: Sequence[int]) -> None:
         # All are sampled before the first one is changed: one may move another.
         moves = [[self.sample(node, frame) for frame in frames] for node in nodes]
         for node, samples in zip(nodes, moves, strict=True):

@@ -10,10 +10,18 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.ground.matrices import Rows, inverse, times
-from callboard.host_kit.aiming import placed
-from callboard.ports.check import Fault, MeshData, UsedFile, no_validators
-from callboard.ports.picture_ports import CamerasPort, MaterialsPort
+from callboard.host import (
+    CamerasPort,
+    Fault,
+    MaterialsPort,
+    MeshData,
+    Rows,
+    UsedFile,
+    inverse,
+    no_validators,
+    placed,
+    times,
+)
 
 
 class ApplicationChecks(ABC):

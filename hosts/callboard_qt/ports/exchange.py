@@ -11,20 +11,24 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from callboard.errors import HostError
-from callboard.ground.named_files import held_to_roots, of_many, refuse_outside
-from callboard.ground.written_files import put_in_place
-from callboard.host_kit.exchange_files import fbx_axes, is_such
-from callboard.host_kit.usd_files import READ, WRITE
-from callboard.ports.contract import UsdPort
-from callboard.ports.exchange import (
+from callboard.host import (
+    READ,
     SUFFIXES,
+    WRITE,
     Axes,
     FileFormat,
+    MaterialsPort,
     UpAxis,
+    UsdPort,
+    fbx_axes,
+    held_to_roots,
+    is_such,
     kind_of,
     lacking_uvs,
+    of_many,
+    put_in_place,
+    refuse_outside,
 )
-from callboard.ports.picture_ports import MaterialsPort
 from callboard_qt.ports.check import ApplicationChecks
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from callboard.errors import HostError
-from callboard.ground.held_folder import require_folder
-from callboard.ground.replacing import mode_to_keep
-from callboard.ground.suffixes import checked_suffix
+from callboard.host import checked_suffix, mode_to_keep, require_folder
 
 #: Why other endings are refused.
 OTHERS = "; other formats are imported or exported"

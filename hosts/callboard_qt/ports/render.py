@@ -12,9 +12,7 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from callboard.content import Json
-from callboard.ground.orbit import View, around, numbered, orbiting
-from callboard.ground.replacing import replacing_bytes
-from callboard.ground.suffixes import checked_suffix
+from callboard.host import View, around, checked_suffix, numbered, orbiting, replacing_bytes
 
 Camera = TypeVar("Camera")
 

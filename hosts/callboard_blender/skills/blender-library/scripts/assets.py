@@ -12,9 +12,7 @@ import bpy
 
 from callboard.content import Block, Image, Json, Result
 from callboard.errors import HostError
-from callboard.ground.named_files import held_to_roots, outside, refuse_outside
-from callboard.ground.png import Picture, encode
-from callboard.skill_kit.pictures import shrunk
+from callboard.skill import Picture, encode, held_to_roots, outside, refuse_outside, shrunk
 from callboard_blender.application.names import scene
 from callboard_blender.ports.files import checked_blend
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.skill_kit.read_back import all_near, expect
+from callboard.skill import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")

@@ -11,7 +11,7 @@ from typing import Any
 
 from callboard.content import Json, json_object
 from callboard.errors import HostError
-from callboard.ports.exchange import SUFFIXES
+from callboard.skill import SUFFIXES
 
 MANIFEST = "asset.json"
 KINDS = ("model", "textures", "hdri")

@@ -66,7 +66,7 @@ def asset(folder: Path, id: str) -> Asset:
             if one.id == id:
                 return one
             near.append(one.id)
-    from callboard.ground.nearest_names import names_hint, nearest_names
+    from callboard.skill import names_hint, nearest_names
 
     hint = names_hint(id, nearest_names(id, near))
     raise HostError(f"no asset '{id}' there{hint}. List them with assets__search.")

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from callboard.content import Json, json_object
 from callboard.errors import HostError
-from callboard.ports.exchange import SUFFIXES
+from callboard.skill import SUFFIXES
 
 from ._asset import HDRIS, PICTURES, Asset, numbers, plain, text
 

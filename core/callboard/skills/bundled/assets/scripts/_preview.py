@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from callboard.content import Block, Image, Json, Result
-from callboard.ground.png import NotAPicture, decode, jpeg_size, png_size
-from callboard.skill_kit.pictures import fitted, shrunk
+from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, shrunk
 
 #: Pixels on the longer side, bytes that are shown, and bytes that are read.
 _LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000

@@ -8,10 +8,15 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.ports.picture_ports import Texture
-from callboard.skill_kit.importing import import_checked
-from callboard.skill_kit.surfaces import assign_material, new_material, put_texture, space_of
-from callboard.skill_kit.surrounding import surround
+from callboard.skill import (
+    Texture,
+    assign_material,
+    import_checked,
+    new_material,
+    put_texture,
+    space_of,
+    surround,
+)
 
 from ._asset import Asset
 from ._folder import asset, library

@@ -14,8 +14,7 @@ from typing import Any
 
 from callboard.content import Block, Json, Result
 from callboard.errors import CallCancelled, HostError
-from callboard.ground.held_folder import held, require_folder
-from callboard.ground.replacing import replacing_bytes
+from callboard.skill import held, replacing_bytes, require_folder
 
 from ._asset import MANIFEST, Asset, read_manifest
 from ._poly_haven import CREDIT, MOST_PREVIEW, Remote, files_of, info, offered

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from callboard.content import Json
-from callboard.skill_kit.read_back import expect
+from callboard.skill import expect
 
 
 def set(ctx: Any, name: str, attribute: str, value: Any) -> Json:

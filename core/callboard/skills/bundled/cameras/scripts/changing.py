@@ -7,10 +7,22 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.ground.matrices import unit
-from callboard.host_kit.aiming import box_of, facing, place, placed, point_of
-from callboard.skill_kit.framing import axes_of, corners, filled, framed
-from callboard.skill_kit.read_back import alike, done, expect, expect_turned
+from callboard.skill import (
+    alike,
+    axes_of,
+    box_of,
+    corners,
+    done,
+    expect,
+    expect_turned,
+    facing,
+    filled,
+    framed,
+    place,
+    placed,
+    point_of,
+    unit,
+)
 
 #: How far a camera's numbers may be off where they are near zero: film and clipping are small.
 PRECISE = 1e-5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from callboard.ports.check import Fault, MeshFacts, Severity
+from callboard.skill import Fault, MeshFacts, Severity
 
 RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
 #: Faces of a mesh that is still looked at: some seconds.

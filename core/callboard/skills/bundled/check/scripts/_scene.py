@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from callboard.content import Json
-from callboard.ports.check import Fault
+from callboard.skill import Fault
 
 #: What applications call a thing that nobody named.
 _DEFAULT = re.compile(

@@ -7,8 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.host_kit.mesh_facts import mesh_facts
-from callboard.ports.check import Fault, MeshFacts
+from callboard.skill import Fault, MeshFacts, mesh_facts
 
 from ._meshes import LARGEST, findings_of
 from ._meshes import RULES as MESH_RULES

@@ -8,8 +8,17 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.ports.exchange import WITH_UVS, Axes, FileFormat, format_of, told
-from callboard.skill_kit.importing import SHOWN, asked_axes, counting, import_checked
+from callboard.skill import (
+    SHOWN,
+    WITH_UVS,
+    Axes,
+    FileFormat,
+    asked_axes,
+    counting,
+    format_of,
+    import_checked,
+    told,
+)
 
 #: Names that an error lists.
 NAMED = 5

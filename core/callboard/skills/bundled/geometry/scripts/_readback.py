@@ -7,7 +7,8 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.skill_kit import read_back
+from callboard.skill import alike as near_alike
+from callboard.skill import done as told_done
 
 #: Vertices that a shape may come to: its host has memory for more than that.
 MOST = 10_000_000
@@ -17,7 +18,7 @@ def alike(asked: Any, actual: Any) -> bool:
     """Also of words and switches; None is like None."""
     if isinstance(asked, (str, bool)) or actual is None:
         return bool(asked == actual)
-    return read_back.alike(asked, actual, 1e-5)
+    return near_alike(asked, actual, 1e-5)
 
 
 def refuse_endless(before: Json, times: float) -> None:
@@ -35,4 +36,4 @@ def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **mo
     """``info`` is what the port tells of the object now."""
     doubt = doubt or info.pop("doubt", None)
     changed = [] if created else [info["path"]]
-    return {**read_back.done("shape", info, changed, created, doubt), **more}
+    return {**told_done("shape", info, changed, created, doubt), **more}

@@ -8,11 +8,15 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.host_kit.facing import normals_of
-from callboard.host_kit.mesh_facts import faces_of, mesh_facts
-from callboard.ports.check import MeshData, MeshFacts
-from callboard.skill_kit.read_back import expect_that
-from callboard.skill_kit.uv_facts import uv_facts
+from callboard.skill import (
+    MeshData,
+    MeshFacts,
+    expect_that,
+    faces_of,
+    mesh_facts,
+    normals_of,
+    uv_facts,
+)
 
 from ._readback import alike, done, refuse_endless
 from .reading import LARGEST

@@ -7,8 +7,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.ports.shaping import MODIFIERS
-from callboard.skill_kit.read_back import expect, expect_that, expect_turned
+from callboard.skill import MODIFIERS, expect, expect_that, expect_turned
 
 from ._readback import alike, done, refuse_endless
 

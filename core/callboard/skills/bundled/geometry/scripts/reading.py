@@ -6,8 +6,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.host_kit.mesh_facts import mesh_facts
-from callboard.skill_kit.uv_facts import uv_facts
+from callboard.skill import mesh_facts, uv_facts
 
 #: Faces of a mesh that is still gone through: some seconds.
 LARGEST = 500_000

@@ -9,11 +9,21 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.ground.colors import linear, of_kelvin
-from callboard.host_kit.aiming import box_of, facing, place, placed, point_of
-from callboard.skill_kit.framing import around
-from callboard.skill_kit.read_back import alike, done, expect, expect_turned
-from callboard.skill_kit.surrounding import surround
+from callboard.skill import (
+    alike,
+    around_point,
+    box_of,
+    done,
+    expect,
+    expect_turned,
+    facing,
+    linear,
+    of_kelvin,
+    place,
+    placed,
+    point_of,
+    surround,
+)
 
 #: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
@@ -71,7 +81,7 @@ def three_point(
         path = port.create("area", name)
         values = {"power": power * part, "size": radius * 1.5}
         _set_values(port, path, values)
-        eye = around(middle, away, turn + angle, above, info["up_axis"])
+        eye = around_point(middle, away, turn + angle, above, info["up_axis"])
         place(reader, editor, path, facing(eye, middle, info["up_axis"]))
         created.append(path)
     doubts = [doubt for path in created if (doubt := port.get(path).get("doubt"))]

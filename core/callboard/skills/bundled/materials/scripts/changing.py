@@ -8,11 +8,11 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.ports.picture_ports import Texture
-from callboard.skill_kit.read_back import done
-from callboard.skill_kit.surfaces import (
+from callboard.skill import (
     COLORS,
+    Texture,
     assign_material,
+    done,
     new_material,
     put_texture,
     set_values,

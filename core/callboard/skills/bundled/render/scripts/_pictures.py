@@ -8,8 +8,7 @@ from typing import Any
 
 from callboard.content import Image
 from callboard.errors import HostError
-from callboard.ground.png import NotAPicture, Picture, decode, jpeg_size, png_size
-from callboard.skill_kit.pictures import fitted, sheet, shrunk
+from callboard.skill import NotAPicture, Picture, decode, fitted, jpeg_size, png_size, sheet, shrunk
 
 LONGEST = 1024
 _MOST_BYTES = 1_500_000

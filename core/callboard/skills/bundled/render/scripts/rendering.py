@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 from callboard.content import Image, Json, Result
 from callboard.errors import HostError, WrongArgument
-from callboard.protocol.jsonrpc import encode
 
 from ._pictures import shown, shown_turn
 
@@ -68,7 +68,9 @@ def turntable(
 def _seen(answer: Json, pictures: Callable[[], list[Image]]) -> Result:
     """The answer with its picture; without one, it says why."""
     try:
-        return Result([encode(answer).decode(), *pictures()], answer)
+        return Result(
+            [json.dumps(answer, ensure_ascii=False, separators=(",", ":")), *pictures()], answer
+        )
     except HostError as error:
         answer["not_shown"] = str(error)
         return Result(structured=answer)

@@ -8,14 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill_kit.read_back import (
-    all_near,
-    done,
-    expect,
-    expect_same_bounds,
-    expect_transform,
-    near,
-)
+from callboard.skill import all_near, done, expect, expect_same_bounds, expect_transform, near
 
 #: What sizes each kind, and the sizes it has when none are given, in scene units.
 DIMENSIONS: dict[str, dict[str, float]] = {

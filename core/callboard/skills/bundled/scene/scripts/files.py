@@ -7,7 +7,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill_kit.read_back import expect
+from callboard.skill import expect
 
 
 def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:

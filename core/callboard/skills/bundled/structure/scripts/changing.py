@@ -8,8 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.ground.matrices import compose
-from callboard.skill_kit.read_back import expect
+from callboard.skill import compose, expect
 
 from .reading import told
 

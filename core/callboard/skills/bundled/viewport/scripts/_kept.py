@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 
 from callboard.errors import WrongArgument
-from callboard.ground.png import Picture, decode, encode
+from callboard.skill import Picture, decode, encode
 
 _MOST = 8
 #: As files: a tenth of their size. Whoever knows the id may see it, so it can't be guessed.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from callboard.ground.orbit import Point, around, reaching
-from callboard.ports.look import from_angle
+from callboard.skill import Point, around, from_angle, reaching
 
 View = tuple[str, dict[str, Any]]
 

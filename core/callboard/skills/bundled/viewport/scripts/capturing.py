@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Image, Json
 from callboard.errors import HostError, WrongArgument
-from callboard.ground.replacing import replacing_bytes
+from callboard.skill import replacing_bytes
 
 
 def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:

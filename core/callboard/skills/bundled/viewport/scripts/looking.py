@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
 from math import ceil, sqrt
 from typing import Any
 
 from callboard.content import Block, Image, Json, Result
 from callboard.errors import WrongArgument
-from callboard.ground.png import Picture
-from callboard.ports.look import Look
-from callboard.protocol.jsonrpc import encode
-from callboard.skill_kit.pictures import difference, fitted, numbers_of, sheet, shrunk
+from callboard.skill import Look, Picture, difference, fitted, numbers_of, sheet, shrunk
 
 from ._kept import earlier, keep
 from ._views import count_of, views
@@ -69,5 +67,8 @@ def main(
         differing, answer["compared"] = difference(old, whole)
         cells = [shrunk(each, _COMPARED) for each in (old, whole, differing)]
         images = [Image(fitted(sheet(cells, columns=3), max_bytes)[1])]
-    content: list[Block | str] = [encode(answer).decode(), *images]
+    content: list[Block | str] = [
+        json.dumps(answer, ensure_ascii=False, separators=(",", ":")),
+        *images,
+    ]
     return Result(content, answer)

@@ -7,7 +7,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.ports.look import Look
+from callboard.skill import Look
 
 from ._views import count_of, views
 

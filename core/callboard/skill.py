@@ -1,0 +1,66 @@
+"""What skills import: reading back, framing, bringing files in, and the words of ports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from callboard.ground.lazy_names import lazy_names
+
+#: Modules, and what is shown of each.
+_HOMES = {
+    "callboard.ground.colors": "linear of_kelvin",
+    "callboard.ground.held_folder": "held require_folder",
+    "callboard.ground.matrices": "compose unit",
+    "callboard.ground.named_files": "held_to_roots outside refuse_outside",
+    "callboard.ground.nearest_names": "names_hint nearest_names",
+    "callboard.ground.orbit": "Point around reaching",
+    "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
+    "callboard.ground.replacing": "replacing_bytes",
+    "callboard.host_kit.aiming": "box_of facing place placed point_of",
+    "callboard.host_kit.facing": "normals_of",
+    "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
+    "callboard.ports.check": "Fault MeshData MeshFacts Severity",
+    "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_of told",
+    "callboard.ports.look": "Look from_angle",
+    "callboard.ports.picture_ports": "Texture",
+    "callboard.ports.shaping": "MODIFIERS",
+    "callboard.skill_kit.framing": "around_point axes_of corners filled framed",
+    "callboard.skill_kit.importing": "SHOWN asked_axes counting import_checked",
+    "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
+    "callboard.skill_kit.read_back": (
+        "alike all_near done expect expect_same_bounds expect_that expect_transform "
+        "expect_turned near"
+    ),
+    "callboard.skill_kit.surfaces": (
+        "COLORS assign_material new_material put_texture set_values space_of"
+    ),
+    "callboard.skill_kit.surrounding": "surround",
+    "callboard.skill_kit.uv_facts": "uv_facts",
+}
+
+if TYPE_CHECKING:
+    from callboard.ground.colors import *
+    from callboard.ground.held_folder import *
+    from callboard.ground.matrices import *
+    from callboard.ground.named_files import *
+    from callboard.ground.nearest_names import *
+    from callboard.ground.orbit import *
+    from callboard.ground.png import *
+    from callboard.ground.replacing import *
+    from callboard.host_kit.aiming import *
+    from callboard.host_kit.facing import *
+    from callboard.host_kit.mesh_facts import *
+    from callboard.ports.check import *
+    from callboard.ports.exchange import *
+    from callboard.ports.look import *
+    from callboard.ports.picture_ports import *
+    from callboard.ports.shaping import *
+    from callboard.skill_kit.framing import *
+    from callboard.skill_kit.importing import *
+    from callboard.skill_kit.pictures import *
+    from callboard.skill_kit.read_back import *
+    from callboard.skill_kit.surfaces import *
+    from callboard.skill_kit.surrounding import *
+    from callboard.skill_kit.uv_facts import *
+else:
+    __all__, __getattr__ = lazy_names(__name__, _HOMES)
