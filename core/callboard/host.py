@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from callboard.ground.lazy_names import lazy_names
+from callboard.ground.lazy_names import lazy_names as lazy_names
 
 #: Modules, and what is shown of each.
 _HOMES = {

@@ -24,7 +24,7 @@ _HOMES = {
     "callboard.ports.look": "Look from_angle",
     "callboard.ports.picture_ports": "Texture",
     "callboard.ports.shaping": "MODIFIERS",
-    "callboard.skill_kit.framing": "around_point axes_of corners filled framed",
+    "callboard.skill_kit.framing": "Angle around_point axes_of corners filled framed",
     "callboard.skill_kit.importing": "SHOWN asked_axes counting import_checked",
     "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
     "callboard.skill_kit.read_back": (

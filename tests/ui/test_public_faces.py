@@ -1,0 +1,117 @@
+"""What a skill and an adapter outside the project can do by the public faces alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard_testing.skill_bench import SkillBench, ToolFailed
+from needed import need
+from skills.skill_tree import write_skill
+
+FILES = {
+    "tools.yaml": """\
+        tools:
+        - {name: lift, description: d, required_capabilities: [scene.read, scene.mutate]}
+        - {name: eye, description: d, required_capabilities: [scene.read]}
+        """,
+    "scripts/lift.py": """\
+        from callboard.skill import alike, expect
+
+        def main(ctx, name, height, told):
+            ctx.port("scene.mutate").set_transform(name, [0, 0, height], None, None)
+            now = ctx.port("scene.read").get(name)["translate"]
+            expect(alike([0, 0, told], now), "translate", [0, 0, told], now)
+            return {"now": list(now)}
+        """,
+    "scripts/eye.py": """\
+        from callboard.skill import axes_of, corners, filled, framed
+
+        def main(ctx, half):
+            points = corners([([-half] * 3, [half] * 3)])
+            camera, near, far = framed(axes_of("front", "Z"), [40, 40], points, 0.1)
+            return {"filled": max(filled(camera, [40, 40], points)), "near": near, "far": far}
+        """,
+}
+
+
+def test_a_skill_reads_back_and_frames(home: Path, tmp_path: Path) -> None:
+    need("pxr")
+    folder = write_skill(tmp_path / "skills", "outside", files=FILES)
+    with SkillBench(folder) as bench:
+        (path,) = bench.call("scene__create_primitive", kind="cube", name="Box")["created"]
+        assert bench.call("lift", name=path, height=2, told=2)["now"] == pytest.approx([0, 0, 2])
+        with pytest.raises(ToolFailed, match="the host did not do what was asked: translate"):
+            bench.call("lift", name=path, height=5, told=7)
+        seen = bench.call("eye", half=3)
+        assert seen["filled"] == pytest.approx(0.9, abs=0.01)
+        assert seen["far"] - seen["near"] == pytest.approx(6)
+
+
+def test_an_adapter_has_undo_steps() -> None:
+    from callboard_qt import OpenStep, UndoSteps
+
+    class Steps(UndoSteps):
+        """Over an application that keeps a list of names."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.done: list[str] = []
+            self.gone: list[str] = []
+
+        def _open(self, label: str) -> OpenStep:
+            return OpenStep(label)
+
+        def _newest(self) -> Hashable:
+            return self.done[-1] if self.done else ""
+
+        def _undo_newest(self) -> bool:
+            self.gone.append(self.done.pop())
+            return True
+
+        def _is_next(self, mark: Hashable) -> bool:
+            return mark == self.gone[-1]
+
+        def _redo_next(self) -> bool:
+            self.done.append(self.gone.pop())
+            return True
+
+    steps = Steps()
+    open_step = steps.begin("one")
+    steps.done.append("one")
+    step = steps.commit(open_step)
+    assert step
+    assert steps.undo(step)
+    assert (steps.done, steps.gone) == ([], ["one"])
+
+
+def test_an_adapter_has_a_panel(qtbot: Any) -> None:
+    from callboard_qt import Options, QtPlugIn
+    from callboard_testing.fake_host import FakeHost
+
+    class NoChoices(Options):
+        def read(self, name: str) -> int | None:
+            return None
+
+        def write(self, name: str, value: int) -> None:
+            raise AssertionError("nobody chose anything")
+
+    class PlugIn(QtPlugIn):
+        def has_artist(self) -> bool:
+            return False
+
+        def arrive(self) -> None: ...
+
+        def depart(self) -> None: ...
+
+        def show_panel(self) -> None: ...
+
+        def say(self, text: str, level: int) -> None: ...
+
+    frame = PlugIn("Clay", lambda *_: FakeHost(), NoChoices()).make_panel()
+    qtbot.addWidget(frame)
+    frame.show()
+    assert frame.isVisible()
