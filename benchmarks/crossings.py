@@ -289,7 +289,7 @@ def by_gateway(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[
         host.stdout.readline()
         profile.install()
         gateway = named(
-            "Gateway", "callboard_programs.gateway.gateway", "callboard_programs.gateway.gateway"
+            "Gateway", "callboard.gateway.gateway", "callboard_programs.gateway.gateway"
         )(0)
         serving = threading.Thread(
             target=loop.run_until_complete, args=[gateway.serve(ready.set, ending)]
@@ -380,9 +380,7 @@ def install(tree: str, bundle: str) -> None:
     profile = Profile(Path(tree))
     profile.install()
     profile.on = True
-    status = named("main", "callboard_programs.cli", "callboard_programs.cli")(
-        ["install-skill", bundle]
-    )
+    status = named("main", "callboard.cli", "callboard_programs.cli")(["install-skill", bundle])
     profile.on = False
     if status:
         raise SystemExit(status)

@@ -5,7 +5,7 @@ name what these import of others. The same files serve every machine and every P
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -38,7 +38,47 @@ def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """The files of a folder for ``sys.path`` with our packages and all that they import, and the
     wheels that these came from or quote. Raises BuildError."""
     others, carried = _others()
-    return {**others, **privately(our_files(packages), _PRIVATE)}, [*carried]
+    ours = privately(our_files(packages), _PRIVATE)
+    return {**_imported(others, ours), **ours}, [*carried]
+
+
+def _imported(others: Files, ours: Files) -> Files:
+    """What of others' modules is imported by ours or by each other, in functions too: the rest,
+    such as Tornado's clients, would only be carried."""
+    named: dict[str, str] = {}
+    for name in {**others, **ours}:
+        if name.endswith(".py"):
+            named[name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = name
+    to_do = [module for module, name in named.items() if name in ours]
+    seen = set(to_do)
+    while to_do:
+        module = to_do.pop()
+        name = named[module]
+        inside = module if name.endswith("/__init__.py") else module.rpartition(".")[0]
+        source = ours[name] if name in ours else others[name]
+        fresh = {each for each in _names_in(source, inside) if each in named} - seen
+        seen |= fresh
+        to_do += fresh
+    kept = {named[module] for module in seen}
+    return {name: data for name, data in others.items() if name in kept or name[-3:] != ".py"}
+
+
+def _names_in(source: bytes, package: str) -> Iterator[str]:
+    """The modules that an import may mean, with the packages around each."""
+    above = package.split(".")
+    for node in ast.walk(ast.parse(source)):
+        dotted: list[str] = []
+        if isinstance(node, ast.Import):
+            dotted = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = [*above[: len(above) - node.level + 1]] if node.level else []
+            base += [node.module] if node.module else []
+            dotted = [".".join([*base, alias.name]) for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            dotted = [node.value]  # what is imported by its name
+        for each in dotted:
+            parts = each.split(".")
+            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
 @cache
