@@ -266,3 +266,26 @@ def test_a_refusal_says_where_the_artist_changes_it() -> None:
         artist.controls.pause()
         until(lambda: artist.seen.paused, "the pause")
         assert "in the menu Callboard" in run_code(client)["error"]["message"]
+
+
+def test_what_was_allowed_ends_when_the_tool_is_another() -> None:
+    with served() as server, server.client() as client:
+        artist = Artist(server)
+        artist.controls.set_consent_policy("destructive", "ask")
+        until(lambda: ("destructive", "ask") in artist.seen.policies, "the policy")
+        register = server.app.tools.register
+        hint = {"annotations": {"destructiveHint": True}}
+        register("wipe", lambda: "gone", "Wipes the table.", **hint)
+
+        def call() -> bool:
+            return "result" in client.request("tools/call", {"name": "wipe", "arguments": {}})
+
+        assert artist.answers("allow_tool", call)
+        assert call()
+        register("wipe", lambda: "gone", "Wipes the disk.", **hint)
+        asked = in_thread(call)
+        (question,) = until(lambda: artist.seen.questions, "a question")
+        assert "you allowed wipe, whose description, arguments or origin changed" in question.why
+        assert artist.seen.grants == ()
+        artist.controls.answer(question.id, "refuse")
+        assert not asked.result(20)

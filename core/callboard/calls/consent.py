@@ -74,9 +74,11 @@ class Question(NamedTuple):
 class ConsentDesk:
     """Questions that wait and policies that hold. On the server's loop."""
 
-    def __init__(self, where: str) -> None:
-        """``where`` says where the artist finds it."""
+    def __init__(self, where: str, origin_of: Callable[[str], str] = lambda tool: "") -> None:
+        """``where`` says where the artist finds it; ``origin_of`` tells a tool from another of its
+        name."""
         self.where = where
+        self._origin_of = origin_of
         #: Whether anybody attends: told when that changes.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
@@ -188,6 +190,7 @@ class ConsentDesk:
             raise _refused(call, "the artist refused it")
 
     async def _check(self, call: Call, concerned: Concerned) -> None:
+        changed = self._end_outdated(call, concerned)
         asked = {s: tools for s, tools in concerned.items() if self._asks(call, s, tools)}
         if not asked:
             return
@@ -197,6 +200,9 @@ class ConsentDesk:
         once = all(self.policies[subject] == "ask_once" for subject in asked)
         suggests: Decision = "allow_session" if once else "allow"
         why = " and ".join(_WHY[subject] for subject in asked)
+        if changed:
+            others = ", ".join(changed)
+            why += f"; you allowed {others}, whose description, arguments or origin changed"
         answer = await self._ask(call, next(iter(asked)), suggests, why)
         if answer == "refuse":
             raise _refused(call, "the artist refused it")
@@ -205,8 +211,23 @@ class ConsentDesk:
             return
         for subject, tools in asked.items():
             for tool in tools if answer == "allow_tool" else (None,):
-                self.grants.add(call.request.peer, subject, tool, scope)
+                origin = "" if tool is None else self._origin_of(tool)
+                self.grants.add(call.request.peer, subject, tool, scope, origin)
         self._decided()
+
+    def _end_outdated(self, call: Call, concerned: Concerned) -> list[str]:
+        """Ends what was allowed for tools that are others by now; the tools' names."""
+        named = {tool: self._origin_of(tool) for tools in concerned.values() for tool in tools}
+
+        def is_outdated(grant: Grant) -> bool:
+            return grant.client == call.request.peer.holder and grant.origin != named.get(
+                grant.tool or "", grant.origin
+            )
+
+        ended = self.grants.remove(is_outdated)
+        if ended:
+            self._decided()
+        return sorted({str(grant.tool) for grant in ended})
 
     def _asks(self, call: Call, subject: Subject, tools: Sequence[str]) -> bool:
         """Whether it needs an answer. Raises RefusedByArtist where the policy is a no."""
@@ -215,7 +236,9 @@ class ConsentDesk:
             raise _refused(call, self._settings_refuse(subject))
         if policy == "allow" or not self.attended:
             return False
-        return not all(self.grants.cover(peer, subject, tool) for tool in tools)
+        return not all(
+            self.grants.cover(peer, subject, tool, self._origin_of(tool)) for tool in tools
+        )
 
     def _settings_refuse(self, subject: Subject) -> str:
         return f"the artist's settings, in {self.where}, refuse a call that {_WHY[subject]}"

@@ -104,7 +104,7 @@ class Dispatcher(RunningCalls):
         if host.undo is not None:
             host.undo.stepped.watch(self.changed.undone)
         self.changes_ended.watch(self.changed.call_ended)
-        self.consent = ConsentDesk(host.where)
+        self.consent = ConsentDesk(host.where, lambda name: self.tools.get(name).origin)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
         #: A tool says that the resource of this URI reads differently now.

@@ -21,7 +21,8 @@ Scope = Literal["session", "project"]
 class Grant(NamedTuple):
     """One rule: ``client`` may do what ``subject`` is about, with one tool, or any where ``tool``
     is None. ``made`` is Unix time, seconds; ``by`` is who made it. ``session`` is the session that
-    it ends with, empty for a client without one."""
+    it ends with, empty for a client without one. ``origin`` tells the tool as it was then from any
+    other of its name."""
 
     id: str
     client: TokenHolder
@@ -31,6 +32,7 @@ class Grant(NamedTuple):
     made: float
     by: str = "artist"
     session: str = ""
+    origin: str = ""
 
 
 class Grants:
@@ -56,14 +58,14 @@ class Grants:
         kept.update((id, one) for id, one in self._grants.items() if one.scope != "project")
         self._grants = kept
 
-    def cover(self, peer: Peer, subject: Subject, tool: str) -> bool:
+    def cover(self, peer: Peer, subject: Subject, tool: str, origin: str = "") -> bool:
         """Whether this peer may do that without a question."""
         self._expire()
         session = peer.session
         covered = any(
             grant.client == peer.holder
             and grant.subject == subject
-            and grant.tool in (None, tool)
+            and (grant.tool is None or (grant.tool, grant.origin) == (tool, origin))
             and (grant.scope == "project" or grant.session == session)
             for grant in self._grants.values()
         )
@@ -71,10 +73,12 @@ class Grants:
             self._heard[peer.holder] = self._clock()
         return covered
 
-    def add(self, peer: Peer, subject: Subject, tool: str | None, scope: Scope) -> Grant:
+    def add(
+        self, peer: Peer, subject: Subject, tool: str | None, scope: Scope, origin: str = ""
+    ) -> Grant:
         session = peer.session if scope == "session" else ""
         id = secrets.token_hex(8)
-        grant = Grant(id, peer.holder, subject, tool, scope, time(), session=session)
+        grant = Grant(id, peer.holder, subject, tool, scope, time(), session=session, origin=origin)
         self._grants[id] = grant
         if not session:
             self._heard[peer.holder] = self._clock()

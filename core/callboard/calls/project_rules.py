@@ -107,7 +107,16 @@ def _grant(value: Any) -> Grant:
     id, name, client, subject, by = texts
     if subject not in get_args(Subject) or not isinstance(tool, (str, type(None))):
         raise ValueError("a grant is none")
-    return Grant(id, TokenHolder(name, client), subject, tool, "project", float(made), by)
+    return Grant(
+        id,
+        TokenHolder(name, client),
+        subject,
+        tool,
+        "project",
+        float(made),
+        by,
+        origin=str(value.get("origin", "")),
+    )
 
 
 def _written(grant: Grant) -> dict[str, Any]:
@@ -119,4 +128,5 @@ def _written(grant: Grant) -> dict[str, Any]:
         "tool": grant.tool,
         "made": round(grant.made, 3),
         "by": grant.by,
+        "origin": grant.origin,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,6 +157,12 @@ class Tool:
         if self.paths or not self._is_theirs:
             return self.paths
         return PathFields.called_as_files(self.input_schema, self.uses_files)
+
+    @cached_property
+    def origin(self) -> str:
+        """Tells it from another of its name: by whose it is, its description and its arguments."""
+        description = json.dumps([self.skill, self.description, self.input_schema], default=str)
+        return hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:
