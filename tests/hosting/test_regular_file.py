@@ -54,7 +54,7 @@ def test_a_command_says_what_it_was_given(
 
 def test_a_pipe_is_no_scene_of_a_batch(pipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["batch", "scene__info", "--each", str(pipe)]) == 2
-    assert f"no file is {pipe}" in capsys.readouterr().err
+    assert f"{pipe} can't be read: it is a pipe" in capsys.readouterr().err
 
 
 def test_a_pipe_is_no_settings_file(
