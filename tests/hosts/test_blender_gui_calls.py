@@ -141,7 +141,8 @@ def test_after_a_file_is_opened_the_rest_waits_for_the_next_tick(gui: Gui) -> No
     path = str(gui.folder / "once.blend")
     gui.run(
         f"bpy.ops.wm.save_as_mainfile(filepath={path!r})\n"
-        "from callboard_blender import addon, busy\n"
+        "from callboard_blender import addon\n"
+        "from callboard_blender.application import busy\n"
         "post, asked, seen = addon.residence._inbox.post, busy.Busy(), []\n"
         "def opens():\n"
         f"    bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)\n"

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 #: Notes what is drawn, by the words that Blender's layouts have.
 DRAWN = """
 from types import SimpleNamespace
-from callboard_blender import questions as asking, sidebar
+from callboard_blender.ui import questions as asking, sidebar
 from callboard_blender.addon import residence
 class Layout:
     def __init__(self, seen, above=None):
