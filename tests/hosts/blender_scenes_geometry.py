@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, refused
+from hosts.blender_scenes import Rig, near, refused
 
 
 def _counts(obj: Any) -> tuple[int, int]:
@@ -58,7 +58,6 @@ def test_shape_keys_are_not_lost(rig: Rig) -> None:
         ("triangulate", {}),
         ("merge", {"distance": 0.1}),
         ("extrude", {"faces": [0], "distance": 1}),
-        ("apply", {}),
     ):
         why = refused(lambda t=tool, a=asked: rig.tool(f"geometry__{t}", name="Face", **a))
         assert "shape keys" in why
@@ -104,11 +103,15 @@ def test_what_is_linked_is_refused(rig: Rig) -> None:
     ):
         why = refused(lambda t=tool, a=asked: rig.tool(f"geometry__{t}", name=name, **a))
         assert "linked from" in why, tool
+    assert "linked from" in refused(lambda: rig.port("modelling").apply_modifiers(name))
 
 
 def test_modifiers_and_text_are_there_when_the_file_is_opened_again(rig: Rig) -> None:
     rig.cube("Box")
-    rig.tool("geometry__modify", name="Box", kind="bevel", width=0.2)
+    made = rig.tool("geometry__modify", name="Box", kind="bevel", width=0.2)["modifier"]
+    width = {"name": "Box", "attribute": f'modifiers["{made}"].width'}
+    assert near([rig.tool("attributes__get", **width)["value"]], [0.2])
+    assert rig.tool("attributes__set", **width, value=0.3)["verified"]
     rig.tool("geometry__create_text", text="Hello", name="Sign", depth=0.1)
     rig.tool("geometry__create_curve", points=[[0, 0, 0], [1, 1, 1]], name="Wire", radius=0.1)
     before = {each: rig.tool("geometry__info", name=each) for each in ("Box", "Sign", "Wire")}
