@@ -225,6 +225,8 @@ MANIFEST = """\
         ('{"name": "A studio"}', '"A studio"', "6: error: author must be an object"),
         ('"0.1.0",', '"0.1.0"', "5: error: manifest.json is not JSON: "),
         ('"command": "python3"', '"comand": "python3"', "11: error: key 'comand' isn't known"),
+        # The line is the key's, wherever the value is.
+        ('"number"', '\n"nubmer"', "20: error: user_config['limit'].type must be one of"),
     ],
 )
 def test_a_mistake_in_a_manifest_is_told_where_it_stands(
