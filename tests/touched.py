@@ -9,9 +9,9 @@ that file. Picked are, in this order and up to `MOST` test files:
    `core/callboard/calls`; of a host, those with its name);
 2. those from which a walk most likely leads to the file.
 
-What reads the whole tree always comes along. Files of which the
-quick tier runs nothing are only picked where they are changed. Without files it is what differs
-from REV, which is HEAD where it isn't named.
+What reads the whole tree always comes along, and for a shipped skill the compliance suite. Files
+of which the quick tier runs nothing are only picked where they are changed. Without files it is
+what differs from REV, which is HEAD where it isn't named.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ MOST = 40
 ALWAYS = {
     TESTS / f"test_{what}.py": "always" for what in ("addresses", "house", "imports", "public_face")
 }
+#: Skills are read by their folder, so that no import leads to them or to what they alone use.
+OF_SKILLS = ("core/callboard/skills/bundled", "core/callboard/skill_kit")
+COMPLIANCE = TESTS / "hosts" / "test_compliance.py"
 #: Rooms whose tests start programs, build archives or play whole clients.
 SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
 ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(slow|sweep)\b", re.MULTILINE)
@@ -118,6 +121,8 @@ def touched(changed: Sequence[Path]) -> dict[Path, str]:
     for test in likely:
         if any(of_its_room(path, test) for path in inside):
             picked.setdefault(test, "room")
+    if any(path.is_relative_to(folder) for path in inside for folder in OF_SKILLS):
+        picked.setdefault(COMPLIANCE, "skill")
     others = [test for test, each in likely.items() if each and test not in picked]
     others.sort(key=lambda test: -likely[test])
     picked |= dict.fromkeys(others[: max(0, MOST - len(picked))], "by import")

@@ -37,5 +37,10 @@ def test_of_what_nobody_imports_its_room() -> None:
     assert picked("core/callboard/service/viewport.html")["service/test_apps.py"] == "room"
 
 
+def test_of_a_shipped_skill_the_compliance_suite() -> None:
+    chosen = picked("core/callboard/skills/bundled/materials/scripts/changing.py")
+    assert chosen["hosts/test_compliance.py"] == "skill"
+
+
 def test_a_changed_test_is_picked_though_it_is_slow() -> None:
     assert picked("tests/packaging/test_touched.py")["packaging/test_touched.py"] == "changed"
