@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from callboard.content import Json
@@ -141,6 +140,13 @@ class HostKeeper:
 
     async def run(self) -> None:
         """Never ends by itself."""
+        try:
+            await self._keep_connected()
+        finally:
+            if self.link is not None:
+                self.link.close()
+
+    async def _keep_connected(self) -> None:
         await self._heard.wait()
         while True:
             link = await self._connect()
@@ -152,9 +158,13 @@ class HostKeeper:
             self._connected.set()
             self._looked.set()
             self._tell()
-            while not link.closed.is_set() and await self._is_meant(link):
-                with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(link.closed.wait(), LOOK_EVERY)
+            # Before Python 3.12 wait_for takes no notice of being cancelled as its wait ends.
+            closing = asyncio.ensure_future(link.closed.wait())
+            try:
+                while not link.closed.is_set() and await self._is_meant(link):
+                    await asyncio.wait([closing], timeout=LOOK_EVERY)
+            finally:
+                closing.cancel()
             self.drop(link)
 
     async def _pause(self) -> None:
