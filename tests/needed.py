@@ -1,7 +1,8 @@
-"""What a test needs of this machine: ``need("bpy")`` skips where that is missing.
+"""Skips tests that need something this machine doesn't have: ``need("bpy")``.
 
-The loader is asked, since what is installed may still lack a library of the system. As a program
-it says in one line what will be skipped here, and how to get it; with ``--all`` of all tests.
+The loader is asked, because an installed package may still be missing a library of the system. Run
+as a program, this says in one line which tests will be skipped here, and which command brings what
+is missing. With ``--all`` it says so of all tests.
 """
 
 from __future__ import annotations
@@ -106,8 +107,10 @@ def advice(programs: Iterable[str]) -> str:
         return ""
     fedora = shutil.which("dnf") is not None
     names = " ".join(dict.fromkeys(package[fedora] for package in packages))
-    command = f": sudo {'dnf' if fedora else 'apt'} install {names}" if names else ""
-    return f"skipped here is what needs {', '.join(lacked)}{command}"
+    command = (
+        f" To run them too: sudo {'dnf' if fedora else 'apt'} install {names}" if names else ""
+    )
+    return f"this machine skips the tests that need {', '.join(lacked)}.{command}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What is seen while tests run: first how many there are and how long they take, then each failure
-as it happens, and a running count instead of dots. With ``-v`` it is pytest's own list."""
+"""Shows how the tests go: first how many there are and about how long they take, then each failure
+as it happens, and a running count in place of dots. With ``-v`` pytest shows its own list."""
 
 from __future__ import annotations
 

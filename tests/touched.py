@@ -1,17 +1,17 @@
 """The tests that a change touches: ``python tests/touched.py [--since REV] [FILE...]``.
 
-Everything in core leads to everything else, so that a test imports the file says little. A walk
-does more: from a test along its imports, each one as likely as the next, through helpers,
-fixtures and sources. The likelier it comes by a changed file, the more the test has to do with
-that file. Picked are, in this order and up to `MOST` test files:
+Every module of core leads to every other one, so "imports the changed file" picks everything. A
+random walk tells more. It starts at a test and follows imports, each as likely as the next, through
+helpers, fixtures and sources. The likelier it reaches a changed file, the more the test has to do
+with that file. At most `MOST` test files are picked, in this order:
 
-1. changed test files themselves, and those of the changed file's own room (`tests/calls` for
-   `core/callboard/calls`; of a host, those with its name);
-2. those from which a walk most likely leads to the file.
+1. the changed test files, and those of the changed file's own room (`tests/calls` for
+   `core/callboard/calls`; for a host, the tests with its name);
+2. the test files from which a walk most likely reaches the changed file.
 
-What reads the whole tree always comes along, and for a shipped skill the compliance suite. Files
-of which the quick tier runs nothing are only picked where they are changed. Without files it is
-what differs from REV, which is HEAD where it isn't named.
+The tests that read the whole tree are always picked. Test files of which the quick tier runs
+nothing are picked only when they changed. Without FILE, the change is what differs from REV, and
+REV is HEAD unless it is given.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
 class Guest:
     """Made on the host's main thread; ``start`` and ``close`` are called there too."""
 
-    def __init__(self, host: FakeHost, *, limit: int = 16, patience: float = PATIENCE) -> None:
+    def __init__(self, host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> None:
         self.host = host
         self.loop = GuestLoop(host)
         self.main = MainThread(self.loop, limit, patience)
@@ -143,7 +143,7 @@ class InThread:
 
 
 @contextlib.contextmanager
-def guest_in(host: FakeHost, *, limit: int = 16, patience: float = PATIENCE) -> Iterator[Guest]:
+def guest_in(host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> Iterator[Guest]:
     """A started guest whose host's main thread is the test's own."""
     guest = Guest(host, limit=limit, patience=patience).start()
     try:

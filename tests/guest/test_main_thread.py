@@ -55,7 +55,7 @@ def test_jobs_run_in_the_order_they_came() -> None:
 
 def test_a_full_queue_refuses_and_keeps_what_it_has() -> None:
     host = FakeHost()
-    with guest_in(host, limit=2) as guest:
+    with guest_in(host, limit=4) as guest:  # of which one client has half
         outcomes: list[Any] = []
 
         def submit_three() -> None:
