@@ -8,6 +8,7 @@ undo step that is rolled back when the tool fails. There is no client, so paths 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from callboard.calls.entry import Entry
@@ -15,7 +16,7 @@ from callboard.calls.json_schema import Validator
 from callboard.content import Block, Result
 from callboard.errors import CallCancelled, CapabilityMissing, SkillError
 from callboard.host import SCENE_MUTATE, Host, HostIdentity
-from callboard.skills.discovery import scan, search_paths
+from callboard.skills.discovery import BUNDLED, scan, search_paths
 from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts
@@ -68,7 +69,8 @@ class DirectCaller:
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])
-        for skill in (one.skill for one in scan(paths, kind, _SKILLS.load).skills):
+        shipped = (BUNDLED, *map(Path, host.skill_paths))
+        for skill in (one.skill for one in scan(paths, kind, _SKILLS.load, shipped).skills):
             scripts = SkillScripts(skill)
             for tool in skill.tools:
                 self._tools[skill.wire_name(tool.name)] = (tool, scripts)

@@ -278,21 +278,6 @@ def test_a_version_whose_server_does_not_start_is_taken_back(
     assert "1.0.0 is in use again" in caplog.text
 
 
-def test_it_may_not_take_the_name_of_another_tool(home: Path, tmp_path: Path) -> None:
-    server_bundle(tmp_path, "session", name="skills", version="1.0.0")
-    script = (tmp_path / "skills-1.0.0-source" / "child.py").read_text()
-    server_bundle(
-        tmp_path,
-        "session",
-        name="skills",
-        version="1.0.1",
-        script=script.replace('"echo"', '"load"'),
-    )
-    with served(skills=True) as running:
-        until(lambda: "skills__pid" in running.app.tools, "the bundle's tools")
-        assert running.app.tools.get("skills__load").skill is None
-
-
 def test_its_calls_pass_the_gate_and_are_recorded(kid: Kid) -> None:
     with kid(records=True) as running, running.client() as client:
         client.call("kid__echo", {"text": "noted"})
