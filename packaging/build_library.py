@@ -5,7 +5,7 @@ name what these import of others. The same files serve every machine and every P
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -63,8 +63,10 @@ def _imported(others: Files, ours: Files) -> Files:
     return {name: data for name, data in others.items() if name in kept or name[-3:] != ".py"}
 
 
-def _names_in(source: bytes, package: str) -> Iterator[str]:
+@cache
+def _names_in(source: bytes, package: str) -> frozenset[str]:
     """The modules that an import may mean, with the packages around each."""
+    names: set[str] = set()
     above = package.split(".")
     for node in ast.walk(ast.parse(source)):
         dotted: list[str] = []
@@ -78,7 +80,8 @@ def _names_in(source: bytes, package: str) -> Iterator[str]:
             dotted = [node.value]  # what is imported by its name
         for each in dotted:
             parts = each.split(".")
-            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+            names.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    return frozenset(names)
 
 
 @cache
