@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 
+from needed import needs
 from public_face import COMMAND, SNAPSHOT, described
 
 
+@needs("qt")  # of the face of Qt's hosts
 def test_the_public_face_is_what_the_snapshot_says() -> None:
     kept, now = SNAPSHOT.read_text("utf-8"), described()
     changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from callboard_testing.skill_bench import SkillBench, ToolFailed
-from needed import need
+from needed import need, needs
 from skills.skill_tree import write_skill
 
 FILES = {
@@ -88,7 +87,9 @@ def test_an_adapter_has_undo_steps() -> None:
     assert (steps.done, steps.gone) == ([], ["one"])
 
 
-def test_an_adapter_has_a_panel(qtbot: Any) -> None:
+@needs("qt")
+def test_an_adapter_has_a_panel(request: pytest.FixtureRequest) -> None:
+    qtbot = request.getfixturevalue("qtbot")
     from callboard_qt import Options, QtPlugIn
     from callboard_testing.fake_host import FakeHost
 
