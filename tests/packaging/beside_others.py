@@ -20,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.request import Request, urlopen
 
 HERE = Path(__file__).resolve().parent
 CARRIED = ("tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog", "qtpy", "packaging")
@@ -39,13 +40,16 @@ class Old(ModuleType):
 
 
 def client(url: str, token: str | None) -> dict[str, Any]:
-    from callboard_programs.client import Client
+    def call(tool: str, arguments: dict[str, Any]) -> Any:
+        data = json.dumps({"tool": tool, "arguments": arguments}).encode()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        with urlopen(
+            Request(url.removesuffix("mcp") + "v1/call", data, headers), timeout=30
+        ) as got:
+            return json.load(got)
 
-    with Client(url, token, timeout=30) as talk:
-        made = {"name": "scene__create_primitive", "arguments": {"kind": "cube", "name": "Crate"}}
-        talk.request("tools/call", made)
-        seen = {"name": "scene__list_objects", "arguments": {}}
-        answer: dict[str, Any] = talk.request("tools/call", seen)["structuredContent"]
+    call("scene__create_primitive", {"kind": "cube", "name": "Crate"})
+    answer: dict[str, Any] = call("scene__list_objects", {})["structuredContent"]
     return answer
 
 
