@@ -195,7 +195,7 @@ def test_the_bridge_is_the_client_that_it_is_told_to_be(run: Run, home: Path) ->
             opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
             ask(1, "initialize", opening)
             assert "result" in ask(2, "tools/call", {"name": "noop", "arguments": {}})
-            assert asked == ["mine"]
+            until(lambda: asked == ["mine"], "the end of the bridge's call")
             run("clients", "revoke", "mine")
             refused = ask(3, "tools/call", {"name": "noop", "arguments": {}})
             assert "error" in refused or refused["result"]["isError"]

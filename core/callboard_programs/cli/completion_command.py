@@ -41,17 +41,25 @@ def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> N
     line = os.environ["COMP_LINE"]
     _, _, _, words, _ = split_line(line, int(os.environ["COMP_POINT"]))
     command = next((word for word in words[1:] if not word.startswith("-")), "")
-    files: Callable[[str], Iterable[str]] = argcomplete.FilesCompleter()
 
     def values(prefix: str, action: argparse.Action, **about: object) -> Iterable[str]:
         metavar = str(action.metavar or "")
         if action.type is Path or any(part in _FILES for part in metavar.split("|")):
-            return files(prefix)
+            return _files(prefix)
         return _known(command, action.dest)
 
     argcomplete.autocomplete(
         parser_of(words[1:]), always_complete_options=False, default_completer=values
     )
+
+
+def _files(prefix: str) -> Iterator[str]:
+    """Files and folders that begin so. argcomplete's own asks bash, which Windows doesn't have."""
+    above, slash, begin = prefix.rpartition("/")
+    folder = Path(above + slash or ".").expanduser()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.startswith(begin) and (begin or not path.name.startswith(".")):
+            yield f"{above}{slash}{path.name}{'/' if path.is_dir() else ''}"
 
 
 def _known(command: str, name: str) -> Iterable[str]:
