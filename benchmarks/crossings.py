@@ -340,10 +340,7 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
         rooted.request("tools/call", trivial)
 
     yield "roots changed, roots/list, tools/call", roots_changed
-    try:
-        carry_out = named("carried_out", "callboard.farm.orders")
-    except SystemExit:
-        carry_out = named("answered", "callboard_programs.farm.orders")
+    carry_out = named("carried_out", "callboard_programs.farm.orders", "callboard.farm.orders")
     own = named("OwnClient", "callboard.farm.own_calls", "callboard_programs.farm.own_calls")(app)
     scene = Path(folder) / "task.usda"
     write(scene, "#usda 1.0\n")
