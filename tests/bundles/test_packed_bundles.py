@@ -96,7 +96,7 @@ def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
     everything = ["node", node_server(EVERYTHING), "stdio", *given, "${user_config.model}"]
     lacking = {"host_version": "1.1", "host_capabilities": {"com.example/x": {"required": True}}}
     return {
-        "files": (Packed(files, dirs, {}), "mcpb", False),
+        "folders": (Packed(files, dirs, {}), "mcpb", False),
         "everything": (Packed(everything, every, {}), "dxt", False),
         "clock": (Packed([clock, *tell], zone, {}), "mcpb", True),
         "git": (Packed([git, "-m", "mcp_server_git"], {}, {}), "dxt", True),
@@ -112,11 +112,11 @@ def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
 
 
 def works(running: Served, folder: Path) -> None:
-    for tool in ("files__list_directory", "everything__echo", "clock__get_current_time"):
+    for tool in ("folders__list_directory", "everything__echo", "clock__get_current_time"):
         until(lambda tool=tool: tool in running.app.tools, tool)
     until(lambda: "git__git_status" in running.app.tools, "git")
     with running.client() as client:
-        listed = client.call("files__list_directory", {"path": str(folder / "given")})
+        listed = client.call("folders__list_directory", {"path": str(folder / "given")})
         assert "notes.md" in text_of(listed)
         assert "hello" in text_of(client.call("everything__echo", {"message": "hello"}))
         now = client.call("clock__get_current_time", {"timezone": "Europe/Vienna"})
@@ -141,7 +141,7 @@ def test_eight_bundles_work_or_are_refused_with_the_reason(
         name: packed(tmp_path, name, bundle, ending=ending, signed=signed)
         for name, (bundle, ending, signed) in bundles(tmp_path).items()
     }
-    answers = {"files": ["--set", f"dirs={given}", "--set", f"dirs={tmp_path}"]}
+    answers = {"folders": ["--set", f"dirs={given}", "--set", f"dirs={tmp_path}"]}
     refused: dict[str, str] = {}
     for name, archive in archives.items():
         status = main(["install-skill", str(archive), *answers.get(name, [])])
@@ -157,4 +157,4 @@ def test_eight_bundles_work_or_are_refused_with_the_reason(
             for running in [stack.enter_context(served(skills=True)) for _ in range(hosts)]:
                 works(running, tmp_path)
     names = [bundle.name for bundle in user_bundles().installed()]
-    assert names == ["astray", "clock", "everything", "files", "git"]
+    assert names == ["astray", "clock", "everything", "folders", "git"]

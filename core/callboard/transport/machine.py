@@ -22,6 +22,8 @@ def this_machine() -> str:
 @cache
 def this_boot() -> str:
     """Another text after the system started anew; empty where it doesn't say."""
+    if sys.platform == "win32":
+        return ""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except (OSError, ValueError):
@@ -32,7 +34,24 @@ def _system_id() -> bytes:
     if sys.platform == "darwin":
         id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()
         return b"" if ctypes.CDLL(None).gethostuuid(id, at_once) else id.raw
+    if sys.platform == "win32":
+        return _windows_id()
     try:
         return Path("/etc/machine-id").read_bytes().strip()
     except OSError:
         return b""
+
+
+if sys.platform == "win32":
+
+    def _windows_id() -> bytes:
+        """Made when Windows was installed."""
+        import winreg
+
+        key = r"SOFTWARE\Microsoft\Cryptography"
+        view = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key, 0, view) as opened:
+                return str(winreg.QueryValueEx(opened, "MachineGuid")[0]).encode()
+        except OSError:
+            return b""

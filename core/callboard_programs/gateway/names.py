@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Sequence
+from itertools import count
 from threading import Lock
 
 from callboard.content import Json
@@ -32,6 +33,8 @@ class HostNames:
         self._files: object = None
         self._stamp: object = None
         self._complaint = ""
+        self._looks = count()
+        self._newest_look = -1
         #: Another number once another instance has a name, or an answer.
         self.generation = 0
 
@@ -57,9 +60,13 @@ class HostNames:
 
     def refresh(self) -> dict[str, ListedInstance]:
         """Those that run, looked at now. Takes up to two seconds where one is silent."""
+        look = next(self._looks)
         files = announced_files()
         running = instances.listed()
         with self._lock:
+            if look < self._newest_look:  # another thread saw more, later
+                return dict(self._named)
+            self._newest_look = look
             # One that is silent may be gone in a moment, and no file tells.
             silent = any(entry.state != "serving" for entry in running)
             self._files = None if silent else files
