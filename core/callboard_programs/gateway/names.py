@@ -60,13 +60,13 @@ class HostNames:
 
     def refresh(self) -> dict[str, ListedInstance]:
         """Those that run, looked at now. Takes up to two seconds where one is silent."""
-        look = next(self._looks)
+        number = next(self._looks)
         files = announced_files()
         running = instances.listed()
         with self._lock:
-            if look < self._newest_look:  # another thread saw more, later
+            if number < self._newest_look:  # another thread saw more, later
                 return dict(self._named)
-            self._newest_look = look
+            self._newest_look = number
             # One that is silent may be gone in a moment, and no file tells.
             silent = any(entry.state != "serving" for entry in running)
             self._files = None if silent else files
